@@ -1,23 +1,23 @@
 import type { Sql } from '../database/sql.ts';
 
-/** What became of the audit of one computer in one run. */
+/** The result of the audit of one computer in one run. */
 export interface AuditVerdict {
   runId: number;
   computerId: number;
   state: 'pass' | 'fail';
-  /** Why, where rules do not tell. */
+  /** Why it failed, unless rules did. */
   reason: string | null;
   passed: number;
   failed: number;
-  /** Set of rules that `results` has a letter for each of; both null without a report that can be used. */
+  /** `results` has a letter for each rule of this set; both null without a valid report. */
   ruleSetId: number | null;
   results: string | null;
-  /** When its report came in; null when none did. */
+  /** When its report was received; null without one. */
   reportedAt: Date | null;
 }
 
 /** Status changes of operations. */
-type Moved = ReadonlyArray<{ from: string; to: string; ids: readonly number[] }>;
+type StatusChanges = ReadonlyArray<{ from: string; to: string; ids: readonly number[] }>;
 
 /** Prepares the rows of a run: nothing has begun on its computers. Its lanes report to it from now on. */
 export async function insertRunAudits(
@@ -30,14 +30,13 @@ export async function insertRunAudits(
 }
 
 /**
- * Takes along, in the transaction that moved operations of a run, what that means for its computers: a failed step makes
- * a computer fail, one that has been delivered brings it into progress, and a successful audit makes it wait for its
- * report. A cancelled one is no result: the computer counts as not started, until a late result.
+ * Updates the audits of a run in the transaction that changed its operations: a failed step fails the computer, a
+ * delivered one puts it in progress, and after a successful audit it waits for its report. A canceled step is no result:
+ * the computer counts as not started, until a late result.
  *
- * @remarks Three statements whatever their number; before the row of the activity is locked. A report that is there
- * already is the last word.
+ * @remarks Three statements in all, before the row of the activity is locked. A report received earlier takes precedence.
  */
-export async function recordAuditProgress(tx: Sql, runId: number, changes: Moved, now: Date): Promise<void> {
+export async function recordAuditProgress(tx: Sql, runId: number, changes: StatusChanges, now: Date): Promise<void> {
   const real = changes.filter(({ from, to }) => from !== to);
   const ids = real.flatMap((change) => change.ids);
   if (ids.length === 0) return;
@@ -48,7 +47,7 @@ export async function recordAuditProgress(tx: Sql, runId: number, changes: Moved
 }
 
 /**
- * Stores verdicts and moves the counters of their runs. Idempotent; the last one of a computer counts.
+ * Stores verdicts and updates the counters of their runs. Idempotent; the last verdict of a computer counts.
  *
  * @returns run and computer of those whose reason is new
  */
@@ -91,7 +90,7 @@ export async function appendReasons(
   await tx.query(APPEND, [reasons.map(({ activityId }) => activityId), reasons.map(({ reason }) => reason)]);
 }
 
-/** Computers whose audit succeeded before a moment and whose report has not come; locked, those of others left out. */
+/** Locks computers whose audit succeeded before a time without a report; skips locked ones. */
 export async function claimUnreported(
   tx: Sql,
   before: Date,
@@ -104,15 +103,15 @@ const INSERT = `
   insert into usg_audit (run_id, profile_id, computer_id, state)
   select $1, $2, c, 'not-started' from unnest($3::int[]) c`;
 
-// Statistics know nothing of a young run. Its rows are found by their key, one by one, and then by where they lie: every
-// other way to join them may be quadratic.
+// There are no statistics of a new run yet. Its rows are found by their key, one by one, and then by `ctid`: any other
+// join could be quadratic.
 const locked = (audit: { computer: string; profile: string; run: string }) => `
     select u.ctid as place, u.profile_id, u.state as old, u.reason as old_reason, u.reported_at as old_reported_at
     from usg_audit u
     where u.computer_id = ${audit.computer} and u.profile_id = ${audit.profile} and u.run_id = ${audit.run} for update`;
 
-// Rows are locked by a statement before the one that changes them where they lie: after a wait for somebody else's lock
-// a row lies elsewhere, where the statement that waited does not see it.
+// Rows are locked by a statement before the one that changes them by `ctid`: while a statement waits for a lock, the row
+// may get another `ctid` that it does not see.
 const LOCK_TOUCHED = `
   select from (select a.computer_id as computer, r.profile_id as profile from activity a, usg_run r
     where a.id = any($2::int[]) and r.id = $1 order by a.computer_id) t
@@ -136,7 +135,7 @@ const MOVE_COUNTERS = `
     not_started_count = r.not_started_count + d.not_started, in_progress_count = r.in_progress_count + d.in_progress,
     passing_count = r.passing_count + d.passing, failing_count = r.failing_count + d.failing`;
 
-// An audit is the step that nothing waits for. A step that goes on in front of a canceled one leads to no audit either.
+// The audit is the step that no other waits for. A step before a canceled one leads to no audit either.
 const PROGRESS = `
   with touched as materialized (
     select a.computer_id, bool_or(n.status = 'failed') as failed,

@@ -32,7 +32,6 @@ export interface UsgProfileRow {
   retention_period: number;
 }
 
-/** Which profiles a page is cut from. */
 export interface UsgProfileFilter {
   accountId: number;
   view: GroupScope;
@@ -47,13 +46,11 @@ export interface UsgProfileFilter {
   ids: readonly number[] | null;
 }
 
-/** What is stored of a new profile. */
 export type NewUsgProfile = Omit<
   UsgProfileRow,
   'id' | 'access_group' | 'retention_period' | 'archived' | 'modification_time' | 'tailoring_file_key'
 >;
 
-/** What an edit may change. */
 export type UsgProfileChange = Partial<
   Pick<
     UsgProfileRow,
@@ -82,7 +79,6 @@ export async function listUsgProfiles(
   return { count: counted[0]!.count, rows };
 }
 
-/** Ids of all profiles that match. */
 export async function findUsgProfileIds(sql: Sql, filter: UsgProfileFilter): Promise<number[]> {
   const rows = await sql.query<{ id: number }>(
     `select p.id from usg_profile p where ${MATCHING}`,
@@ -140,12 +136,10 @@ export async function insertUsgProfile(tx: Sql, profile: NewUsgProfile): Promise
   return rows[0]!.id;
 }
 
-/** Names the tailoring file of a new profile. */
 export async function setTailoringFile(tx: Sql, id: number, key: string): Promise<void> {
   await tx.query('update usg_profile set tailoring_file_key = $2 where id = $1', [id, key]);
 }
 
-/** Changes the given columns of a profile. */
 export async function updateUsgProfile(tx: Sql, id: number, change: UsgProfileChange, now: Date): Promise<void> {
   await tx.query(UPDATE, [
     id,
@@ -161,12 +155,12 @@ export async function updateUsgProfile(tx: Sql, id: number, change: UsgProfileCh
   ]);
 }
 
-/** Replaces the dates ahead, without that counting as an edit. */
+/** Does not count as an edit. */
 export async function setPlannedDates(tx: Sql, id: number, dates: readonly Date[]): Promise<void> {
   await tx.query('update usg_profile set planned_dates = $2 where id = $1', [id, dates]);
 }
 
-/** Puts a profile away for good; it has no dates any more. */
+/** Also clears the planned dates. */
 export async function archiveUsgProfile(tx: Sql, id: number, now: Date): Promise<void> {
   await tx.query(`update usg_profile set archived = true, planned_dates = '{}', modification_time = $2 where id = $1`, [
     id,
@@ -212,7 +206,7 @@ const SELECT = `
 
 const VISIBLE = 'p.account_id = $1 and ($2::int[] is null or p.access_group_id = any($2))';
 
-// A comparison with null holds for no row: a profile without a rate is left out as soon as there is a bound.
+// Comparing with null is never true: with a bound, profiles without a rate are left out.
 const MATCHING = `${VISIBLE}
   and ($3::text is null or strpos(lower(p.title), lower($3)) > 0)
   and ($4::boolean is null or p.archived = $4)

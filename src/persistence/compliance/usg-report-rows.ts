@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Which runs a report tells of. */
+/** The runs that a report covers. */
 export interface ReportedRuns {
   profile_id: number;
   range_start: Date;
@@ -9,7 +9,7 @@ export interface ReportedRuns {
   kept_since: Date | null;
 }
 
-/** How the runs of a report stand. */
+/** State of the runs of a report. */
 export interface RunsState {
   /** Changes with every change of any of them. */
   fingerprint: string;
@@ -52,18 +52,16 @@ export async function readKeptSince(sql: Sql, accountId: number, now: Date): Pro
   return rows[0]?.since ?? null;
 }
 
-/** How the runs in a range stand now. */
 export async function readRunsState(sql: Sql, runs: ReportedRuns): Promise<RunsState> {
   const rows = await sql.query<RunsState & Record<string, unknown>>(STATE, rangeOf(runs));
   return rows[0]!;
 }
 
-/** Whether some of the runs in a range have ended. */
 export async function hasEndedRuns(sql: Sql, runs: ReportedRuns): Promise<boolean> {
   return (await sql.query(ENDED, rangeOf(runs))).length > 0;
 }
 
-/** Whether runs were started in one range but not in another one inside it. */
+/** Whether runs started in the outer range but outside the inner one. */
 export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: ReportedRuns): Promise<boolean> {
   const rows = await sql.query(`select 1 ${RUNS} and not (r.started_at >= $5 and r.started_at < $6) limit 1`, [
     ...rangeOf(outer),
@@ -74,9 +72,9 @@ export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: Repor
 }
 
 /**
- * Every computer of every run in a range, in the order of runs and computers, some at a time.
+ * Every computer of every run in a range, in the order of runs and computers, in batches.
  *
- * @param tx - a transaction; one of its cursors is used
+ * @param tx - a transaction, for a cursor
  */
 export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean): AsyncGenerator<ReportRow[]> {
   await tx.query(`declare report_row no scroll cursor for ${isDetailed ? DETAILED : SUMMARY}`, rangeOf(runs));

@@ -4,7 +4,7 @@ import { addStartCommand } from '../activities/outbox.repository.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
 
-/** A question about the runs of a profile, and the file that answers it. */
+/** A report that was requested, with its file if it has been written. */
 export interface UsgReportRow {
   id: number;
   account_id: number;
@@ -13,11 +13,11 @@ export interface UsgReportRow {
   range_start: Date;
   range_end: Date;
   detailed: boolean;
-  /** The activity that makes the file or made it last; null when none did. */
+  /** The activity that writes the file, or last wrote it; null for none. */
   activity_id: number | null;
   /** It has not ended. */
   open: boolean;
-  /** How the runs stood that the file tells of; null without a file. */
+  /** State of the runs when the file was written; null without a file. */
   fingerprint: string | null;
 }
 
@@ -26,17 +26,17 @@ export type UsgReportKey = Pick<
   'account_id' | 'profile_id' | 'path' | 'range_start' | 'range_end' | 'detailed'
 >;
 
-/** Retention may remove a row between two statements. */
-const TRIES = 5;
+/** Retention may delete the row between two statements. */
+const MAX_ATTEMPTS = 5;
 
 /**
- * The row of a question, made if need be and locked until the transaction ends: whoever asks the same meanwhile waits.
+ * Inserts the row of a report if need be, and locks it until the transaction ends: requests for the same report wait.
  *
- * @throws when the row is removed again and again before it is locked
+ * @throws when the row is deleted again and again before it is locked
  */
-export async function lockUsgReport(tx: Sql, question: UsgReportKey): Promise<UsgReportRow> {
-  const { account_id, profile_id, path, range_start, range_end, detailed } = question;
-  for (let tried = 1; tried <= TRIES; tried += 1) {
+export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgReportRow> {
+  const { account_id, profile_id, path, range_start, range_end, detailed } = key;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     await tx.query(
       `insert into usg_report (account_id, profile_id, path, range_start, range_end, detailed)
        values ($1, $2, $3, $4, $5, $6) on conflict (account_id, path) do nothing`,
@@ -49,7 +49,6 @@ export async function lockUsgReport(tx: Sql, question: UsgReportKey): Promise<Us
   throw new Error(`the report ${path} was removed again and again`);
 }
 
-/** The question whose report is found at a path, or null. */
 export async function findUsgReport(sql: Sql, accountId: number, path: string): Promise<UsgReportRow | null> {
   const rows = await sql.query<UsgReportRow & Record<string, unknown>>(
     `${SELECT} where u.account_id = $1 and u.path = $2`,
@@ -58,7 +57,7 @@ export async function findUsgReport(sql: Sql, accountId: number, path: string): 
   return rows[0] ?? null;
 }
 
-/** The question that an activity answers, or null when another one does by now. */
+/** The report that an activity writes; null when another activity does by now. */
 export async function findUsgReportOf(sql: Sql, activityId: number): Promise<UsgReportRow | null> {
   const rows = await sql.query<UsgReportRow & Record<string, unknown>>(`${SELECT} where u.activity_id = $1`, [
     activityId,
@@ -67,7 +66,7 @@ export async function findUsgReportOf(sql: Sql, activityId: number): Promise<Usg
 }
 
 /**
- * Stores the activity of a report and orders its workflow.
+ * Inserts the activity of a report and the command that starts its workflow.
  *
  * @returns its id
  */
@@ -95,7 +94,7 @@ export async function insertReportActivity(
   return id;
 }
 
-/** Marks a report as being made. @returns false when its activity has ended already */
+/** Marks a report as being written. @returns false when its activity has ended */
 export async function beginReportActivity(sql: Sql, activityId: number, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `update activity set status = 'delivered', delivery_time = coalesce(delivery_time, $2), modification_time = $2
@@ -105,7 +104,7 @@ export async function beginReportActivity(sql: Sql, activityId: number, now: Dat
   return rows.length > 0;
 }
 
-/** Shows how far a report is. @param percent - 1 to 99. @returns false when its activity has ended meanwhile */
+/** @param percent - 1 to 99. @returns false when its activity has ended */
 export async function showReportProgress(sql: Sql, activityId: number, percent: number, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `update activity set progress = $2, modification_time = $3 where id = $1 and status = 'delivered' returning id`,
@@ -114,7 +113,6 @@ export async function showReportProgress(sql: Sql, activityId: number, percent: 
   return rows.length > 0;
 }
 
-/** How the activity of a report ends. */
 export interface ReportEnd {
   status: 'succeeded' | 'failed' | 'canceled';
   text: string | null;
@@ -150,7 +148,7 @@ export async function openReportActivities(
   );
 }
 
-/** Marks that something was done about a report that has not ended. */
+/** Sets the modification time of an open report. */
 export async function touchReportActivity(sql: Sql, activityId: number, now: Date): Promise<void> {
   await sql.query('update activity set modification_time = $2 where id = $1 and completion_time is null', [
     activityId,
@@ -158,13 +156,12 @@ export async function touchReportActivity(sql: Sql, activityId: number, now: Dat
   ]);
 }
 
-/** How the activity of a report stands; `canceled` when there is none. */
+/** `canceled` when there is no such activity. */
 export async function readReportStatus(sql: Sql, activityId: number): Promise<ActivityStatus> {
   const rows = await sql.query<{ status: ActivityStatus }>('select status from activity where id = $1', [activityId]);
   return rows[0]?.status ?? 'canceled';
 }
 
-/** Names the file of a question and what it tells of. */
 export async function setReportFile(
   tx: Sql,
   reportId: number,
@@ -183,7 +180,7 @@ const BEGINS = transitionGuard('status', ['undelivered'], 'delivered');
 
 const ENDS = transitionGuard('status', ['undelivered', 'delivered'], 'succeeded', 'failed', 'canceled');
 
-// A report whose file was taken away has no fingerprint that counts.
+// A report whose file was deleted has no valid fingerprint.
 const SELECT = `
   select u.id, u.account_id, u.profile_id, u.path, u.range_start, u.range_end, u.detailed, u.activity_id,
     coalesce(a.completion_time is null and a.id is not null, false) as open, case when f.id is not null then u.fingerprint end as fingerprint

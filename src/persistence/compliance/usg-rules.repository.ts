@@ -18,10 +18,10 @@ export interface CatalogueRuleSet {
 }
 
 /**
- * Ids of rule sets of an account, in the order asked for; sets and rules that are not there yet are stored.
+ * Ids of rule sets of an account, in the given order; missing sets and rules are inserted.
  *
- * @remarks One statement when all are known. Concurrent callers wait for each other instead of failing. Known sets are
- * kept from being purged until the transaction ends.
+ * @remarks One statement when all exist. Concurrent callers wait for each other instead of failing. Existing sets are
+ * locked against deletion until the transaction ends.
  */
 export async function upsertRuleSets(tx: Sql, accountId: number, sets: readonly CatalogueRuleSet[]): Promise<number[]> {
   const known = await findRuleSets(tx, accountId, sets);

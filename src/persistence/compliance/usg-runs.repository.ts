@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { computersWithOpenRun } from '../query/profile-scope.ts';
 
-/** How the last run of a profile stands; each computer counts once. */
+/** State of the last run of a profile; each computer counts once. */
 export interface LastRun {
   profile_id: number;
   activity_id: number;
@@ -16,9 +16,9 @@ export interface LastRun {
 }
 
 /**
- * Takes the place of a run: nobody else can take it again.
+ * Inserts a run, at most once per date.
  *
- * @param scheduledTime - the date it was planned for; null for one that was asked for
+ * @param scheduledTime - the date it was planned for; null when a person started it
  * @returns null when there is a run for that date already
  */
 export async function insertUsgRun(
@@ -33,7 +33,6 @@ export async function insertUsgRun(
   return rows[0]?.id ?? null;
 }
 
-/** Names the activity of a run and the number of its computers. */
 export async function setRunActivity(tx: Sql, runId: number, activityId: number, computers: number): Promise<void> {
   await tx.query('update usg_run set activity_id = $2, computer_count = $3, not_started_count = $3 where id = $1', [
     runId,
@@ -50,20 +49,20 @@ export async function withoutOpenRun(tx: Sql, profileId: number, computers: read
   return computers.filter((id) => !taken.has(id));
 }
 
-/** The run that stands for each of some profiles that had one, in one statement. See {@link lastRunOf}. */
+/** See {@link lastRunOf}. */
 export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
   if (profileIds.length === 0) return new Map();
   const rows = await sql.query<LastRun & Record<string, unknown>>(LAST_RUNS, [profileIds]);
   return new Map(rows.map((row) => [row.profile_id, row]));
 }
 
-// It has ended on all of its computers without a result of any.
+// The run has ended on all of its computers without any result.
 const WITHOUT_RESULT = `latest.computer_count > 0 and latest.passing_count + latest.failing_count + latest.in_progress_count = 0
       and not exists (select from activity a where a.id = latest.activity_id and a.open_count > 0)`;
 
 /**
- * Select of the run that stands for a profile: its latest one, unless that was cancelled as a whole: then the latest one
- * with a result, if there is any.
+ * Select of the run to show for a profile: the latest, unless it was canceled as a whole: then the latest with a result,
+ * if there is one.
  *
  * @param profile - SQL of its id
  */

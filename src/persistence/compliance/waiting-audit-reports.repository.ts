@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A report that an agent sent and nobody has looked at; without a run when its operation is not part of one. */
+/** A report that an agent sent and that is not ingested yet; without a run when its operation belongs to none. */
 export interface WaitingReport {
   activity_id: number;
   computer_id: number;
@@ -10,14 +10,12 @@ export interface WaitingReport {
 }
 
 /**
- * Takes some of the reports that wait until the transaction ends, oldest operations first; those that others have are
- * left out.
+ * Locks some waiting reports until the transaction ends, oldest operations first; skips locked ones.
  */
 export async function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingReport[]> {
   return tx.query<WaitingReport & Record<string, unknown>>(CLAIM, [limit]);
 }
 
-/** The text of a report that has been claimed. */
 export async function readWaitingReport(tx: Sql, activityId: number): Promise<Buffer> {
   const rows = await tx.query<{ report: Buffer }>('select report from usg_audit_report where activity_id = $1', [
     activityId,
@@ -25,7 +23,6 @@ export async function readWaitingReport(tx: Sql, activityId: number): Promise<Bu
   return rows[0]!.report;
 }
 
-/** Puts reports away that have been taken in. */
 export async function deleteWaitingReports(tx: Sql, activityIds: readonly number[]): Promise<void> {
   await tx.query('delete from usg_audit_report where activity_id = any($1::int[])', [activityIds]);
 }

@@ -9,11 +9,11 @@ import { joinFamilies } from '../../persistence/computers/wsl-families.repositor
 import type { Sql } from '../../persistence/database/sql.ts';
 import { type ProfileRunDeps, startEnrolmentRuns } from '../scripts/profiles/script-profile-runs.ts';
 
-/** Computers of one account that become part of its fleet. */
+/** Computers of one account to accept. */
 export interface Acceptance {
   accountId: number;
   computerIds: readonly number[];
-  /** Where they go instead of where they asked to be; null: where they are. */
+  /** Access group they move to; null: they stay in theirs. */
   accessGroupId: number | null;
   now: Date;
   /** W3C trace context of the request that accepts them; null for none. */
@@ -30,13 +30,12 @@ export async function beginAcceptance(tx: Sql, accountId: number): Promise<void>
 }
 
 /**
- * Makes pending computers part of the fleet: the only way in, whether an administrator accepts them or the account
- * registers them by itself. What has to happen after an enrolment happens here, in the same transaction: WSL instances
- * and their hosts find each other, and script profiles with the event `post_enrollment` run on the computers in their
- * scope.
+ * Accepts pending computers, whether an administrator does so or the account registers them automatically. Everything
+ * that follows an enrolment happens in the same transaction: WSL instances are linked to their hosts, and script profiles
+ * with the event `post_enrollment` run on the computers in their scope.
  *
  * @remarks Computers that are not pending stay as they are, and nothing runs on them again. Agents learn of it at their
- * next exchange, and a ping sends them there. The caller holds {@link beginAcceptance}.
+ * next exchange, which a ping triggers. The caller holds {@link beginAcceptance}.
  * @see docs/api-conventions.md#triggers-and-runs
  */
 export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {

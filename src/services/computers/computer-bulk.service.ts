@@ -25,8 +25,8 @@ import type { Caller, Clock } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
 /**
- * Changes of all computers that a query means, all or none: those the caller sees, archived ones left out. Each is
- * idempotent and answers the ids of all of them, rising, whether or not there was something to change.
+ * Changes of all computers that match a query, all or none: those the caller sees, without archived ones. Each is
+ * idempotent and returns all their ids, ascending, whether or not they changed.
  *
  * @throws {DomainError} all: InvalidQueryError; SavedSearchChanged; Forbidden when the caller may not manage one of them; InvalidParameter
  * @see docs/api-conventions.md#changing-computers
@@ -40,15 +40,13 @@ export interface ComputerBulkService {
   changeAccessGroup(caller: Caller, query: ActingQuery, accessGroup: string): Promise<number[]>;
 }
 
-/** What is done with the computers found, and how the log tells of it. */
+/** A change of the matching computers, with its event. */
 interface Change {
   apply(tx: Sql, computers: readonly number[]): Promise<void>;
   done: string;
-  /** Between what was done and how many. */
   to: 'to' | 'from' | 'of';
 }
 
-/** Makes the service. */
 export function createComputerBulkService(deps: { db: Database; clock: Clock }): ComputerBulkService {
   const inTransaction = (caller: Caller, query: ActingQuery, change: Change) =>
     deps.db.transaction((tx) => changeAll(tx, deps.clock, caller, query, change));
@@ -85,7 +83,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
       }),
     changeAccessGroup: (caller, query, accessGroup) =>
       deps.db.transaction(async (tx) => {
-        // Against a removal of the access group between looking it up and moving into it.
+        // The access group must not be removed between looking it up and moving into it.
         await lockRights(tx, caller.accountId);
         const groupId = await requireAccessGroup(tx, caller, accessGroup, MOVE_PERMISSIONS);
         return changeAll(tx, deps.clock, caller, query, {
@@ -98,7 +96,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
 }
 
 async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: ActingQuery, change: Change): Promise<number[]> {
-  // Before the search, so that nothing it finds is gone when it is looked at.
+  // Before the search, so that no computer it finds is removed meanwhile.
   await lockFleetShared(tx, caller.accountId);
   const ids = await resolveComputerQuery({ db: tx, clock }, caller, query);
   if (ids.length === 0) return ids;

@@ -12,7 +12,7 @@ import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
-/** What a request changes; absent parts stay. */
+/** Absent parts stay. */
 export interface ComputerChange {
   title?: string | undefined;
   comment?: string | undefined;
@@ -38,7 +38,7 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
   return {
     edit: (caller, computerId, change) =>
       deps.db.transaction(async (tx) => {
-        // Against a removal of the access group between looking it up and moving into it.
+        // The access group must not be removed between looking it up and moving into it.
         if (change.accessGroup !== undefined) await lockRights(tx, caller.accountId);
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
         const checked = await checkChange(tx, caller.accountId, computerId, change);
@@ -72,7 +72,7 @@ async function checkChange(tx: Sql, accountId: number, id: number, { title, comm
   return {
     title: title === undefined ? undefined : readLine('body.title', title),
     comment,
-    // Whoever sends back the tags that were read may keep those that the machine gave itself.
+    // A client may send back tags that the agent set.
     tags: tags && readTags('body.tags', tags, await findTags(tx, accountId, id)),
   };
 }

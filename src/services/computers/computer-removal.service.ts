@@ -29,7 +29,7 @@ import { requireTargets } from '../activities/targets.ts';
 import { fieldError } from '../common/fields.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 
-/** One computer, named twice so that nobody puts the wrong one away. */
+/** One computer, named twice so that nobody archives the wrong one. */
 export interface NamedComputer {
   id: number;
   /** Must be the computer's title. */
@@ -38,20 +38,18 @@ export interface NamedComputer {
   traceparent: string | null;
 }
 
-/** Putting computers away, for a time or for good. */
 export interface ComputerRemovalService {
   /**
-   * Puts a computer away: it stays readable by id, is out of every list and scope, and its agent is unknown. Its open
-   * operations are canceled, its recovery key is deleted.
+   * Archives a computer: it stays readable by id but leaves every list and scope, and its agent becomes unknown. Its open
+   * operations are canceled and its recovery key is deleted.
    *
-   * @returns an activity that the server carries out by itself; for a computer that is archived already, the one that
-   * did it
+   * @returns an activity that the server itself completes; for an archived computer the earlier one
    * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title is another
    * @see docs/api-conventions.md#changing-computers
    */
   archive(caller: Caller, computer: NamedComputer): Promise<BaseActivity>;
   /**
-   * Has a computer erase the keys of its encrypted volumes, after which nobody can read them.
+   * Lets a computer erase the keys of its encrypted volumes, so that nobody can read them.
    *
    * @param computer.after - activity that has to succeed on it first; null for none
    * @throws {DomainError} as `archive`; ComputerArchived, UnknownActivity
@@ -80,7 +78,6 @@ const ARCHIVE_REQUEST = 'ArchiveComputerRequest';
 const ARCHIVED_TEXT = 'The computer was archived.';
 const REMOVED_TEXT = 'The computer was removed.';
 
-/** Makes the service. */
 export function createComputerRemovalService(deps: Deps): ComputerRemovalService {
   const { db, clock } = deps;
   return {
@@ -116,7 +113,7 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
   await endOperations(tx, caller.accountId, ids, { now, text: ARCHIVED_TEXT, traceparent: computer.traceparent });
   await releaseComputers(tx, ids);
   await markArchived(tx, ids);
-  // The message is never sent: the operation is answered before its workflow looks at it.
+  // The message is never sent: the operation gets its result before its workflow starts.
   const operation = {
     type: ARCHIVE_REQUEST,
     summary: 'Archive computer',
@@ -130,7 +127,7 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
 
 async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Order): Promise<void> {
   const { now } = order;
-  // The access group that is remembered of each could be removed meanwhile.
+  // The access group recorded for each must not be removed meanwhile.
   await lockRights(tx, caller.accountId);
   await lockFleetExclusive(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
@@ -143,9 +140,9 @@ async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Or
 }
 
 /**
- * Ends what is open on computers that leave, whoever asked for it; nothing new can come, as the fleet is held.
+ * Cancels all open operations of computers that are archived or removed. The lock on the fleet prevents new ones.
  *
- * @remarks Afterwards their agents are locked: before their messages, as exchanges do it.
+ * @remarks Also locks their agents: before their messages, as exchanges do.
  */
 async function endOperations(
   tx: Sql,

@@ -8,7 +8,6 @@ import type { Caller, Clock } from '../common/ports.ts';
 
 export type { ComputerBlock };
 
-/** Optional parts that are asked for. */
 export type ComputerBlocks = ReadonlySet<ComputerBlock>;
 
 /** Whether computers are archived; `all` of them, or only some. */
@@ -23,7 +22,7 @@ export interface ComputersQuery {
   wslChildren: boolean;
   limit: number;
   offset: number;
-  /** The page begins behind the computer of this id, wherever that is; null to count off `offset` computers. */
+  /** The page begins after the computer with this id; null: after `offset` computers. */
   after: number | null;
 }
 
@@ -31,7 +30,7 @@ export interface ComputersPage {
   count: number;
   /** The rows as the text of a JSON array. */
   resultsJson: string;
-  /** Behind which id the next page begins; null when there is none. */
+  /** Id after which the next page begins; null when there is none. */
   nextPage: { after: number } | null;
   /** The query uses a deprecated spelling. */
   deprecated: boolean;

@@ -17,17 +17,17 @@ import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import type { ProfileRunDeps } from '../scripts/profiles/script-profile-runs.ts';
 
-/** Computers that enrolled and wait for somebody to let them in. */
+/** Computers that enrolled and wait to be accepted. */
 export interface PendingComputersService {
-  /** One page of those in access groups where the caller decides, in id order. */
+  /** One page of those in access groups where the caller may accept them, by id. */
   list(caller: Caller, page: PageRequest): Promise<{ count: number; rows: PendingComputerRow[] }>;
   /**
-   * Lets computers in, all or none.
+   * Accepts computers, all or none.
    *
    * @param ids - repeated ones count once
-   * @param to.accessGroup - where they go; undefined: where they asked to be
+   * @param to.accessGroup - they move to; undefined: the one they asked for
    * @param to.traceparent - W3C trace context of the request
-   * @returns their ids, rising
+   * @returns their ids, ascending
    * @throws {DomainError} UnknownComputer when one is not pending, foreign or out of sight; UnknownAccessGroup (400);
    * Forbidden when the caller does not decide in that access group
    * @see docs/api-conventions.md#pending-computers
@@ -37,18 +37,17 @@ export interface PendingComputersService {
     ids: readonly number[],
     to: { accessGroup: string | undefined; traceparent: string | null },
   ): Promise<number[]>;
-  /** Turns computers away, all or none: they are unknown from now on, and may ask again. @returns their ids, rising */
+  /** Rejects computers, all or none: they are unknown from now on, and may enrol again. @returns their ids, ascending */
   reject(caller: Caller, ids: readonly number[]): Promise<number[]>;
 }
 
-const DECIDE: Permission = 'ManagePendingComputer';
+const ACCEPT: Permission = 'ManagePendingComputer';
 
 interface Deps extends ProfileRunDeps {
   db: Database;
   clock: Clock;
 }
 
-/** Makes the service. */
 export function createPendingComputersService(deps: Deps): PendingComputersService {
   const { db, clock } = deps;
   return {
@@ -60,7 +59,7 @@ export function createPendingComputersService(deps: Deps): PendingComputersServi
         const computers = await requirePending(tx, caller, ids);
         const computerIds = computers.map(({ id }) => id);
         const accessGroupId =
-          accessGroup === undefined ? null : await requireAccessGroup(tx, caller, accessGroup, [DECIDE]);
+          accessGroup === undefined ? null : await requireAccessGroup(tx, caller, accessGroup, [ACCEPT]);
         const { accountId } = caller;
         await acceptComputers(tx, { accountId, computerIds, accessGroupId, now: clock.now(), traceparent }, deps);
         await recordEach(tx, caller, computers, 'Accepted');
@@ -87,11 +86,11 @@ async function requirePending(tx: Sql, caller: Caller, ids: readonly number[]) {
   throw new DomainError('UnknownComputer', `There is no pending computer ${missing[0]}`, { details });
 }
 
-/** Most computers a refusal names. */
+/** Computers that an error names, at most. */
 const MAX_NAMED = 100;
 
 function scopeOf(caller: Caller) {
-  const groups = caller.groups(DECIDE);
+  const groups = caller.groups(ACCEPT);
   return { accountId: caller.accountId, groups: groupsOf(groups) };
 }
 

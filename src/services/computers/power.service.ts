@@ -26,7 +26,6 @@ export interface PowerService {
   act(caller: Caller, action: PowerAction, command: PowerCommand): Promise<BaseActivity>;
 }
 
-/** Makes the service. */
 export function createPowerService(deps: ActingDeps): PowerService {
   return {
     async act(caller, action, { computerId, deliverAfter, windowMinutes, after, traceparent }) {

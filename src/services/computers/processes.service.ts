@@ -12,7 +12,6 @@ import { type ActingDeps, createAction } from '../activities/computer-actions.ts
 import { requireTargets, requireVisible } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** A request to end processes of one computer. */
 export interface SignalCommand {
   computerId: number;
   /** Repeated ones count once. */
@@ -26,8 +25,8 @@ export interface ProcessesService {
   /** One page of what the computer reported, in order of numbers. @throws {DomainError} UnknownComputer */
   list(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: ProcessRow[] }>;
   /**
-   * Sends a signal to processes, one operation each. What the computer never reported fails here, unsent: without name
-   * and start time another process could be hit.
+   * Sends a signal to processes, one operation each. For a process that the computer did not report, the operation fails
+   * unsent: without name and start time it could hit another process.
    *
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived
    * @see docs/api-conventions.md#processes

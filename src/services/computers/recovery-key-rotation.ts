@@ -9,19 +9,18 @@ import { decryptSecret, recoveryKeyContext, encryptSecret } from '../common/secr
 
 const BATCH = 500;
 
-/** What a rotation did. */
 export interface Rotation {
-  /** Keys that were sealed anew. */
+  /** Keys that were encrypted anew. */
   rotated: number;
   /** Keys whose encryption key is not configured any more; they stay as they are. */
   unreadable: number;
 }
 
 /**
- * Seals every stored recovery key with the first encryption key, so that the others can be taken out of the settings.
+ * Encrypts every stored recovery key with the first encryption key, so that the others can be removed from the settings.
  *
- * @remarks Short transactions that wait for nobody; several processes may do it at once, and an interrupted one goes on
- * at the next start. Does nothing without encryption keys.
+ * @remarks Short transactions that skip locked rows. Several processes may do this at once, and an interrupted rotation
+ * continues at the next start. Does nothing without encryption keys.
  * @throws when a stored key was tampered with
  */
 export async function rotateRecoveryKeys(db: Database, keys: readonly EncryptionKey[]): Promise<Rotation> {

@@ -19,11 +19,10 @@ import { requirePrior } from '../activities/prior-activity.ts';
 import { decryptSecret, recoveryKeyContext } from '../common/secret-box.ts';
 import { requireTargets } from '../activities/targets.ts';
 
-/** What is known of a computer's recovery key. */
 export interface RecoveryKey {
   /** The latest generation, unless it succeeded. */
   activity: BaseActivity | null;
-  /** Null when none was made yet. */
+  /** Null when none was generated yet. */
   key: string | null;
 }
 
@@ -39,14 +38,14 @@ export interface GenerateCommand {
 
 export interface RecoveryKeysService {
   /**
-   * Reads the key of a computer and leaves an event in the same transaction: no answer without its event.
+   * Reads the key of a computer and records an event in the same transaction.
    *
    * @throws {DomainError} UnknownComputer, Forbidden; ServiceUnavailable when the encryption key is not configured
    * @see docs/api-conventions.md#recovery-keys
    */
   read(caller: Caller, computerId: number): Promise<RecoveryKey>;
   /**
-   * Makes the computer generate a new key, which replaces the stored one when it succeeds.
+   * Lets the computer generate a new key, which replaces the stored one when that succeeds.
    *
    * @returns the group of the generation
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived, FdeNotSupported; ActivityInProgress while a
@@ -63,7 +62,6 @@ interface Deps {
   encryptionKeys: readonly EncryptionKey[];
 }
 
-/** Makes the service. */
 export function createRecoveryKeysService(deps: Deps): RecoveryKeysService {
   const { db, clock } = deps;
   return {

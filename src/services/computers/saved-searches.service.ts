@@ -18,7 +18,6 @@ import { checkSearchText } from '../query/computer-queries.ts';
 import { readLine, fieldError } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** What a request says of a saved search. */
 export interface SavedSearchContent {
   name?: string | undefined;
   title?: string | undefined;
@@ -30,8 +29,7 @@ export interface SavedSearchesService {
   /** One page of the account's saved searches, by name. Any administrator sees all of them. */
   list(caller: Caller, page: PageRequest): Promise<Paged<SavedSearchRow>>;
   /**
-   * Keeps a query under a name, which is made of the title where none is given, and the other way round. It is the
-   * caller's from then on.
+   * Saves a query of the caller. Without a name it is made of the title, and the other way round.
    *
    * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch for a name or
    * title that is taken
@@ -73,7 +71,7 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
         search: search === undefined ? undefined : readSearch(search),
       };
       return db.transaction(async (tx) => {
-        // Before it is read: whether the title is another one is judged by what nobody changes meanwhile.
+        // Locked before the search is read, so that nobody changes its title between reading and comparing.
         if (change.title !== undefined) await lockSearchTitles(tx, caller.accountId);
         const before = await lockOwn(tx, caller, name);
         if (change.title !== undefined && change.title !== before.title) {

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { EncryptionKey } from '../../process/config.ts';
 
 /**
- * The registration key of the computers that a stack simulates for itself: they enrol whatever key the account has, and
- * are accepted at once. Whoever can make it has the key that everything stored is encrypted with.
+ * The registration key of simulated computers of a stack: they enrol whatever key the account has, and are accepted at
+ * once. Only who has the encryption key of the stored data can compute it.
  *
  * @returns null without an encryption key
  */

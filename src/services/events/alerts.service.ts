@@ -22,23 +22,23 @@ export interface AlertView {
   status: AlertStatus;
 }
 
-/** An alert that wants to be looked at. */
+/** An alert that needs attention. */
 export interface ActiveAlert {
   type: string;
-  /** What is the matter, and with how many computers or profiles. */
+  /** Includes the number of computers or profiles. */
   summary: string;
-  /** Since when on one of them. */
+  /** On the first of them. */
   activationTime: Date;
 }
 
-/** Alerts over computers, and profiles, in access groups where the caller sees computers; raised and cleared by what is stored of them. */
+/** Alerts about computers and profiles in access groups where the caller sees computers. They follow from stored data. */
 export interface AlertsService {
-  /** Every alert there is, active or not. */
+  /** All alerts, active or not. */
   list(caller: Caller): Promise<AlertView[]>;
   /** Those that are active and not dismissed. */
   summarize(caller: Caller): Promise<ActiveAlert[]>;
   /**
-   * Hides an alert from the caller, and from nobody else, until it is raised on another computer or anew. Idempotent.
+   * Hides an alert from the caller only, until it is raised again or on another computer. Idempotent.
    *
    * @throws {DomainError} UnknownAlert
    * @see docs/api-conventions.md#alerts
@@ -46,7 +46,6 @@ export interface AlertsService {
   dismiss(caller: Caller, id: number): Promise<AlertView>;
 }
 
-/** Makes the service. */
 export function createAlertsService(deps: { db: Database }): AlertsService {
   const { db } = deps;
   return {
@@ -54,7 +53,7 @@ export function createAlertsService(deps: { db: Database }): AlertsService {
     async summarize(caller) {
       const rows = await readAlerts(db, scopeOf(caller));
       return rows.flatMap(({ name, fresh, activation_time: activationTime }) => {
-        const { type, summary, scope } = wordsOf(name);
+        const { type, summary, scope } = textsOf(name);
         if (activationTime === null) return [];
         const subjects = scope === 'computer' ? computersText(fresh) : profilesText(fresh);
         return [{ type, summary: `${summary} (${subjects})`, activationTime }];
@@ -65,7 +64,7 @@ export function createAlertsService(deps: { db: Database }): AlertsService {
         const alert = (await readAlerts(tx, scopeOf(caller))).find((row) => row.id === id);
         if (!alert) throw new DomainError('UnknownAlert', 'There is no such alert');
         await dismissAlert(tx, id, caller.personId);
-        const { type } = wordsOf(alert.name);
+        const { type } = textsOf(alert.name);
         await recordEvent(tx, caller, {
           entityType: 'Alert',
           entityId: id,
@@ -78,7 +77,7 @@ export function createAlertsService(deps: { db: Database }): AlertsService {
 }
 
 function toView({ id, name, subjects, fresh }: AlertRow): AlertView {
-  const { type, summary, description, scope } = wordsOf(name);
+  const { type, summary, description, scope } = textsOf(name);
   const status = fresh > 0 ? 'active' : subjects > 0 ? 'dismissed' : 'inactive';
   return { id, type, label: summary, description, scope, status };
 }
@@ -90,7 +89,7 @@ const PROFILE_CREATORS = {
   description: 'Script and USG profiles that run on though whoever made them has left the account',
 };
 
-function wordsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'description' | 'scope'> & { summary: string } {
+function textsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'description' | 'scope'> & { summary: string } {
   if (name === PROFILE_ALERT) return { ...PROFILE_CREATORS, scope: 'profile' };
   const { type, summary, description } = alertRule(name);
   return { type, summary, description, scope: 'computer' };

@@ -17,7 +17,6 @@ export interface EventsService {
   list(caller: Caller, search: EventSearch): Promise<{ count: number; rows: EventRow[] }>;
 }
 
-/** Makes the service. */
 export function createEventsService(deps: { db: Database }): EventsService {
   return {
     list: ({ accountId }, { days, search, ...page }) => listEvents(deps.db, { accountId, days, search }, page),

@@ -1,4 +1,4 @@
-/** What administrators know of a fleet that its agents do not tell. */
+/** Facts about a fleet that agents do not report. */
 export interface ImportDocument {
   /** Name of the account; null for the only one there is. */
   account: string | null;
@@ -21,7 +21,7 @@ export interface ImportedContract {
   expires: Date | null;
 }
 
-/** Kinds of profiles whose rules live elsewhere: only who is in them is kept here. */
+/** Kinds of profiles that are managed elsewhere: only their computers are stored here. */
 export const IMPORTED_PROFILE_TYPES = ['repository', 'package', 'upgrade', 'reboot', 'removal', 'wsl'] as const;
 
 export interface ProfileKey {
@@ -35,11 +35,11 @@ export interface ImportedProfile extends ProfileKey {
 }
 
 export interface ProfileAssociation extends ProfileKey {
-  /** Whether the computer is as the profile wants it; null when that is not known. */
+  /** Null: unknown. */
   status: 'compliant' | 'noncompliant' | null;
 }
 
-/** A computer by its id or its hostname. What is undefined stays as it is; what is given replaces what was there. */
+/** A computer by its id or its hostname. Undefined parts stay; given parts replace the stored ones. */
 export interface ImportedComputer {
   id: number | null;
   hostname: string | null;
@@ -49,13 +49,13 @@ export interface ImportedComputer {
   profiles: ProfileAssociation[] | undefined;
 }
 
-/** One thing wrong with a file, and where: `computers[3].license`. */
+/** A problem with a file, and its path, such as `computers[3].license`. */
 export interface ImportProblem {
   path: string;
   message: string;
 }
 
-/** A file that cannot be taken in; nothing of it was. */
+/** The file was not imported. */
 export class ImportError extends Error {
   readonly problems: readonly ImportProblem[];
 

@@ -21,7 +21,6 @@ import { quoted } from '../common/fields.ts';
 import { type ImportDocument, ImportError, type ProfileKey } from './document.ts';
 import { ValueReader } from './value-reader.ts';
 
-/** How much of each kind a file had. */
 export interface ImportSummary {
   account: string;
   licenses: number;
@@ -31,10 +30,9 @@ export interface ImportSummary {
 }
 
 /**
- * Takes a document in, all of it or nothing. Idempotent: what it names is then as it says, whatever was there; what it
- * does not name stays.
+ * Imports a document, all of it or nothing. Idempotent: it replaces what it names; everything else stays.
  *
- * @throws {ImportError} naming everything that does not fit what is stored
+ * @throws {ImportError} with everything that conflicts with stored data
  * @see docs/architecture.md#what-agents-do-not-report
  */
 export async function importDocument(db: Database, document: ImportDocument): Promise<ImportSummary> {
@@ -61,7 +59,7 @@ export async function importDocument(db: Database, document: ImportDocument): Pr
   });
 }
 
-/** Whoever may run the command: no person of the account. */
+/** The command is not run by a person of the account. */
 const actor = (accountId: number) => ({
   accountId,
   personId: null,

@@ -11,13 +11,13 @@ import {
 import { ValueReader } from './value-reader.ts';
 
 const STATUSES = ['compliant', 'noncompliant'] as const;
-/** Kinds of profiles that a computer can fail to comply with. */
+/** Kinds of profiles with a compliance status. */
 const WITH_STATUS: readonly string[] = ['wsl', 'package'];
 
 /**
- * Reads the text of an import file.
+ * Parses an import file.
  *
- * @throws {ImportError} naming everything that is wrong with its form
+ * @throws {ImportError} with everything that is malformed
  */
 export function readImportDocument(text: string): ImportDocument {
   const reader = new ValueReader();
@@ -36,12 +36,12 @@ export function readImportDocument(text: string): ImportDocument {
     profiles: reader.list(top['profiles'], 'profiles', (item, path) => readProfile(reader, item, path)),
     computers: reader.list(top['computers'], 'computers', (item, path) => readComputer(reader, item, path)),
   };
-  if (reader.problems.length === 0) refuseRepeats(reader, document);
+  if (reader.problems.length === 0) rejectDuplicates(reader, document);
   if (reader.problems.length > 0) throw new ImportError(reader.problems);
   return document;
 }
 
-function refuseRepeats(reader: ValueReader, { licenses, contracts, profiles, computers }: ImportDocument): void {
+function rejectDuplicates(reader: ValueReader, { licenses, contracts, profiles, computers }: ImportDocument): void {
   reader.distinct(licenses, 'licenses', ({ id }) => String(id), 'the id of an earlier one');
   reader.distinct(contracts, 'contracts', ({ id }) => id, 'the id of an earlier one');
   reader.distinct(profiles, 'profiles', ({ type, id }) => `${type} ${id}`, 'type and id of an earlier one');
@@ -105,11 +105,11 @@ function readComputer(reader: ValueReader, item: unknown, path: string): Importe
     profiles:
       profiles === undefined
         ? undefined
-        : reader.list(profiles, `${path}.profiles`, (entry, where) => readPlace(reader, entry, where)),
+        : reader.list(profiles, `${path}.profiles`, (entry, where) => readAssociation(reader, entry, where)),
   };
 }
 
-function readPlace(reader: ValueReader, item: unknown, path: string): ProfileAssociation | null {
+function readAssociation(reader: ValueReader, item: unknown, path: string): ProfileAssociation | null {
   const value = reader.object(item, path, ['type', 'id', 'status']);
   if (!value) return null;
   const type = reader.oneOf(value['type'], `${path}.type`, IMPORTED_PROFILE_TYPES);

@@ -4,7 +4,7 @@ import type { ImportProblem } from './document.ts';
 
 const MAX_LINE = 255;
 
-/** Reads values of a parsed JSON file and notes everything that is wrong, each with its path. */
+/** Reads values of parsed JSON and collects all problems with their paths. */
 export class ValueReader {
   readonly problems: ImportProblem[] = [];
 
@@ -12,7 +12,7 @@ export class ValueReader {
     this.problems.push({ path, message });
   }
 
-  /** An object with no other keys than these; null when it is none. */
+  /** An object with only these keys; null when it is none. */
   object(value: unknown, path: string, keys: readonly string[]): Record<string, unknown> | null {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       this.addProblem(path, 'must be an object');
@@ -24,7 +24,7 @@ export class ValueReader {
     return Object.fromEntries(keys.map((key) => [key, Object.hasOwn(value, key) ? (value as never)[key] : undefined]));
   }
 
-  /** Each element of an array as `read` makes it, those that it refuses left out; empty when it is absent. */
+  /** Maps an array with `read`, leaving out nulls; empty when absent. */
   list<T>(value: unknown, path: string, read: (item: unknown, path: string) => T | null): T[] {
     if (value === undefined) return [];
     if (!Array.isArray(value)) {
@@ -73,7 +73,7 @@ export class ValueReader {
     return found ?? values[0]!;
   }
 
-  /** Notes elements that have the key of an earlier one. */
+  /** Adds a problem for each element with the key of an earlier one. */
   distinct<T>(items: readonly T[], path: string, keyOf: (item: T) => string, what: string): void {
     const seen = new Set<string>();
     items.forEach((item, index) => {

@@ -4,9 +4,9 @@ import { findPeopleByEmail } from '../../persistence/identity/people.repository.
 import { NO_SEEN_SEARCHES, type QueryDeps, readSearches } from './computer-queries.ts';
 
 /**
- * Reads the text of a query over activities and looks up the saved searches that its queries over computers name.
+ * Parses a query over activities and looks up the saved searches that its queries over computers name.
  *
- * @param path - where the text stands in the request, for the refusal
+ * @param path - of the text in the request, for the error
  * @param seen - texts of saved searches as the client saw them
  * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
  */

@@ -10,7 +10,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { quoted, fieldError } from '../common/fields.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 
-/** A query that was read, with the saved searches it names. */
+/** A parsed query, with the saved searches it names. */
 export interface PreparedQuery extends ComputerSelection {
   /** It uses a deprecated spelling, itself or in a saved search. @see docs/api-conventions.md#deprecation */
   deprecated: boolean;
@@ -19,15 +19,14 @@ export interface PreparedQuery extends ComputerSelection {
 /** Texts of saved searches by name, as a client saw them. */
 export type SeenSearches = ReadonlyMap<string, string>;
 
-/** A query of a request that acts on what it means. */
+/** A query of a request that acts on the matching computers. */
 export interface ActingQuery {
   /** Text of the query language. */
   text: string;
-  /** Of those that the text names; others that it names may have changed. */
+  /** Saved searches that must not have changed. */
   seen: SeenSearches;
 }
 
-/** What reading a query needs. */
 export interface QueryDeps {
   db: Sql;
   clock: Clock;
@@ -39,9 +38,9 @@ export const NO_SEEN_SEARCHES: SeenSearches = new Map();
 const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
 
 /**
- * Reads the text of a query over computers and looks up the saved searches it names.
+ * Parses a query over computers and looks up the saved searches it names.
  *
- * @param path - where the text stands in the request, for the refusal
+ * @param path - of the text in the request, for the error
  * @param seen - as in {@link ActingQuery}
  * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
  * @see docs/api-conventions.md#computer-selectors
@@ -58,10 +57,10 @@ export async function prepareComputerQuery(
   return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
 }
 
-/** Queries over computers that were read from one text. */
+/** Queries over computers parsed from one text. */
 export interface ParsedQueries {
   text: string;
-  /** Where the text stands in the request. */
+  /** Of the text in the request. */
   path: string;
   seen: SeenSearches;
   /** `at`: where in the text; null when the query is the whole text. */
@@ -97,10 +96,10 @@ export async function readSearches(
 }
 
 /**
- * Ids, ascending, of the caller's computers that a query means: approved, not archived, in sight. Whether the caller
- * may act on each is for `requireTargets` to say.
+ * Ids, ascending, of the visible computers that match a query, without pending and archived ones. `requireTargets` checks
+ * whether the caller may act on them.
  *
- * @param path - where the text stands in the request, for the refusal
+ * @param path - of the text in the request, for the error
  * @throws {DomainError} InvalidQueryError, SavedSearchChanged
  */
 export async function resolveComputerQuery(
@@ -115,16 +114,13 @@ export async function resolveComputerQuery(
 }
 
 /**
- * Makes sure that a text can be kept as a saved search.
- *
- * @throws {DomainError} InvalidQueryError when it is no query or names a saved search itself, so that no ring can form
+ * @throws {DomainError} InvalidQueryError when the text is no query, or names a saved search: searches must not form cycles
  */
 export function checkSearchText(text: string, path: string): void {
   const [named] = namedSearches(parseComputerQuery(text, path));
   if (named) throw queryError(text, named.at, 'no search: in a saved search', path);
 }
 
-/** The texts are those that the query is read with, so that none can change in between. */
 function requireUnchanged(texts: ReadonlyMap<string, string>, seen: SeenSearches): void {
   const unnamed = [...seen.keys()].find((name) => !texts.has(name));
   if (unnamed !== undefined) throw fieldError('body.searches', `has ${quoted(unnamed)}, which the query does not name`);

@@ -11,17 +11,17 @@ import { parseInstant } from '../../domain/common/instant.ts';
 
 const FIELD = 'body.schedule';
 
-/** What the dates of a profile are made of: a start up to its creation ran at once, a later one is a date of its own. */
+/** Determines the dates of a profile. A start before its creation ran at once; a later one is a date itself. */
 export type ProfileSchedule = Pick<UsgProfileRow, 'schedule' | 'timezone' | 'start_date' | 'creation_time'>;
 
 /**
- * Reads and judges the schedule of a request.
+ * Validates the schedule of a request.
  *
- * @param change - whether the profile is there already; of a new one a start that is past runs at once, and may be all
+ * @param change - of an existing profile; a new one whose start is past runs at once, and needs no further date
  * @returns the dates of {@link planDates}
- * @throws {DomainError} InvalidParameter when it is no rule, never has a date or none from `now` on; IntervalTooShort
+ * @throws {DomainError} InvalidParameter when it is no rule, or has no date from `now` on; IntervalTooShort
  * when two of the dates that it can have are closer than a week
- * @remarks Some milliseconds whatever the rule.
+ * @remarks Takes some milliseconds at most, whatever the rule.
  */
 export function planRequested(profile: ProfileSchedule, now: Date, { change }: { change: boolean }): Date[] {
   const rule = parseRule(profile.schedule);
@@ -41,7 +41,7 @@ export function planRequested(profile: ProfileSchedule, now: Date, { change }: {
 }
 
 /**
- * The dates of a profile after `now`: what its schedule on the server, `next_run_time` and every refill are made of.
+ * The dates of a profile after `now`, from which its schedule, `next_run_time` and every refill follow.
  *
  * @param profile - its rule was checked when it was stored
  * @returns at most {@link PLANNED_DATES}, ascending, each once
@@ -77,10 +77,10 @@ function tooOften(): DomainError {
 }
 
 /**
- * Reads a moment that dates are counted from, in whole seconds: schedules know nothing finer.
+ * Reads a start time in whole seconds, the precision of schedules.
  *
- * @param path - where it stands in the request, for the refusal
- * @throws {DomainError} InvalidParameter when it is no moment or outside the years that schedules know
+ * @param path - of the field in the request, for the error
+ * @throws {DomainError} InvalidParameter when it is no time, or outside the years that schedules support
  */
 export function readScheduleMoment(path: string, text: string): Date {
   const moment = parseInstant(text);

@@ -7,18 +7,18 @@ import { isInWeeks } from '../../domain/schedules/week-number.ts';
 
 const { RRule } = rrule;
 
-/** From any year the next one would be beyond the year 9999, with which the library ends: it looks at one year alone. */
+/** From any year the next one would be after 9999, where the library stops: it only computes one year. */
 const ONE_YEAR_ONLY = 9999;
 /** Weeks of a year, and weekdays of a month. */
 const MOST_IN_YEAR = 53;
 const MOST_IN_MONTH = 5;
 
 /**
- * The days of a year that a rule allows, by the rrule library: its answers for BYMONTH, BYMONTHDAY, BYYEARDAY and BYDAY
- * within one year are those of RFC 5545. Its answers for BYWEEKNO at the turn of a year and for weekdays with and
- * without a number in one list are not, and are made here.
+ * The days of a year that a rule allows. The rrule library follows RFC 5545 for BYMONTH, BYMONTHDAY, BYYEARDAY and BYDAY
+ * within one year, but not for BYWEEKNO at the turn of a year and for numbered beside other weekdays: those are handled
+ * here.
  *
- * @param start - what clocks show at the start, in ms as if in UTC
+ * @param start - wall clock time of the start, in ms as if in UTC
  * @remarks The library is called at most once for each of the 28 kinds of years.
  */
 export function daysOfYear(rule: RecurrenceRule, start: number): DaysOfYear {
@@ -33,7 +33,7 @@ export function daysOfYear(rule: RecurrenceRule, start: number): DaysOfYear {
   };
 }
 
-/** All that the days of a rule in a year depend on: its first weekday, and which of it and its neighbours are leap years. */
+/** The days of a rule depend only on the first weekday of the year, and on which of it and its neighbours are leap years. */
 function kindOf(year: number): string {
   const isLeap = (of: number) => new Date(Date.UTC(of, 1, 29)).getUTCMonth() === 1;
   const newYear = new Date(Date.UTC(year, 0, 1));

@@ -15,7 +15,7 @@ import type { ScriptsDeps } from './model.ts';
 import { disableTriggers } from './profiles/trigger-dates.ts';
 import { requireRight, requireScript } from './reads.ts';
 
-/** Puts a script away; what runs goes on. */
+/** Archives a script; open runs continue. */
 export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: number): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const script = await lockManageable(tx, caller, id);
@@ -27,7 +27,7 @@ export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: numbe
   });
 }
 
-/** Wipes a script wherever its code is kept; what has not run yet is canceled. */
+/** Deletes the code of a script everywhere and cancels its open runs. */
 export async function redactScript(
   deps: ScriptsDeps,
   caller: Caller,

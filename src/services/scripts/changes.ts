@@ -22,10 +22,9 @@ import type { AttachmentUpload, Script, ScriptPatch, ScriptRequest, ScriptsDeps 
 import { type AttachmentChange, readAttachments, readScriptBody, readUsername } from './fields.ts';
 import { readScript, requireRight, requireScript } from './reads.ts';
 
-/** What it takes, besides writing scripts, to choose the code that profiles run. */
-const RUNS_BY_PROFILE: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
+/** Needed, besides ManageScript, to change code that profiles run. */
+const CODE_OF_PROFILES: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
 
-/** Name of the root of every account's tree. */
 const ROOT = 'global';
 
 export async function createScript(deps: ScriptsDeps, caller: Caller, request: ScriptRequest): Promise<Script> {
@@ -33,7 +32,7 @@ export async function createScript(deps: ScriptsDeps, caller: Caller, request: S
   const body = readScriptBody(request.code);
   const username = request.username === null ? DEFAULT_USERNAME : readUsername(request.username);
   const attachments = readAttachments(request.attachments, []);
-  return titled(deps, async (tx) => {
+  return withTitleConflict(deps, async (tx) => {
     await lockRights(tx, caller.accountId);
     const accessGroupId = await requireAccessGroup(tx, caller, request.accessGroup ?? ROOT, ['ManageScript']);
     const id = await insertScript(tx, {
@@ -53,13 +52,13 @@ export async function createScript(deps: ScriptsDeps, caller: Caller, request: S
 }
 
 export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number, patch: ScriptPatch): Promise<Script> {
-  return titled(deps, async (tx) => {
+  return withTitleConflict(deps, async (tx) => {
     if (patch.accessGroup !== undefined) await lockRights(tx, caller.accountId);
     const script = requireActive(await lockManageable(tx, caller, id));
     const now = deps.clock.now();
     const { change, body, attachments } = await readPatch(tx, caller, script, patch);
     const runsOtherCode = body !== null || attachments !== null;
-    if (runsOtherCode) requireRunsRight(caller, script);
+    if (runsOtherCode) requireProfileRights(caller, script);
     if (body) {
       const version = { version: change.version!, title: change.title ?? script.title, editorId: caller.personId, now };
       await insertScriptVersion(tx, id, { ...body, ...version });
@@ -89,13 +88,13 @@ export async function lockManageable(tx: Sql, caller: Caller, id: number): Promi
 }
 
 /**
- * What active profiles run is changed by those alone who may let a script run by itself.
+ * Only callers who may manage profiles may change code that active profiles run.
  *
- * @throws {DomainError} Forbidden, which names the profiles that the caller may see
+ * @throws {DomainError} Forbidden, with the profiles that the caller may see
  */
-function requireRunsRight(caller: Caller, script: ScriptWithCode): void {
+function requireProfileRights(caller: Caller, script: ScriptWithCode): void {
   if (script.script_profiles.length === 0) return;
-  const missing = RUNS_BY_PROFILE.filter((permission) => !holdsIn(caller, permission, script.access_group_id));
+  const missing = CODE_OF_PROFILES.filter((permission) => !holdsIn(caller, permission, script.access_group_id));
   if (missing.length === 0) return;
   const isShown = holdsIn(caller, 'ViewScriptProfile', script.access_group_id);
   const profiles = isShown ? `the active script profiles ${titlesOf(script)} run` : 'active script profiles run';
@@ -111,7 +110,7 @@ export function profilesText(script: ScriptWithCode): string {
   return `, which the script profiles ${titlesOf(script)} run`;
 }
 
-/** Most titles that one sentence names. */
+/** Titles in one sentence, at most. */
 const MAX_TITLES = 20;
 
 function titlesOf({ script_profiles: profiles }: ScriptWithCode): string {
@@ -126,7 +125,6 @@ export function requireActive<T extends { status: string }>(script: T): T {
   return script;
 }
 
-/** An entry of the event log about a script. */
 export function eventOf({ id, title }: { id: number; title: string }, message: string) {
   return { entityType: 'Script' as const, entityId: id, entityName: title, message };
 }
@@ -148,7 +146,7 @@ async function readPatch(tx: Sql, caller: Caller, script: ScriptWithCode, patch:
   return { change, body: isNew ? given : null, attachments };
 }
 
-/** What the files become; null where they stay as they are. */
+/** Null when the files stay as they are. */
 async function readFiles(
   tx: Sql,
   { id }: ScriptWithCode,
@@ -159,7 +157,7 @@ async function readFiles(
   return change.added.length > 0 || change.kept.length < present.length ? change : null;
 }
 
-/** Who may write scripts in a group without seeing them is answered all the same. */
+/** Callers may manage scripts without ViewScript; their response contains the script all the same. */
 async function readAsEditor(tx: Sql, caller: Caller, id: number): Promise<Script> {
   const asEditor: Caller = {
     ...caller,
@@ -168,7 +166,7 @@ async function readAsEditor(tx: Sql, caller: Caller, id: number): Promise<Script
   return readScript(tx, asEditor, id);
 }
 
-async function titled<T>({ db }: ScriptsDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
+async function withTitleConflict<T>({ db }: ScriptsDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
   try {
     return await db.transaction(work);
   } catch (error) {
@@ -177,8 +175,8 @@ async function titled<T>({ db }: ScriptsDeps, work: (tx: Sql) => Promise<T>): Pr
   }
 }
 
-/** What it takes to bring a script that has profiles into a group. */
-const WITH_PROFILES: readonly Permission[] = ['ManageScript', ...RUNS_BY_PROFILE];
+/** Needed to move a script that has profiles into a group. */
+const WITH_PROFILES: readonly Permission[] = ['ManageScript', ...CODE_OF_PROFILES];
 
 const PARTS: ReadonlyArray<readonly [keyof ScriptChange, string]> = [
   ['title', 'the title'],

@@ -27,16 +27,15 @@ export function readUsername(text: string): string {
   throw fieldError('body.username', 'must be a login name of 1 to 32 letters, digits, dots, dashes and underscores');
 }
 
-/** What a request makes of the files of a script. */
 export interface AttachmentChange {
   kept: string[];
   added: NewAttachment[];
 }
 
 /**
- * Checks the files a script shall have.
+ * Validates the files of a request.
  *
- * @param present - those it has
+ * @param present - files that the script has
  * @throws {DomainError} InvalidParameter when there are too many or too large ones, names that no file can have or that
  * come twice, content that is no base64, or none for a file that is not there
  * @see docs/api-conventions.md#limits-of-fields
@@ -50,22 +49,22 @@ export function readAttachments(
   const sizes = new Map(present.map(({ filename, size }) => [filename, size]));
   const change: AttachmentChange = { kept: [], added: [] };
   const names = new Set<string>();
-  const faults: Array<{ path: string; message: string }> = [];
+  const errors: Array<{ path: string; message: string }> = [];
   let total = 0;
   for (const [index, { filename, content }] of uploads.entries()) {
-    const fault = (name: string, message: string) =>
-      faults.push({ path: `body.attachments.${index}.${name}`, message });
-    if (!isAttachmentName(filename)) fault('filename', 'must be the name of a file');
-    else if (names.has(filename)) fault('filename', 'comes twice');
+    const addError = (name: string, message: string) =>
+      errors.push({ path: `body.attachments.${index}.${name}`, message });
+    if (!isAttachmentName(filename)) addError('filename', 'must be the name of a file');
+    else if (names.has(filename)) addError('filename', 'comes twice');
     names.add(filename);
     const bytes = content === null ? null : readBase64(content);
     if (bytes) change.added.push({ filename, content: bytes });
-    else if (content !== null) fault('content', 'must be base64');
+    else if (content !== null) addError('content', 'must be base64');
     else if (sizes.has(filename)) change.kept.push(filename);
-    else fault('content', 'is required for a new file');
+    else addError('content', 'is required for a new file');
     total += bytes?.length ?? sizes.get(filename) ?? 0;
   }
-  if (faults.length > 0) throw fieldErrors(faults);
+  if (errors.length > 0) throw fieldErrors(errors);
   if (total > MAX_ATTACHMENT_BYTES) {
     throw fieldError('body.attachments', `must not have more than ${MAX_ATTACHMENT_BYTES} bytes together`);
   }
@@ -74,7 +73,7 @@ export function readAttachments(
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Bytes of a text in base64, line ends aside; null for another text. */
+/** Decodes base64 with optional line breaks; null when it is invalid. */
 export function readBase64(text: string): Buffer | null {
   const plain = text.replace(/[\r\n]/g, '');
   return BASE64.test(plain) ? Buffer.from(plain, 'base64') : null;

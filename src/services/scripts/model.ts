@@ -2,18 +2,17 @@ import type { ScriptWithCode } from '../../persistence/scripts/scripts.repositor
 import type { ActingQuery } from '../query/computer-queries.ts';
 import type { ActingDeps } from '../activities/computer-actions.ts';
 
-/** What the caller may do with a script as it stands. */
+/** What the caller may do with the script. */
 export interface ScriptActions {
   redactable: boolean;
   editable: boolean;
   executable: boolean;
 }
 
-/** A script as it is read; lists carry no code. */
+/** Without code in lists. */
 export type Script = Omit<ScriptWithCode, 'code' | 'account_id' | 'access_group_id'> &
   ScriptActions & { code?: string | null };
 
-/** A request for a page of scripts. */
 export interface ScriptQuery {
   /** Null for all. */
   status: 'active' | 'archived' | 'redacted' | null;
@@ -23,7 +22,7 @@ export interface ScriptQuery {
   offset: number;
 }
 
-/** A file of a request; without content one of that name which is there already stays. */
+/** A file of a request; without content the existing file of that name stays. */
 export interface AttachmentUpload {
   filename: string;
   /** Base64. */
@@ -42,7 +41,7 @@ export interface ScriptRequest {
   attachments: readonly AttachmentUpload[];
 }
 
-/** What a request changes; absent parts stay. */
+/** Absent parts stay. */
 export interface ScriptPatch {
   title?: string | undefined;
   code?: string | undefined;
@@ -50,7 +49,7 @@ export interface ScriptPatch {
   username?: string | undefined;
   /** Name of an access group. */
   accessGroup?: string | undefined;
-  /** All files the script has from now on. */
+  /** Replaces all files of the script. */
   attachments?: readonly AttachmentUpload[] | undefined;
 }
 

@@ -16,7 +16,7 @@ import type { ScriptCommand, ScriptsDeps } from './model.ts';
 import { readUsername } from './fields.ts';
 import { requireRight, requireScript } from './reads.ts';
 
-/** Most computers one request runs a script on. */
+/** Computers of one request, at most. */
 const MAX_COMPUTERS = 100_000;
 
 export async function executeScript(

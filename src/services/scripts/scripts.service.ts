@@ -57,7 +57,6 @@ export interface ScriptsService {
   execute(caller: Caller, id: number, command: ScriptCommand): Promise<BaseActivity>;
 }
 
-/** Makes the service. */
 export function createScriptsService(deps: ScriptsDeps): ScriptsService {
   const { db } = deps;
   return {

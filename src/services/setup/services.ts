@@ -50,15 +50,12 @@ import { createTokensService, type TokensService } from '../identity/login/token
 import { createUsgProfilesService, type UsgProfilesService } from '../compliance/profiles/usg-profiles.service.ts';
 import { createUsgReportsService, type UsgReportsService } from '../compliance/reports/usg-reports.service.ts';
 
-/** Everything the API calls. */
 export interface Services {
   authenticator: Authenticator;
   readiness: Readiness;
   accounts: AccountsService;
   login: LoginService;
-  /** Which ways to log in are on. */
   loginMethods: { pam: boolean };
-  /** What this deployment offers. */
   features: readonly Feature[];
   tokens: TokensService;
   passwords: PasswordService;
@@ -100,7 +97,7 @@ export interface ServicesDeps {
   clock: Clock;
   /** The first signs tokens, all verify them. */
   jwtSecrets: readonly string[];
-  /** Told of mail and PAM that fail; never of what is in them. */
+  /** Logs failures of mail and PAM, without their content. */
   logger?: Logger;
   settings: Pick<
     Config,
@@ -115,7 +112,6 @@ export interface ServicesDeps {
   >;
 }
 
-/** Builds the services of one API process. */
 export function createServices(deps: ServicesDeps): Services {
   const { persistence, clock, settings, logger } = deps;
   const { db } = persistence;

@@ -59,7 +59,6 @@ export interface KernelsService {
   change(caller: Caller, action: KernelAction, command: KernelCommand): Promise<BaseActivity>;
 }
 
-/** Makes the service. */
 export function createKernelsService(deps: ActingDeps): KernelsService {
   return {
     async info(caller, computer) {

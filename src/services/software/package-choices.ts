@@ -11,31 +11,30 @@ import {
 } from '../../persistence/software/packages.repository.ts';
 import type { ComputerAction } from '../activities/computer-actions.ts';
 
-/** What is to be done with some packages on some computers. */
 export interface PackageRequest {
   accountId: number;
   action: PackageAction;
   /** Distinct. */
   computers: readonly number[];
-  /** Distinct ids of versions, each of which may stand for its package. */
+  /** Distinct ids of versions; a version may stand for its package. */
   ids: readonly number[];
 }
 
-/** Ineligible computers that an error names at most. */
+/** Computers that an error names, at most. */
 const MAX_NAMED = 100;
 
 /**
- * Finds the versions with which each computer does what is wanted.
+ * Chooses the version of each package for each computer.
  *
  * @throws {DomainError} PackageNotEligible when one of the computers cannot do it with one of the packages
  */
 export async function choosePackages(
   tx: Sql,
-  wish: PackageRequest,
+  request: PackageRequest,
 ): Promise<Pick<ComputerAction, 'summary' | 'operations'>> {
-  const { action, computers } = wish;
-  const named = await readPackages(tx, wish.ids);
-  const groups = await chooseForEach(tx, wish, named);
+  const { action, computers } = request;
+  const named = await readPackages(tx, request.ids);
+  const groups = await chooseForEach(tx, request, named);
   const lists = [...new Map(groups.map(({ list }) => [keyOf(list), list])).values()];
   if (lists.length === 1) {
     return { summary: packageSummary(action, lists[0]!), operations: [packageOperation(action, lists[0]!)] };
@@ -60,13 +59,13 @@ function keyOf(list: readonly PackageVersion[]): string {
   return list.map(({ id }) => id).join();
 }
 
-async function chooseForEach(tx: Sql, wish: PackageRequest, named: ReadonlyMap<number, PackageVersion>) {
-  const { accountId, action, computers, ids } = wish;
+async function chooseForEach(tx: Sql, request: PackageRequest, named: ReadonlyMap<number, PackageVersion>) {
+  const { accountId, action, computers, ids } = request;
   const groups = await readKnownVersions(tx, computers, ids);
-  const told = await findReportablePackages(tx, accountId, ids);
-  for (const { versions } of groups) for (const { id } of [...versions.values()].flat()) told.add(id);
+  const reported = await findReportablePackages(tx, accountId, ids);
+  for (const { versions } of groups) for (const { id } of [...versions.values()].flat()) reported.add(id);
   const choose = ({ versions }: ComputersWithSameVersions) =>
-    ids.map((id, place) => (told.has(id) ? chooseVersion(action, id, versions.get(place) ?? []) : null));
+    ids.map((id, place) => (reported.has(id) ? chooseVersion(action, id, versions.get(place) ?? []) : null));
   const chosen = groups.map((group) => ({ same: group.computers, versions: choose(group) }));
   const ineligible = chosen.flatMap(({ same, versions }) => (versions.includes(null) ? same : []));
   if (ineligible.length > 0) throw notEligible(action, ineligible.sort((a, b) => a - b).slice(0, MAX_NAMED));

@@ -25,7 +25,6 @@ export interface PackageOnComputers {
   computers: Array<PackageStanding & { computer: number }>;
 }
 
-/** A request to do one thing with packages on computers that all can do it. */
 export interface PackageCommand {
   action: PackageAction;
   /** Repeated ids count once. */
@@ -70,7 +69,6 @@ export interface PackagesService {
   act(caller: Caller, command: PackageCommand): Promise<BaseActivity>;
 }
 
-/** Makes the service. */
 export function createPackagesService(deps: ActingDeps): PackagesService {
   const read = async (caller: Caller, computers: readonly number[] | null, query: PackagesQuery, page: PageRequest) => {
     const groups = caller.groups('ViewComputer');

@@ -45,7 +45,6 @@ export interface SnapsService {
   act(caller: Caller, command: SnapCommand): Promise<BaseActivity>;
 }
 
-/** Makes the service. */
 export function createSnapsService(deps: ActingDeps): SnapsService {
   return {
     async installed(caller, computer, page) {
@@ -86,16 +85,16 @@ function operationOf(action: SnapAction, snaps: readonly SnapEntry[]) {
 
 function checkSnaps(action: SnapAction, snaps: readonly SnapEntry[]): SnapEntry[] {
   const names = new Set<string>();
-  const faults: Array<{ path: string; message: string }> = [];
+  const errors: Array<{ path: string; message: string }> = [];
   const checked = snaps.map((snap, index) => {
-    if (names.has(snap.name)) faults.push({ path: `body.snaps.${index}.name`, message: `${snap.name} is named twice` });
+    if (names.has(snap.name)) errors.push({ path: `body.snaps.${index}.name`, message: `${snap.name} is named twice` });
     names.add(snap.name);
     if (action !== 'hold' || snap.time === undefined || snap.time === 'forever') return snap;
     const until = parseInstant(snap.time);
     if (until) return { ...snap, time: `${until.toISOString().slice(0, 19)}Z` };
-    faults.push({ path: `body.snaps.${index}.time`, message: 'must be "forever" or an ISO 8601 date and time' });
+    errors.push({ path: `body.snaps.${index}.time`, message: 'must be "forever" or an ISO 8601 date and time' });
     return snap;
   });
-  if (faults.length > 0) throw fieldErrors(faults);
+  if (errors.length > 0) throw fieldErrors(errors);
   return checked;
 }

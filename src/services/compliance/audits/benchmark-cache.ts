@@ -6,19 +6,18 @@ const MAX_HEADS = 8;
 const MAX_CHARS = 8 * 1024 * 1024;
 
 /**
- * Benchmarks that were read, by the exact bytes that reports begin with: nearly all of a report is the benchmark, which
- * is the same for all computers of a release.
+ * Parsed benchmarks, by a digest of the bytes that reports begin with: nearly all of a report is the benchmark, which is
+ * the same for all computers of a release.
  */
 export class BenchmarkCache {
   readonly #heads = new Map<string, BenchmarkHead>();
 
-  /** @param name - of the benchmark, see {@link benchmarkName} */
   find(name: string): BenchmarkHead | null {
     return this.#heads.get(name) ?? null;
   }
 
-  /** Keeps what was read; the oldest makes room. */
-  keep(name: string, head: BenchmarkHead): void {
+  /** Adds a benchmark; the oldest is dropped. */
+  add(name: string, head: BenchmarkHead): void {
     if (lengthOf(head.definitions.values()) > MAX_CHARS) return;
     this.#heads.set(name, head);
     if (this.#heads.size > MAX_HEADS) this.#heads.delete(this.#heads.keys().next().value!);
@@ -33,7 +32,7 @@ function lengthOf(definitions: Iterable<Definition>): number {
   return length;
 }
 
-/** What a benchmark is known by: a digest of all bytes of a report before its test result. */
-export function benchmarkName(bytes: Uint8Array): string {
+/** Digest of all bytes of a report before its test result. */
+export function benchmarkDigest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64');
 }

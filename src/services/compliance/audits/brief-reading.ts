@@ -4,19 +4,19 @@ import { BenchmarkCache } from './benchmark-cache.ts';
 import { catchInvalid, readContent } from './read-report.ts';
 import { ruleSetOf } from './rule-set.ts';
 
-/** A report about a set of rules that whoever asked has already. */
+/** A report on a rule set that the caller has already. */
 export interface BriefReading {
   /** Digest of the set, in hexadecimal. */
   set: string;
-  /** Letters of the results, in the order of the set. See {@link RULE_RESULTS}. */
+  /** Letters of {@link RULE_RESULTS}, in the order of the set. */
   results: string;
 }
 
 const MAX_SELECTIONS = 64;
 
 /**
- * Makes a reader that remembers benchmarks and what was selected of them: of a set that is known to whoever asks only
- * the results are told, since making and handing over its texts costs as much as reading the results.
+ * Creates a reader that caches benchmarks and selections. For a rule set that the caller has, it returns only the results:
+ * building and transferring the texts would cost as much as parsing the results.
  */
 export function createBriefReader(): (report: Uint8Array, sets: readonly string[]) => AuditReading | BriefReading {
   const benchmarks = new BenchmarkCache();

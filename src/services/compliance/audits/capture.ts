@@ -1,9 +1,8 @@
-/** Longest text of a rule, in UTF-16 units; what follows is cut. */
+/** Texts of rules are truncated to so many UTF-16 units. */
 const MAX_CHARS = 20_000;
 
-/** Collects the text of one element, that of the elements in it included, on one line. */
+/** Collects the text of an element and its descendants on one line. */
 export class Capture {
-  /** Of the element in its document. */
   readonly depth: number;
   readonly #store: (text: string) => void;
   readonly #pieces: string[] = [];

@@ -23,42 +23,42 @@ export interface IngestDeps {
   db: Database;
   clock: Clock;
   read: ReportReader;
-  /** Kept from one call to the next. */
+  /** Shared between calls. */
   sets?: KnownRuleSets;
 }
 
-/** Reports of one transaction: enough to share its cost, few enough that a crash repeats little. */
+/** Reports per transaction: enough to share its cost, few enough that a crash repeats little. */
 const BATCH = 50;
-/** Texts of rules in one transaction, beyond which the rest waits; in UTF-16 units. */
+/** Texts of rules per transaction, in UTF-16 units; the rest waits. */
 const BATCH_CHARS = 16 * 1024 * 1024;
-/** Agents send a report right behind the result; one that has not come by then does not come. */
+/** Agents send a report right after the result; after this time none is expected. */
 const REPORT_GRACE_MS = 30 * 60_000;
-const OVERDUE_BATCH = 1_000;
+const UNREPORTED_BATCH = 1_000;
 const UNSTORABLE = 'what it says cannot be stored';
 const NO_REPORT = 'The computer sent no report of its audit.';
 
-/** A claimed report of a run, read. */
+/** A claimed report of a run, parsed. */
 interface ReadReport extends WaitingReport {
   account_id: number;
   run_id: number;
   found: Found | { reason: string };
 }
 
-/** The rules of a report, and a letter for the result of each. */
+/** The rules of a report, with a letter for each result. */
 interface Found {
   set: CatalogueRuleSet;
   results: string;
-  /** Of texts that were not known before, in UTF-16 units. */
+  /** Length of new texts, in UTF-16 units. */
   newChars: number;
 }
 
 /**
- * Takes in some of the reports that agents sent: their rules are stored and their computers pass or fail. What cannot be
- * read or stored makes its computer fail, with the reason.
+ * Ingests some of the reports that agents sent: stores their rules and lets their computers pass or fail. A report that
+ * cannot be parsed or stored makes its computer fail, with the reason.
  *
  * @returns whether more may be waiting
- * @remarks One transaction that ends with the reports put away: after a crash in between it is as if it had not begun.
- * Several may run at once. What is in memory is bounded: one report, and the texts of some.
+ * @remarks One transaction, which also deletes the reports. May run concurrently. Memory is bounded: one report, and some
+ * texts.
  * @see docs/api-conventions.md#usg-runs-and-results
  */
 export async function ingestReports(deps: IngestDeps): Promise<boolean> {
@@ -71,14 +71,14 @@ export async function ingestReports(deps: IngestDeps): Promise<boolean> {
   };
   return db.transaction(batch).catch((error: unknown) => {
     if (!isInvalidData(error)) throw error;
-    // One that cannot be stored would hold up all others for good.
+    // A report that cannot be stored would block all others for ever.
     return db.transaction((tx) => ingestOne(tx, known));
   });
 }
 
 type KnownDeps = Omit<IngestDeps, 'db'> & { sets: KnownRuleSets };
 
-/** @returns how many of the claimed reports were put away */
+/** @returns how many of the claimed reports were ingested */
 async function ingest(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readonly WaitingReport[]): Promise<number> {
   const reports: ReadReport[] = [];
   const done: number[] = [];
@@ -115,27 +115,27 @@ async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets):
   if ('set' in reading) return { set: known.get(reading.set)!, results: reading.results, newChars: 0 };
   const { rules } = reading;
   const set = ruleSetOf(rules);
-  sets.keep(set, rules);
+  sets.add(set, rules);
   return { set, results: rules.map(({ result }) => RULE_RESULTS[result]).join(''), newChars: textLength(rules) };
 }
 
 /**
- * Lets some of the computers fail whose audit succeeded half an hour ago and that sent no report of it.
+ * Fails some of the computers whose audit succeeded half an hour ago without a report.
  *
  * @returns whether there may be more
  */
 export async function failUnreported({ db, clock }: Pick<IngestDeps, 'db' | 'clock'>): Promise<boolean> {
   const now = clock.now();
   return db.transaction(async (tx) => {
-    const overdue = await claimUnreported(tx, new Date(now.getTime() - REPORT_GRACE_MS), OVERDUE_BATCH);
-    const verdicts = overdue.map(({ run_id, computer_id }) => ({
+    const unreported = await claimUnreported(tx, new Date(now.getTime() - REPORT_GRACE_MS), UNREPORTED_BATCH);
+    const verdicts = unreported.map(({ run_id, computer_id }) => ({
       ...failedFor(NO_REPORT),
       runId: run_id,
       computerId: computer_id,
       reportedAt: null,
     }));
     await saveVerdicts(tx, verdicts, now);
-    return overdue.length === OVERDUE_BATCH;
+    return unreported.length === UNREPORTED_BATCH;
   });
 }
 
@@ -161,7 +161,7 @@ async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promis
   await appendReasons(tx, reasons);
 }
 
-/** Rule set of each report that could be read, by its operation. */
+/** Id of the rule set of each valid report, by operation. */
 async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<number, number>> {
   const ids = new Map<number, number>();
   for (const accountId of [...new Set(reports.map(({ account_id }) => account_id))].sort((a, b) => a - b)) {

@@ -2,23 +2,23 @@ import { isUtf8 } from 'node:buffer';
 import { StringDecoder } from 'node:string_decoder';
 import { SaxesParser } from 'saxes';
 import type { AuditReading } from '../../../domain/compliance/audit-report.ts';
-import { BenchmarkCache, benchmarkName } from './benchmark-cache.ts';
+import { BenchmarkCache, benchmarkDigest } from './benchmark-cache.ts';
 import { type BenchmarkHead, InvalidReport, ReportContent } from './report-content.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const CHUNK = 64 * 1024;
-/** Where the benchmark ends, which is the same in the reports of many computers. */
+/** Where the benchmark ends. */
 const TEST_RESULT = /<(?:[A-Za-z_][\w.-]{0,50}:)?TestResult[\s>]/;
-/** Whatever declares entities or brings in other documents; looked for before anything reads the bytes as XML. */
+/** Declares entities or includes other documents; searched before the bytes are parsed as XML. */
 const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 
 /**
- * Reads the result file of an audit: what its last test result says of each selected rule, with the texts that the
- * benchmark in the same file has of it.
+ * Parses the result file of an audit: the result of each selected rule in its last test result, with the texts of the rule
+ * from the benchmark in the same file.
  *
  * @param bytes - XCCDF results in UTF-8, alone or inside another document
- * @param known - benchmarks read before, whose part of the report is not read again
- * @returns a reason instead of rules when it is larger than 32 MiB, not well-formed, nested more than 100 deep, has a
+ * @param known - benchmarks parsed before, whose part of the report is skipped
+ * @returns a reason instead of rules when the report is larger than 32 MiB, not well-formed, nested more than 100 deep, has a
  * document type, entities, more than 10,000 rules or 16 MiB of their texts, or no result of any rule
  * @remarks Streaming and linear in the size; nothing is fetched or expanded. Never throws.
  * @see docs/agent-protocol.md#compliance-audits
@@ -27,7 +27,7 @@ export function readAuditReport(bytes: Uint8Array, known = new BenchmarkCache())
   return catchInvalid(() => ({ rules: readContent(bytes, known).content.rules() }));
 }
 
-/** What `read` answers, or why the report is refused; nothing is thrown because of a report. */
+/** Returns the reason when the report is invalid, instead of throwing. */
 export function catchInvalid<T>(read: () => T): T | { reason: string } {
   try {
     return read();
@@ -38,9 +38,9 @@ export function catchInvalid<T>(read: () => T): T | { reason: string } {
 }
 
 /**
- * Reads what {@link readAuditReport} does, and the name of the benchmark before the results.
+ * As {@link readAuditReport}, with the digest of the benchmark.
  *
- * @throws {InvalidReport} with the reason
+ * @throws {InvalidReport}
  */
 export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content: ReportContent; benchmark: string } {
   const report = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -50,7 +50,7 @@ export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content
   if (!isUtf8(report)) throw new InvalidReport('the report is not encoded as UTF-8');
   const start = text.search(TEST_RESULT);
   const head = report.subarray(0, Math.max(start, 0));
-  const benchmark = benchmarkName(head);
+  const benchmark = benchmarkDigest(head);
   const before = head.length > 0 ? known.find(benchmark) : null;
   const content = new ReportContent(before ?? undefined);
   const parser = createParser();
@@ -60,9 +60,9 @@ export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content
   const fresh = before || head.length === 0 ? null : content.head();
   const end = text.indexOf('>', head.length) + 1;
   feed(parser, report.subarray(head.length, end));
-  // Not so in a comment or a quotation, or when the tag has not ended: then it is not known where the head stops.
+  // A match in a comment or a quotation, or an unfinished tag, does not end the benchmark.
   if (fresh && content.isInTestResult) {
-    known.keep(benchmark, fresh);
+    known.add(benchmark, fresh);
     content.endBenchmark();
   }
   feed(parser, report.subarray(end));
@@ -72,7 +72,7 @@ export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content
 
 type Parser = SaxesParser<{ xmlns: false; position: false }>;
 
-/** Brings a parser to where the elements of a head are open, so that what follows is held to them. */
+/** Opens the elements of a known head in the parser, so that the rest of the document must close them. */
 function reopen(parser: Parser, { open }: BenchmarkHead): void {
   parser.on('error', rejectMalformed);
   parser.write(open.map((name) => `<${name}>`).join(''));

@@ -15,7 +15,7 @@ const MAX_ID_CHARS = 500;
 /** Texts of all rules together, in UTF-16 units; several times those of the largest benchmarks. */
 const MAX_TEXT_CHARS = 16 * 1024 * 1024;
 
-/** Why a report cannot be used. */
+/** The report cannot be used; the message says why. */
 export class InvalidReport extends Error {}
 
 /** A rule as a benchmark defines it. */
@@ -27,7 +27,7 @@ export interface Definition {
   identifiers: string[];
 }
 
-/** What stands before the first test result: elements that are open there, and the rules defined. */
+/** The part before the first test result: elements open at its end, and the defined rules. */
 export interface BenchmarkHead {
   readonly open: readonly string[];
   readonly definitions: ReadonlyMap<string, Definition>;
@@ -41,18 +41,17 @@ interface Verdict {
   result: RuleResult | 'notselected' | null;
 }
 
-/** A verdict on a rule that was selected. */
 type Finding = Verdict & { result: RuleResult };
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Collects rules and results from the events of a parser. */
+/** Collects rules and results from parser events. */
 export class ReportContent {
   readonly #definitions: Map<string, Definition>;
-  /** Elements around the present place, as they are written. */
+  /** Names of the open elements, as written. */
   readonly #open: string[];
   #verdicts: Verdict[] = [];
-  /** All rules so far are those of a benchmark that is known by its name. */
+  /** All rules so far come from a benchmark with a known digest. */
   #isOfBenchmark: boolean;
   #inTest = 0;
   #inItem = 0;
@@ -60,7 +59,7 @@ export class ReportContent {
   #verdict: Verdict | null = null;
   #capture: Capture | null = null;
 
-  /** @param head - what has been read of the report, when that is known */
+  /** @param head - of a benchmark parsed before */
   constructor(head?: BenchmarkHead) {
     this.#open = [...(head?.open ?? [])];
     this.#definitions = new Map(head?.definitions);
@@ -75,13 +74,13 @@ export class ReportContent {
     return this.#inTest > 0;
   }
 
-  /** What has been read, while no rule and no test result is open. */
+  /** What was parsed so far; null inside a rule or test result. */
   head(): BenchmarkHead | null {
     if (this.#inItem > 0 || this.#inTest > 0) return null;
     return { open: [...this.#open], definitions: new Map(this.#definitions) };
   }
 
-  /** Tells that what has been read so far is a benchmark as a whole. */
+  /** Marks what was parsed so far as a complete benchmark. */
   endBenchmark(): void {
     this.#isOfBenchmark = true;
   }
@@ -132,7 +131,7 @@ export class ReportContent {
     return this.#findings().map(({ result }) => result);
   }
 
-  /** What sets the rules apart from others of the same benchmark; null when not all of them are defined by it alone. */
+  /** Identifies the selected rules among those of the benchmark; null unless the benchmark defines all of them. */
   selection(): string | null {
     const findings = this.#findings();
     if (!this.#isOfBenchmark || !findings.every(({ rule }) => this.#definitions.has(rule))) return null;
@@ -178,7 +177,7 @@ export class ReportContent {
     this.#inItem = this.#depth;
   }
 
-  /** A part of a rule or of a result that says something; deeper ones belong to checks and fixes. */
+  /** A direct child of a rule or result; deeper elements belong to checks and fixes. */
   #openPart(name: string, attributes: Attributes): void {
     if (this.#depth !== this.#inItem + 1) return;
     const item = this.#definition ?? this.#verdict!;
@@ -200,7 +199,7 @@ export class ReportContent {
   }
 }
 
-/** Element names are known by themselves: prefixes differ between tools and versions of the format. */
+/** Without the prefix, which differs between tools and versions of the format. */
 function local(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }

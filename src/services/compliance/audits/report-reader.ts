@@ -8,13 +8,13 @@ const LIMIT_MS = 30_000;
 const MEMORY_MB = 512;
 
 /**
- * Reads a report; never throws because of what is in it.
+ * Parses a report; never throws because of its content.
  *
- * @param sets - digests of rule sets that the caller has; a report about one of them may be answered by its results alone
+ * @param sets - digests of rule sets that the caller has: a report on one of them may come back as its results only
  */
 export type ReportReader = (report: Uint8Array, sets?: readonly string[]) => Promise<AuditReading | BriefReading>;
 
-/** Reads reports in a thread of its own, so that whoever asks goes on meanwhile. */
+/** Parses reports in a worker thread, so that the event loop is not blocked. */
 export function createReportReader(limitMs = LIMIT_MS): ReportReader {
   const thread = createWorkerThread<ReadingRequest, AuditReading | BriefReading>({
     module: new URL('./report-thread.ts', import.meta.url),

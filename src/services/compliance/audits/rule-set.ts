@@ -6,7 +6,7 @@ const MAX_SETS = 16;
 /** Of the texts of one set, in UTF-16 units. */
 const MAX_CHARS = 8 * 1024 * 1024;
 
-/** The rules of a report as they are kept, without their results. */
+/** The rules of a report as stored, without results. */
 export function ruleSetOf(rules: readonly AuditedRule[]): CatalogueRuleSet {
   const entries = rules.map(toCatalogueRule);
   const hash = createHash('sha256');
@@ -20,17 +20,17 @@ function toCatalogueRule({ result: _, ...rule }: AuditedRule): CatalogueRule {
   return { ...rule, digest: createHash('sha256').update(text).digest() };
 }
 
-/** Rule sets of the latest reports, by digest in hexadecimal: what need not be told again of the next ones. */
+/** Rule sets of the latest reports, by hexadecimal digest. */
 export class KnownRuleSets {
   #sets: ReadonlyMap<string, CatalogueRuleSet> = new Map();
 
-  /** As they are now; what is kept later does not change it. */
+  /** A snapshot. */
   get all(): ReadonlyMap<string, CatalogueRuleSet> {
     return this.#sets;
   }
 
-  /** Keeps the set of some rules; the oldest makes room. */
-  keep(set: CatalogueRuleSet, rules: readonly AuditedRule[]): void {
+  /** Adds a set; the oldest is dropped. */
+  add(set: CatalogueRuleSet, rules: readonly AuditedRule[]): void {
     const digest = set.digest.toString('hex');
     if (this.#sets.has(digest) || textLength(rules) > MAX_CHARS) return;
     this.#sets = new Map([...this.#sets, [digest, set] as const].slice(-MAX_SETS));

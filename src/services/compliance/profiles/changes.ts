@@ -95,18 +95,18 @@ function checkPatch(profile: UsgProfileRow, patch: UsgProfilePatch, now: Date): 
   return planned === null ? change : { ...change, planned_dates: planned };
 }
 
-/** The dates of a changed schedule; null when it is not changed. */
+/** Dates of the changed schedule; null if it is not changed. */
 function planPatched(profile: UsgProfileRow, { schedule, timezone }: UsgProfileChange, now: Date): Date[] | null {
   if (schedule === undefined && timezone === undefined) return null;
   const changed = { ...profile, schedule: schedule ?? profile.schedule, timezone: timezone ?? profile.timezone };
   if (schedule !== undefined) return planRequested(changed, now, { change: true });
   const dates = planDates(changed, now);
-  // Days that the rule takes from the start may be others in another zone.
+  // In another zone, days that the rule takes from the start may differ.
   if (dates.length > 0 || planDates(profile, now).length === 0) return dates;
   throw fieldError('body.timezone', 'must leave the schedule a date from now on');
 }
 
-/** A date that is due already stays due under another rule, in case its run is still to be made. */
+/** A date that is due stays due under another rule, in case its run has not started yet. */
 function keepDue({ planned_dates }: UsgProfileRow, dates: readonly Date[], now: Date): Date[] {
   const due = lastDueDate(planned_dates, now);
   return due === null ? [...dates] : [due, ...dates];

@@ -29,7 +29,6 @@ import { toProfiles } from './reads.ts';
 import { checkTailoringFile } from './tailoring-file.ts';
 import { startUsgRun } from './usg-runs.ts';
 
-/** Name of the root of every account's tree. */
 const ROOT = 'global';
 
 interface CheckedRequest {
@@ -98,7 +97,7 @@ async function insert(
     restart_deliver_delay_window: request.restartWindowMinutes,
     creation_time: now,
   });
-  // A benchmark beside a tailoring file may be any text; an event is one line.
+  // With a tailoring file the benchmark may be any text, but an event is one line.
   const rules = request.tailoringFile === null ? `of ${checked.benchmark}` : 'by its tailoring file';
   const message = `Created the USG profile ${checked.title}: ${checked.mode} ${rules}`;
   await recordEvent(tx, caller, { entityType: 'UsgProfile', entityId: id, entityName: checked.title, message });
@@ -119,7 +118,7 @@ async function checkRequest(request: UsgProfileRequest, now: Date): Promise<Chec
   return { title, tags, mode, benchmark, timezone, startDate, plannedDates };
 }
 
-/** With a tailoring file the benchmark is not looked at; a blank one is none. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
+/** With a tailoring file any benchmark is accepted; blank counts as none. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
 function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string {
   if (tailoringFile !== null) return benchmark?.trim() ? benchmark : CUSTOM_BENCHMARK;
   const known = BENCHMARKS.find((name) => name === benchmark);

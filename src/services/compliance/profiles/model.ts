@@ -4,7 +4,6 @@ import type { ActivitySettings } from '../../../process/config.ts';
 import type { Database } from '../../../persistence/database/sql.ts';
 import type { Clock, FileStore } from '../../common/ports.ts';
 
-/** A profile as it is read. */
 export interface UsgProfile extends Omit<UsgProfileRow, 'planned_dates' | 'start_date' | 'creator_id'> {
   /** Computers it applies to now. */
   associatedInstances: number;
@@ -14,7 +13,7 @@ export interface UsgProfile extends Omit<UsgProfileRow, 'planned_dates' | 'start
   lastRun: LastRun | null;
 }
 
-/** A request for a page of profiles; null and absent parts do not restrict. */
+/** Null parts do not restrict. */
 export interface UsgProfileQuery {
   search: string | null;
   status: 'active' | 'archived' | 'over-limit' | null;
@@ -45,7 +44,7 @@ export interface UsgProfileRequest {
   traceparent: string | null;
 }
 
-/** What a request changes; absent parts stay. */
+/** Absent parts stay. */
 export interface UsgProfilePatch {
   title?: string | undefined;
   allComputers?: boolean | undefined;

@@ -48,7 +48,7 @@ export async function requireVisible(sql: Sql, caller: Caller, id: number): Prom
   return found;
 }
 
-/** Profiles with what is told about them from elsewhere; two statements whatever their number. */
+/** Adds computers and last runs, with two statements in all. */
 export async function toProfiles(
   sql: Sql,
   accountId: number,

@@ -1,24 +1,24 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { SaxesParser } from 'saxes';
 import { fieldError } from '../../common/fields.ts';
 
 const MAX_BYTES = 1024 * 1024;
-/** What is read before others get their turn: some milliseconds of work. */
+/** Some milliseconds of work, after which the event loop runs. */
 const CHUNK = 64 * 1024;
 const MAX_DEPTH = 100;
 /** Far more than any element of the format has. */
 const MAX_ATTRIBUTES = 100;
-/** Whatever declares entities or brings in other documents; looked for before anything reads the text as XML. */
+/** Declares entities or includes other documents; searched before the text is parsed as XML. */
 const DECLARATION = /<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 const FOREIGN_NAMESPACE = /^http:\/\/www\.w3\.org\/(?:\d{4}\/XInclude|\d{4}\/XSL\/)/;
 const FIELD = 'body.tailoring_file';
 
 /**
- * Makes sure that a tailoring file is a plain XML document that can be handed to other parsers.
+ * Requires a tailoring file to be a plain XML document that other parsers can read safely.
  *
  * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
  * more than 100 attributes on an element, or has a document type, an entity, an instruction or an inclusion
- * @remarks Linear in its size, with turns for others meanwhile; nothing is fetched or expanded.
+ * @remarks Linear in its size, without blocking the event loop; nothing is fetched or expanded.
  * @see docs/api-conventions.md#limits-of-fields
  */
 export async function checkTailoringFile(xml: string): Promise<void> {
@@ -53,7 +53,7 @@ export async function checkTailoringFile(xml: string): Promise<void> {
   });
   for (let start = 0; start < xml.length; start += CHUNK) {
     parser.write(xml.slice(start, start + CHUNK));
-    await turn();
+    await nextTick();
   }
   parser.close();
 }

@@ -1,22 +1,21 @@
-/** Bytes are collected to pieces of about this size. */
-const PIECE_BYTES = 128 * 1024;
+const CHUNK_BYTES = 128 * 1024;
 
-/** Collects the bytes of a file and hands them on in pieces, all in one buffer: a file of any size needs no more memory. */
+/** Collects the bytes of a file in one reused buffer and writes them in chunks, so that memory does not grow with the file. */
 export class ChunkBuffer {
-  readonly #append: (piece: Buffer) => Promise<void>;
-  #collecting = Buffer.allocUnsafe(2 * PIECE_BYTES);
+  readonly #append: (chunk: Buffer) => Promise<void>;
+  #collecting = Buffer.allocUnsafe(2 * CHUNK_BYTES);
   #length = 0;
 
-  /** @param append - keeps a piece; its bytes are overwritten once it has */
-  constructor(append: (piece: Buffer) => Promise<void>) {
+  /** @param append - writes a chunk; its bytes are overwritten afterwards */
+  constructor(append: (chunk: Buffer) => Promise<void>) {
     this.#append = append;
   }
 
   get isFull(): boolean {
-    return this.#length >= PIECE_BYTES;
+    return this.#length >= CHUNK_BYTES;
   }
 
-  /** Makes room for so many bytes in all, to be followed by {@link add}. */
+  /** Reserves room for so many bytes, to be added with {@link add}. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#collecting.length) return;
@@ -25,7 +24,7 @@ export class ChunkBuffer {
     this.#collecting = larger;
   }
 
-  /** Adds bytes that room was reserved for. */
+  /** Adds bytes for which room was reserved. */
   add(bytes: Uint8Array): void {
     this.#collecting.set(bytes, this.#length);
     this.#length += bytes.length;
@@ -37,7 +36,6 @@ export class ChunkBuffer {
     this.add(bytes);
   }
 
-  /** Hands on what has been collected. */
   async flush(): Promise<void> {
     await this.#append(this.#collecting.subarray(0, this.#length));
     this.#length = 0;

@@ -26,44 +26,43 @@ export const DETAILED_COLUMNS = [
 ] as const;
 
 const NOT_APPLICABLE = 'n/a';
-/** Letters of results that count as passed and as failed; the others do not apply. */
+/** The pass column by result letter; other results do not apply. */
 const PASS: Readonly<Record<string, string>> = { p: 'true', x: 'true', f: 'false', e: 'false', u: 'false' };
 
-/** Spreadsheets take a cell that begins like this for a formula; some read the full-width forms as the others. */
+/** Spreadsheets treat a cell that begins like this as a formula; some accept the full-width forms too. */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
-/** RFC 4180; a cell that was made harmless is quoted as well. */
+/** RFC 4180; an escaped cell is quoted as well. */
 const FORMAT = { record_delimiter: 'windows', quoted_match: /^'/ } as const;
 
-/** Lines of a CSV file. A text that spreadsheets would take for a formula gets an apostrophe in front. */
+/** Lines of a CSV file. Text that spreadsheets would treat as a formula gets a leading apostrophe. */
 export function toLines(records: ReadonlyArray<ReadonlyArray<string | number>>): string {
   return stringify(
-    records.map((record) => record.map((cell) => (typeof cell === 'string' ? harmless(cell) : cell))),
+    records.map((record) => record.map((cell) => (typeof cell === 'string' ? escapeFormula(cell) : cell))),
     FORMAT,
   );
 }
 
-function harmless(text: string): string {
+function escapeFormula(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** Cells that stay as they are, whatever the rules of the format and of spreadsheets. */
+/** Cells that need neither quotes nor escaping. */
 const PLAIN = /^(?:\w[\w .:/()-]*)?$/;
 
-/** What stands in a line for a text. */
 function cellOf(text: string): string {
   return PLAIN.test(text) ? text : toLines([[text]]).slice(0, -2);
 }
 
 const timeOf = (moment: Date | null): string => (moment === null ? '' : `${moment.toISOString().slice(0, 19)}Z`);
 
-/** The line of one computer in one run; its pass rate is that of its rules. */
+/** The line of one computer in one run. */
 export function summaryLine({ computer_id, title, passed, failed, reported_at }: ReportRow): string {
   const rate = passRate(passed, failed) ?? NOT_APPLICABLE;
   return `${computer_id},${cellOf(title ?? '')},${passed},${failed},${rate},${timeOf(reported_at)}\r\n`;
 }
 
-/** A rule as its cells in every line of a detailed report that is about it, with the commas around them. */
+/** The cells of a rule in a detailed report, with the commas around them. */
 export function ruleCells({ rule, severity, title, identifiers, description, rationale }: ReportRule): Buffer {
   const cells = toLines([[rule, severity, identifiers.join('; '), description || title, rationale]]);
   return Buffer.from(`,${cells.slice(0, -2)},`);
@@ -95,7 +94,7 @@ export function writeDetailedLines(
   }
 }
 
-/** Cells of the rules of a set, and how long all of them are. */
+/** Cells of the rules of a set, and their total length. */
 export interface RuleCells {
   cells: readonly Buffer[];
   bytes: number;

@@ -12,10 +12,10 @@ import { writeReport } from './generate.ts';
 import { publishReport, type ReportProducer } from './produce.ts';
 
 /**
- * Opens the report on a day with a run that has ended, or on such a run. It is there before anybody asked for it, so it
- * is written first when there is none, or when a run of the day is not in it, or has changed.
+ * Opens the report on a day with a finished run, or on such a run. It exists without being requested: it is written first
+ * if there is none, or if a run of the day is missing from it or has changed.
  *
- * @returns null when the path is not the one of such a day or run of a profile that the caller may see
+ * @returns null when the path does not name such a day or run of a profile that the caller may see
  */
 export async function openDayReport(deps: ReportProducer, caller: Caller, path: string): Promise<OpenFile | null> {
   const named = readMomentReportPath(path);
@@ -24,7 +24,7 @@ export async function openDayReport(deps: ReportProducer, caller: Caller, path: 
   const { db, files, clock } = deps;
   const { accountId } = caller;
   if (!(await findUsgProfile(db, { accountId, view: caller.groups('ViewUsgProfile') }, profileId))) return null;
-  const question: UsgReportKey = {
+  const key: UsgReportKey = {
     account_id: accountId,
     profile_id: profileId,
     path,
@@ -32,14 +32,14 @@ export async function openDayReport(deps: ReportProducer, caller: Caller, path: 
     range_end: range.end,
     detailed: false,
   };
-  const runs: ReportedRuns = { ...question, kept_since: await readKeptSince(db, accountId, clock.now()) };
+  const runs: ReportedRuns = { ...key, kept_since: await readKeptSince(db, accountId, clock.now()) };
   if (!(await hasEndedRuns(db, runs))) return null;
   const known = await findUsgReport(db, accountId, path);
   if (known?.fingerprint !== (await readRunsState(db, runs)).fingerprint) {
-    const report = await writeReport(deps, question, { activityId: null, now: clock.now(), watch: UNWATCHED });
-    await db.transaction((tx) => publishReport(tx, question, report, clock.now()));
+    const report = await writeReport(deps, key, { activityId: null, now: clock.now(), watch: NO_OBSERVER });
+    await db.transaction((tx) => publishReport(tx, key, report, clock.now()));
   }
   return files.open(accountId, path);
 }
 
-const UNWATCHED = { onChunk: () => Promise.resolve() };
+const NO_OBSERVER = { onChunk: () => Promise.resolve() };

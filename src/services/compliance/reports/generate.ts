@@ -27,41 +27,40 @@ export interface ReportWriter {
   files: FileStore;
 }
 
-/** How somebody follows the writing of a report. */
 export interface WriteObserver {
   /** Called between chunks. @param share - 0 to 1, of the computers that have been written. @throws to end it */
   onChunk(share: number): Promise<void>;
 }
 
-/** A report that nobody can find yet, and how the runs stood that it tells of. */
+/** A report that is not published yet, with the state of its runs. */
 export interface WrittenReport {
   file: DraftFile;
   state: RunsState;
 }
 
 /**
- * Writes the report that answers a question: every run in its range as they all stand at one moment.
+ * Writes a report from one snapshot of all runs in its range.
  *
- * @param activityId - that writes it; null when a request does
+ * @param activityId - of the activity that writes it; null for a request
  * @throws what `watch` throws
- * @remarks Bounded memory, whatever the size. Nobody finds the file before it is published; one that is not written to
- * its end leaves nothing.
+ * @remarks Bounded memory, whatever the size. The file cannot be found before it is published; an aborted one leaves
+ * nothing.
  */
 export async function writeReport(
   { db, files }: ReportWriter,
-  question: UsgReportKey,
+  key: UsgReportKey,
   { activityId, now, watch }: { activityId: number | null; now: Date; watch: WriteObserver },
 ): Promise<WrittenReport> {
-  const { account_id: accountId, profile_id: profileId } = question;
+  const { account_id: accountId, profile_id: profileId } = key;
   const facts: FileDraft = { accountId, kind: 'report', profileId, activityId, creationTime: now };
   return db.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read');
     const file = await files.draft(tx, facts);
-    const runs = { ...question, kept_since: await readKeptSince(tx, accountId, now) };
+    const runs = { ...key, kept_since: await readKeptSince(tx, accountId, now) };
     const state = await readRunsState(tx, runs);
     const chunks = new ChunkBuffer((piece) => file.append(piece));
     let written = 0;
-    for await (const computers of writeRows(tx, runs, question.detailed, chunks)) {
+    for await (const computers of writeRows(tx, runs, key.detailed, chunks)) {
       written += computers;
       if (!chunks.isFull) continue;
       await chunks.flush();
@@ -72,7 +71,7 @@ export async function writeReport(
   });
 }
 
-/** Writes line by line. @returns how many computers each step completes */
+/** Yields how many computers each step completes. */
 async function* writeRows(
   tx: Sql,
   runs: ReportedRuns,
@@ -80,7 +79,7 @@ async function* writeRows(
   chunks: ChunkBuffer,
 ): AsyncGenerator<number> {
   chunks.addText(toLines([isDetailed ? DETAILED_COLUMNS : SUMMARY_COLUMNS]));
-  const rules = new RuleSets(tx);
+  const rules = new RuleSetCache(tx);
   for await (const rows of readReportRows(tx, runs, isDetailed)) {
     if (isDetailed) {
       for (const row of rows) {
@@ -95,8 +94,8 @@ async function* writeRows(
   }
 }
 
-/** Computers of one release share their rules; the cells of the latest sets are kept. */
-class RuleSets {
+/** Computers of one release share their rules, so the latest sets are cached. */
+class RuleSetCache {
   readonly #tx: Sql;
   readonly #sets = new Map<number, RuleCells>();
 
@@ -109,10 +108,10 @@ class RuleSets {
     if (known) return known;
     const cells = (await readRuleSet(this.#tx, id)).map(ruleCells);
     const set = { cells, bytes: cells.reduce((sum, { length }) => sum + length, 0) };
-    if (this.#sets.size >= KEPT_SETS) this.#sets.delete(this.#sets.keys().next().value!);
+    if (this.#sets.size >= MAX_CACHED_SETS) this.#sets.delete(this.#sets.keys().next().value!);
     this.#sets.set(id, set);
     return set;
   }
 }
 
-const KEPT_SETS = 20;
+const MAX_CACHED_SETS = 20;

@@ -18,17 +18,16 @@ export interface ReportProducer extends ReportWriter {
   clock: Clock;
 }
 
-/** Progress is stored at most this often. */
-const SHOWN_EVERY_MS = 1_000;
+const PROGRESS_INTERVAL_MS = 1_000;
 
 class ActivityEnded extends Error {}
 
 /**
- * Makes the report that an activity was created for.
+ * Writes the report of an activity.
  *
- * @param check - called between pieces. @throws to end it without a report
- * @returns the status that the activity has by then, which is not `succeeded` when it was cancelled meanwhile
- * @remarks Can be run again and twice at once: the activity ends once, with one file.
+ * @param check - called between chunks. @throws to abort
+ * @returns the status of the activity afterwards; not `succeeded` if it was canceled meanwhile
+ * @remarks Can be repeated and run concurrently: the activity ends once, with one file.
  */
 export async function produceReport(
   deps: ReportProducer,
@@ -36,15 +35,15 @@ export async function produceReport(
   check: () => void,
 ): Promise<ActivityStatus> {
   const { db, clock, files } = deps;
-  const question = await findUsgReportOf(db, activityId);
-  if (!question || !(await beginReportActivity(db, activityId, clock.now()))) return readReportStatus(db, activityId);
-  const watch = { onChunk: progressOf(deps, activityId, check) };
+  const key = await findUsgReportOf(db, activityId);
+  if (!key || !(await beginReportActivity(db, activityId, clock.now()))) return readReportStatus(db, activityId);
+  const watch = { onChunk: createProgressReporter(deps, activityId, check) };
   try {
-    const report = await writeReport(deps, question, { activityId, now: clock.now(), watch });
+    const report = await writeReport(deps, key, { activityId, now: clock.now(), watch });
     await db.transaction(async (tx) => {
-      const end: ReportEnd = { status: 'succeeded', text: question.path, now: clock.now() };
+      const end: ReportEnd = { status: 'succeeded', text: key.path, now: clock.now() };
       if (!(await endReportActivity(tx, activityId, end))) throw new ActivityEnded();
-      await publishReport(tx, question, report, end.now);
+      await publishReport(tx, key, report, end.now);
       await files.discard(tx, activityId);
     });
   } catch (error) {
@@ -56,7 +55,7 @@ export async function produceReport(
 
 const FAILED_TEXT = 'The report could not be generated.';
 
-/** Ends the activity of a report without one, unless it has ended. @returns its status by then */
+/** Ends the activity without a report, unless it has ended. @returns its status afterwards */
 export async function endReport(
   { db, clock, files }: ReportProducer,
   activityId: number,
@@ -68,24 +67,23 @@ export async function endReport(
   return readReportStatus(db, activityId);
 }
 
-/** Lets a written report be found as the answer to its question. */
 export async function publishReport(
   tx: Sql,
-  question: UsgReportKey,
+  key: UsgReportKey,
   { file, state }: WrittenReport,
   now: Date,
 ): Promise<void> {
-  const { id } = await lockUsgReport(tx, question);
-  const fileId = await file.publish(tx, question.path, now);
+  const { id } = await lockUsgReport(tx, key);
+  const fileId = await file.publish(tx, key.path, now);
   await setReportFile(tx, id, { id: fileId, fingerprint: state.fingerprint, oldestRun: state.oldest_run });
 }
 
-/** Shows progress now and then, and ends the work once the activity has ended. */
-function progressOf({ db, clock }: ReportProducer, activityId: number, check: () => void) {
+/** Updates the progress now and then, and aborts once the activity has ended. */
+function createProgressReporter({ db, clock }: ReportProducer, activityId: number, check: () => void) {
   let shownAt = performance.now();
   return async (share: number): Promise<void> => {
     check();
-    if (performance.now() - shownAt < SHOWN_EVERY_MS) return;
+    if (performance.now() - shownAt < PROGRESS_INTERVAL_MS) return;
     shownAt = performance.now();
     const percent = Math.min(99, Math.max(1, Math.floor(100 * share)));
     if (!(await showReportProgress(db, activityId, percent, clock.now()))) throw new ActivityEnded();

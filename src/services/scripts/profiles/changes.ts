@@ -29,7 +29,7 @@ import type { ScriptProfile, ScriptProfilePatch, ScriptProfileRequest, ScriptPro
 import { requireProfile, toProfile } from './reads.ts';
 import { readTrigger } from './trigger-fields.ts';
 
-/** What it takes to let a script run by itself, in its access group. @see docs/api-conventions.md#permission-of-each-operation */
+/** Needed in the access group of a script to manage its profiles. @see docs/api-conventions.md#permission-of-each-operation */
 const MANAGING: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
 
 export async function createProfile(
@@ -49,8 +49,8 @@ export async function createProfile(
     time_limit: request.timeLimit,
     script_id: request.scriptId,
   };
-  return titled(deps, async (tx) => {
-    // The number of profiles and the script's access group stay as they are seen here.
+  return withTitleConflict(deps, async (tx) => {
+    // Keeps the number of profiles and the script's access group unchanged.
     await lockRights(tx, caller.accountId);
     const script = await requireScript(tx, caller, request.scriptId);
     for (const permission of MANAGING) requireRight(caller, script, permission);
@@ -76,7 +76,7 @@ export async function patchProfile(
   patch: ScriptProfilePatch,
 ): Promise<ScriptProfile> {
   const now = deps.clock.now();
-  return titled(deps, async (tx) => {
+  return withTitleConflict(deps, async (tx) => {
     const row = await lockManageable(tx, caller, id);
     if (row.archived) throw new DomainError('ProfileArchived', 'The script profile is archived');
     const change = readPatch(deps, row, patch, now);
@@ -140,7 +140,7 @@ async function requireRoom(tx: Sql, { accountId }: Caller, maxProfiles: number):
   throw new DomainError('ProfileLimitReached', `There are ${maxProfiles} script profiles already; archive one first`);
 }
 
-async function titled<T>({ db }: ScriptProfilesDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
+async function withTitleConflict<T>({ db }: ScriptProfilesDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
   try {
     return await db.transaction(work);
   } catch (error) {

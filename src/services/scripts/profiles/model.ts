@@ -4,7 +4,6 @@ import type { ParentActivity } from '../../activities/activity-views.ts';
 import type { ScriptProfileLimits } from '../../../process/config.ts';
 import type { ScriptsDeps } from '../model.ts';
 
-/** A profile as it is read. */
 export interface ScriptProfile extends Omit<ScriptProfileRow, 'account_id' | 'access_group_id' | 'planned_until'> {
   state: TriggerState;
   /** Computers it applies to now; none for one that runs at enrolments. */
@@ -13,7 +12,7 @@ export interface ScriptProfile extends Omit<ScriptProfileRow, 'account_id' | 'ac
   lastActivity: ParentActivity | null;
 }
 
-/** A request for a page of profiles; null does not restrict. */
+/** Null parts do not restrict. */
 export interface ScriptProfileQuery {
   archived: boolean | null;
   search: string | null;
@@ -22,7 +21,7 @@ export interface ScriptProfileQuery {
   offset: number;
 }
 
-/** A trigger as a request says it; absent parts are those of the trigger it replaces, where that is of its type. */
+/** Absent parts stay those of the trigger it replaces, if that has the same type. */
 export interface TriggerRequest {
   type?: string | undefined;
   eventType?: string | undefined;
@@ -49,7 +48,7 @@ export interface ScriptProfileRequest {
   traceparent: string | null;
 }
 
-/** What a request changes; absent parts stay. */
+/** Absent parts stay. */
 export interface ScriptProfilePatch {
   title?: string | undefined;
   allComputers?: boolean | undefined;

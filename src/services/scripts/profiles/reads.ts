@@ -71,7 +71,7 @@ export async function toProfile(sql: Sql, caller: Caller, row: ScriptProfileRow,
   return profile!;
 }
 
-/** Profiles with what is told about them from elsewhere; three statements whatever their number. */
+/** Adds computers, states and last activities, with three statements in all. */
 async function toProfiles(
   sql: Sql,
   caller: Caller,

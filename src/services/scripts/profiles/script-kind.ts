@@ -37,7 +37,7 @@ export interface ScriptKindDeps extends ProfileRunDeps {
   logger: Logger;
 }
 
-/** Script profiles: one date, the calendars of cron text in UTC, or its next dates in another time zone. */
+/** Script profiles have one date, calendars of cron text in UTC, or the next dates of cron text in another time zone. */
 export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
   const { db } = deps;
   return {
@@ -80,7 +80,7 @@ function waitingOf({ id, trigger }: ScriptProfileRow, due: Date): WaitingProfile
     : { id, due_at: due, cron: null, start_after: null };
 }
 
-/** Names all that the dates go by. */
+/** Contains everything the dates depend on. */
 function noteOf(profile: WaitingProfile): string {
   if (profile.cron === null) return `Script once at ${profile.due_at.toISOString()}; `;
   const { cron, timezone, start_after: startAfter } = profile;
@@ -104,17 +104,17 @@ async function startDueRun(tx: Sql, deps: ScriptKindDeps, { profileId, scheduled
   const profile = await lockForRun(tx, profileId);
   if (!profile || profile.archived) return 'archived';
   if (hasRunOnce(profile)) {
-    // Releases before this one let a profile wait for its time after an operator's run.
-    if (profile.due_at !== null) await waitForNothing(tx, profileId, now);
+    // Older releases kept the date of a profile after an operator's run.
+    if (profile.due_at !== null) await clearDue(tx, profileId, now);
     return 'known';
   }
   const runs = await readPlannedRuns(tx, { ...runsOf(profile), scheduledTime });
   if (runs.known) return 'known';
   const run = { editedAt: profile.last_edited_at, scheduledTime, now };
-  const isAsked =
+  const isByOperator =
     !isDueDate(profile, scheduledTime) && (await isOperatorRun(tx, scheduleIdOf('script', profileId), run));
-  const refusal = reasonNotToRun(profile, { scheduledTime, now, isAsked });
-  if (refusal !== null) return refusal;
+  const reason = reasonNotToRun(profile, { scheduledTime, now, isByOperator });
+  if (reason !== null) return reason;
   const { minIntervalMinutes } = deps.limits;
   if (
     profile.trigger.type === 'recurring' &&
@@ -125,7 +125,7 @@ async function startDueRun(tx: Sql, deps: ScriptKindDeps, { profileId, scheduled
     return 'too-soon';
   }
   const outcome = await startProfileRun(tx, profile, { scheduledTime, now }, deps);
-  await waitForNext(tx, profile, { profileId, scheduledTime, now }, minIntervalMinutes);
+  await setNextDue(tx, profile, { profileId, scheduledTime, now }, minIntervalMinutes);
   if (outcome !== 'busy') return outcome === 'known' ? 'known' : 'started';
   deps.logger.warn({ profileId, scheduledTime }, 'a scheduled run was skipped: every computer still has an open one');
   const message = `Skipped a scheduled run of the script profile ${profile.title}: every computer still has an open run`;
@@ -149,21 +149,21 @@ function isDueDate({ due_at: due }: ScriptProfileRow, scheduledTime: Date): bool
 }
 
 /**
- * Why a date makes no run; null: it does.
+ * Why no run is started; null: one is.
  *
- * @param given.isAsked - an operator wants it, whether or not it is a date
+ * @param given.isByOperator - an operator started it, planned or not
  */
 function reasonNotToRun(
   profile: ScriptProfileRow,
-  { scheduledTime, now, isAsked }: Omit<Due, 'profileId'> & { isAsked: boolean },
+  { scheduledTime, now, isByOperator }: Omit<Due, 'profileId'> & { isByOperator: boolean },
 ): DueOutcome | null {
   const { trigger, due_at: due } = profile;
   const isDue = isDueDate(profile, scheduledTime);
   if (isAhead(scheduledTime, now) || trigger.type === 'event') return 'not-planned';
-  if (trigger.type === 'one_time') return isDue || isAsked ? null : 'not-planned';
-  if (!isDue && !isDate(trigger, scheduledTime)) return isAsked ? null : 'not-planned';
+  if (trigger.type === 'one_time') return isDue || isByOperator ? null : 'not-planned';
+  if (!isDue && !isDate(trigger, scheduledTime)) return isByOperator ? null : 'not-planned';
   if (!isDue && scheduledTime < trigger.startAfter) return 'not-planned';
-  // Dates before the one it waits for were dealt with.
+  // Dates before the next due one are done.
   if (due === null || scheduledTime < due) return 'superseded';
   return lastZonedDate(zonedCalendars(trigger), scheduledTime, now) === null ? null : 'superseded';
 }
@@ -181,25 +181,25 @@ function isTooSoon(
   return latest !== null && scheduledTime < earliestAfter(timezone, latest, minIntervalMinutes * MINUTE_MS);
 }
 
-async function waitForNext(tx: Sql, profile: ScriptProfileRow, due: Due, minIntervalMinutes: number): Promise<void> {
+async function setNextDue(tx: Sql, profile: ScriptProfileRow, due: Due, minIntervalMinutes: number): Promise<void> {
   const { profileId, scheduledTime, now } = due;
   const { trigger } = profile;
   if (trigger.type === 'recurring') {
     await setDue(tx, profileId, nextDue(trigger, scheduledTime, scheduledTime, minIntervalMinutes));
     await extendPlannedDates(tx, profile, now);
   } else if (trigger.type === 'one_time') {
-    await waitForNothing(tx, profileId, now);
+    await clearDue(tx, profileId, now);
   }
 }
 
-async function waitForNothing(tx: Sql, profileId: number, now: Date): Promise<void> {
+async function clearDue(tx: Sql, profileId: number, now: Date): Promise<void> {
   await setDue(tx, profileId, null);
   await enqueueScheduleSync(tx, scheduleIdOf('script', profileId), now);
 }
 
 async function missedRuns(sql: Sql, dueBefore: Date, profileId?: number): Promise<MissedRun[]> {
-  const overdue = await profilesDueBefore(sql, dueBefore, { profileId, limit: MAX_MISSED_RUNS });
-  return overdue.map(({ id, due_at, cron, timezone }) => ({
+  const profiles = await profilesDueBefore(sql, dueBefore, { profileId, limit: MAX_MISSED_RUNS });
+  return profiles.map(({ id, due_at, cron, timezone }) => ({
     profileId: id,
     scheduledTime: (cron && lastZonedDate(zonedCalendars({ interval: cron, timezone }), due_at, dueBefore)) || due_at,
   }));

@@ -25,15 +25,13 @@ export interface ProfileRunDeps {
 }
 
 /**
- * Starts the run of one date on the computers a profile applies to at this moment, at most `maxComputers`, those with
- * the lowest ids. A recurring profile leaves out computers that still have an open run of it; a time that somebody set
- * by hand means all.
+ * Starts the run of one date on the computers a profile applies to now: at most `maxComputers`, with the lowest ids. A
+ * recurring profile leaves out computers that still have an open run of it; a one-time profile does not.
  *
- * @param profile - its script and then its row locked by the caller, so that runs of one profile are made one after the
- * other
+ * @param profile - with its script and then its row locked, so that its runs are created one after the other
  * @throws {DomainError} ScriptArchived
- * @remarks Part of the caller's transaction. A profile that applies to no computer gets an activity without operations
- * that has succeeded.
+ * @remarks Part of the caller's transaction. If the profile applies to no computer, the activity has no operations and has
+ * succeeded.
  * @see docs/api-conventions.md#script-profile-fields
  */
 export async function startProfileRun(
@@ -45,22 +43,20 @@ export async function startProfileRun(
   const runId = await insertRun(tx, profile, order);
   if (runId === null) return 'known';
   await lockFleetShared(tx, profile.account_id);
-  const reached = await computersInScope(tx, 'script', profile.id);
-  const atWork = profile.trigger.type === 'recurring' ? await computersWithOpenRun(tx, profile.id) : new Set<number>();
-  const computers = reached.filter((id) => !atWork.has(id)).slice(0, deps.limits.maxComputers);
-  if (reached.length > 0 && computers.length === 0) return 'busy';
+  const inScope = await computersInScope(tx, 'script', profile.id);
+  const busy = profile.trigger.type === 'recurring' ? await computersWithOpenRun(tx, profile.id) : new Set<number>();
+  const computers = inScope.filter((id) => !busy.has(id)).slice(0, deps.limits.maxComputers);
+  if (inScope.length > 0 && computers.length === 0) return 'busy';
   const activityId = await createRunActivity(tx, profile, computers, order, deps);
   await setProfileRunActivity(tx, runId, { activityId, computers: computers.length });
   return { activityId, computers: computers.length };
 }
 
 /**
- * Starts a profile on computers that have just become part of the fleet; more of them than one run may have make
- * several runs, so that none is left out.
+ * Runs a profile on computers that have just been accepted, in several runs if they exceed the limit of one.
  *
  * @param computers - of the profile's scope, ascending
- * @remarks Part of the transaction that accepts them, which holds the fleet, the script and the profile: either both
- * happen or neither.
+ * @remarks Part of the transaction that accepts them, which has locked the fleet, the script and the profile.
  */
 export async function startEnrolmentRuns(
   tx: Sql,

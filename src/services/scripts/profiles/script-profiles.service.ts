@@ -14,7 +14,6 @@ import { listActivities, listProfiles, listProfilesOfScript, readProfile, requir
 
 /** @see docs/api-conventions.md#script-profiles */
 export interface ScriptProfilesService {
-  /** What script profiles are bound by. */
   readonly limits: ScriptProfileLimits;
   /** One page, newest first. */
   list(caller: Caller, query: ScriptProfileQuery): Promise<{ count: number; results: ScriptProfile[] }>;
@@ -48,7 +47,6 @@ export interface ScriptProfilesService {
   computersQuery(caller: Caller, id: number): Promise<string>;
 }
 
-/** Makes the service. */
 export function createScriptProfilesService(deps: ScriptProfilesDeps): ScriptProfilesService {
   return {
     limits: deps.limits,

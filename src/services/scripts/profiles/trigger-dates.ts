@@ -18,18 +18,18 @@ import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
 
 export type RecurringTrigger = Extract<Trigger, { type: 'recurring' }>;
 
-/** Locks a profile for a run of it: its script against changes, then its row. Null when there is none. */
+/** Locks a profile for a run: first its script against changes, then its row. Null when there is none. */
 export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProfileRow | null> {
   await lockScriptOfProfile(tx, profileId);
   return lockScriptProfile(tx, profileId);
 }
 
 /**
- * Makes a profile wait for what its trigger says from now on, and its schedule follow: called in the transaction that
- * gave it the trigger. A time in the past runs at once.
+ * Sets the next date of a profile by its trigger and updates its schedule, in the transaction that set the trigger. A
+ * time in the past runs at once.
  *
- * @param profile - as it is now, from {@link lockForRun} or just made
- * @remarks A date that is due already, with its run still to be made, stays due under another cron text.
+ * @param profile - from {@link lockForRun}, or just inserted
+ * @remarks A date that is due but has not run yet stays due under another cron text.
  */
 export async function enableTrigger(
   tx: Sql,
@@ -44,10 +44,10 @@ export async function enableTrigger(
     if (trigger.timestamp <= now) await startProfileRun(tx, profile, order, deps);
     else dueAt = trigger.timestamp;
   } else if (trigger.type === 'recurring') {
-    const waited = profile.due_at;
+    const previous = profile.due_at;
     const { latest } = await readPlannedRuns(tx, { ...runsOf(profile), scheduledTime: now });
-    const stillDue = waited !== null && waited <= now && waited >= trigger.startAfter;
-    dueAt = stillDue ? waited : nextDue(trigger, now, latest, deps.limits.minIntervalMinutes);
+    const stillDue = previous !== null && previous <= now && previous >= trigger.startAfter;
+    dueAt = stillDue ? previous : nextDue(trigger, now, latest, deps.limits.minIntervalMinutes);
   }
   await setDue(tx, profile.id, dueAt);
   const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
@@ -56,15 +56,15 @@ export async function enableTrigger(
 }
 
 /**
- * The next dates of a trigger whose time zone the server's calendars cannot follow: it leaves out times that clocks skip
- * and starts twice at times that they show twice. Null in UTC, where calendars do.
+ * The next dates of a trigger whose time zone has clock changes: the server's calendars leave out times that clocks skip
+ * and run twice at times that they show twice. Null in UTC, where calendars are used.
  */
 export function singleDates(trigger: RecurringTrigger, now: Date): Date[] | null {
   if (isUtc(trigger.timezone)) return null;
   return nextZonedDates(zonedCalendars(trigger), firstDateAfter(trigger.startAfter, now), PLANNED_DATES);
 }
 
-/** Orders the schedule of a profile that holds single dates to get further ones when few are left. */
+/** Extends a schedule of single dates when few are left. */
 export async function extendPlannedDates(tx: Sql, profile: ScriptProfileRow, now: Date): Promise<void> {
   const { id, trigger, planned_until: until } = profile;
   const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
@@ -75,7 +75,7 @@ export async function extendPlannedDates(tx: Sql, profile: ScriptProfileRow, now
   await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
 }
 
-/** Makes profiles that were put away wait for nothing, and their schedules go. */
+/** Clears the dates of archived profiles and removes their schedules. */
 export async function disableTriggers(tx: Sql, profileIds: readonly number[], now: Date): Promise<void> {
   for (const id of profileIds) {
     await setDue(tx, id, null);
@@ -83,15 +83,14 @@ export async function disableTriggers(tx: Sql, profileIds: readonly number[], no
   }
 }
 
-/** What the runs of a profile's trigger are found by. */
 export function runsOf(profile: Pick<ScriptProfileRow, 'id' | 'trigger_number'>) {
   return { profileId: profile.id, triggerNumber: profile.trigger_number };
 }
 
 /**
- * The first date after `now` that a recurring trigger may run at; null when there is none.
+ * The first date after `now` at which a recurring trigger may run; null when there is none.
  *
- * @param latest - the date of the latest run; the next one is not closer than `minIntervalMinutes`
+ * @param latest - date of the latest run; the next one is at least `minIntervalMinutes` later
  */
 export function nextDue(
   trigger: RecurringTrigger,

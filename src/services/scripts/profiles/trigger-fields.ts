@@ -10,13 +10,13 @@ import { readScheduleMoment } from '../../schedules/recurring-dates.ts';
 import type { TriggerRequest } from './model.ts';
 
 const FIELD = 'body.trigger';
-/** Runs that are looked at to tell how close two of them come. */
-const JUDGED_RUNS = 100;
+/** Runs between which gaps are checked. */
+const CHECKED_RUNS = 100;
 
 /**
  * Reads the trigger of a request.
  *
- * @param before - the trigger it replaces; a recurring one gives what a recurring one leaves out
+ * @param before - the trigger it replaces; if both are recurring, absent parts come from it
  * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing, wrong or of another type, or it
  * never runs;
  * IntervalTooShort when two of its next hundred runs are closer than `minIntervalMinutes`
@@ -28,7 +28,7 @@ export function readTrigger(
 ): Trigger {
   if (Object.values(request).every((part) => part === undefined)) throw fieldError(FIELD, 'must not be empty');
   const type = request.type ?? before?.type;
-  refuseOtherFields(request, type);
+  rejectOtherFields(request, type);
   switch (type) {
     case 'event':
       if (request.eventType === POST_ENROLLMENT) return { type: 'event', eventType: POST_ENROLLMENT };
@@ -51,7 +51,7 @@ export function readTrigger(
   }
 }
 
-/** The type whose field each is, and its name in requests. */
+/** Fields with the trigger type they belong to and their names in requests. */
 const FIELDS = {
   eventType: { type: 'event', name: 'event_type' },
   timestamp: { type: 'one_time', name: 'timestamp' },
@@ -59,8 +59,8 @@ const FIELDS = {
   interval: { type: 'recurring', name: 'interval' },
 } as const;
 
-/** A field of another type would do nothing, and its sender may have meant that type. */
-function refuseOtherFields(request: TriggerRequest, type: string | undefined): void {
+/** A field of another type would be ignored, and the client may have meant that type. */
+function rejectOtherFields(request: TriggerRequest, type: string | undefined): void {
   const given = (Object.keys(FIELDS) as Array<keyof typeof FIELDS>).filter((key) => request[key] !== undefined);
   const others = given.map((key) => FIELDS[key]).filter((field) => field.type !== type);
   const isKnown = Object.values(FIELDS).some((field) => field.type === type);
@@ -71,7 +71,7 @@ function refuseOtherFields(request: TriggerRequest, type: string | undefined): v
 }
 
 /**
- * How the trigger of a profile stands: the one place that `last_run`, `next_run` and `is_finished` come from.
+ * State of a profile's trigger, from which `last_run`, `next_run` and `is_finished` come.
  *
  * @see docs/api-conventions.md#triggers-and-runs
  */
@@ -84,7 +84,7 @@ export function triggerState(
   return { lastRun, nextRun: archived || isFinished || due === null ? null : nextRun(trigger, due, now), isFinished };
 }
 
-/** The date that is waited for; one that is just being dealt with gives way to the next. */
+/** The due date; while its run is being started, the one after it. */
 function nextRun(trigger: Trigger, due: Date, now: Date): Date | null {
   return trigger.type !== 'recurring' || due > now ? due : nextCronDate(trigger, now);
 }
@@ -112,7 +112,7 @@ function checkGaps(
   const { calendars } = zonedCalendars({ interval, timezone });
   // Gaps by what clocks show: a change of clocks does not make them shorter.
   const from = wallClockAt(timezone, firstDateAfter(startAfter, now).getTime());
-  const dates = nextCalendarDates(calendars, new Date(from), JUDGED_RUNS);
+  const dates = nextCalendarDates(calendars, new Date(from), CHECKED_RUNS);
   if (dates.length === 0) throw fieldError(path, 'has no run before the year 2100');
   const shortest = minIntervalMinutes * 60_000;
   if (dates.every((date, i) => i === 0 || date.getTime() - dates[i - 1]!.getTime() >= shortest)) return;
