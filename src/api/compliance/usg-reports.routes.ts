@@ -38,10 +38,10 @@ function readUsgReportRequest(
 }
 
 /** Only here the activity's status is `in-progress`. @see docs/api-conventions.md#activity-statuses */
-function toUsgReportResponse(answer: UsgReportResponse) {
-  return 'path' in answer
-    ? { id: null, result_text: answer.path, activity_status: 'succeeded', result_code: 0 }
-    : { ...toActivityResponse(answer.activity), activity_status: 'in-progress' };
+function toUsgReportResponse(report: UsgReportResponse) {
+  return 'path' in report
+    ? { id: null, result_text: report.path, activity_status: 'succeeded', result_code: 0 }
+    : { ...toActivityResponse(report.activity), activity_status: 'in-progress' };
 }
 
 /** In pieces, because files may be longer than the longest string. */

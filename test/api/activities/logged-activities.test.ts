@@ -32,8 +32,8 @@ function line(): Record<string, unknown> {
     .findLast(({ msg }) => msg === 'request completed')!;
 }
 
-describe('the line of an answered request', () => {
-  it('names the activity that was made', async () => {
+describe('the log line of a request', () => {
+  it('names the created activity', async () => {
     const activityId = await act(['web']);
     expect(line()).toMatchObject({ operation: 'actOnSnaps', activityId });
     const profile = await create();
@@ -42,7 +42,7 @@ describe('the line of an answered request', () => {
     expect(line()).toMatchObject({ operation: 'executeUsgProfile', activityId: body.id });
   });
 
-  it('names the activity that makes a report, and none where the report is there', async () => {
+  it('names the activity that creates a report, and none for an existing report', async () => {
     const profile = await create();
     await run(profile, '2026-05-04T02:00:00Z');
     const { body } = await ask(profile, 'start_date=2026-05-04&detailed=true');
@@ -66,14 +66,14 @@ describe('the line of an answered request', () => {
     expect(line()).toMatchObject({ operation: 'reapplyActivities', activityIds: again.body });
   });
 
-  it('names the first of many, and how many they are', async () => {
+  it('names the first of many, and their number', async () => {
     const made: number[] = [];
     for (let turn = 0; turn < 51; turn++) made.push(await act(['web']));
     await cancel(made);
     expect(line()).toMatchObject({ activityIds: made.slice(0, 50), activityCount: 51 });
   });
 
-  it('takes ids of computers, and what is no activity, for none', async () => {
+  it('does not mistake ids of computers and other objects for activities', async () => {
     const { app, tokens, ids } = world;
     const body = { computer_ids: [ids['pending']] };
     const accepted = await app.call('POST', '/pending-computers:accept', { token: tokens.admin, body });

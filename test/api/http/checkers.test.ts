@@ -108,7 +108,7 @@ function made(path: string, body: object, key: string) {
 }
 
 describe('use after free', () => {
-  it('is looked for with every kind of object that can be removed', () => {
+  it('is tested with every kind of removable object', () => {
     const removing = OPERATIONS.filter(({ method, title }) => method === 'DELETE' || title.endsWith(':archive'));
     const withoutPath = ['DELETE /message-backlog-settings'];
     const known = FREED.map(({ free }) => free);

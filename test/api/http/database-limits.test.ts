@@ -52,8 +52,8 @@ async function untilOk(call: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-describe('limits of the database', () => {
-  it('answer 503 to a call that waits too long for a lock, and no connection is lost', async () => {
+describe('database timeouts', () => {
+  it('respond with 503 to a call that waits too long for a lock, and lose no connection', async () => {
     const holder = await database.persistence.db.connect();
     await holder.query('begin; lock table computer in access exclusive mode');
     for (let i = 0; i <= POOL_SIZE; i++) expectLater(await read());
@@ -71,7 +71,7 @@ describe('limits of the database', () => {
     await limited.close();
   });
 
-  it('end a transaction that nobody goes on with', async () => {
+  it('end an idle transaction', async () => {
     const limited = await openLimited({ idleSeconds: 1 });
     const abandoned = limited.db.transaction(async (tx) => {
       await tx.query(`update account set title = 'abandoned'`);
@@ -85,7 +85,7 @@ describe('limits of the database', () => {
     await limited.close();
   });
 
-  it('answer 503 while every connection is taken, and serve again once one is free', async () => {
+  it('respond with 503 while all connections are in use, and recover once one is free', async () => {
     const held: PoolClient[] = [];
     for (let i = 0; i < POOL_SIZE; i++) held.push(await persistence.db.connect());
     expectLater(await read());
@@ -96,10 +96,10 @@ describe('limits of the database', () => {
   });
 });
 
-describe('a transaction that loses against others', () => {
+describe('a transaction that conflicts with others', () => {
   const lost = (code: string) => Object.assign(new Error('lost'), { code });
 
-  it.each(['40001', '40P01'])('is begun anew as a whole (%s)', async (code) => {
+  it.each(['40001', '40P01'])('is retried as a whole (%s)', async (code) => {
     let tries = 0;
     await persistence.db.transaction(async (tx) => {
       await tx.query('insert into system_setting (key, value) values ($1, $2)', [`lost-${code}`, String(++tries)]);
@@ -109,7 +109,7 @@ describe('a transaction that loses against others', () => {
     expect(rows).toEqual([{ value: '3' }]);
   });
 
-  it('gives up after a few tries, as a database that is away', async () => {
+  it('fails after a few attempts, like an unavailable database', async () => {
     let tries = 0;
     const error = await persistence.db
       .transaction(async () => {
@@ -120,7 +120,7 @@ describe('a transaction that loses against others', () => {
     expect([tries, isDatabaseUnavailable(error)]).toEqual([4, true]);
   });
 
-  it('is not begun anew for any other reason', async () => {
+  it('is not retried for any other reason', async () => {
     let tries = 0;
     const work = async () => {
       tries += 1;
@@ -131,7 +131,7 @@ describe('a transaction that loses against others', () => {
   });
 });
 
-describe('a database that only reads', () => {
+describe('a read-only database', () => {
   const setReadOnly = async (on: boolean): Promise<void> => {
     const { db } = database.persistence;
     const [row] = await db.query<{ name: string }>('select quote_ident(current_database()) as name');
@@ -144,7 +144,7 @@ describe('a database that only reads', () => {
     await db.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'limits'`);
   };
 
-  it('answers 503 to what writes, changes nothing, goes on reading, and recovers by itself', async () => {
+  it('responds with 503 to writes, still reads, and recovers by itself', async () => {
     const { name } = (await app.call('GET', '/person', { token })).body;
     await setReadOnly(true);
     expect((await untilOk(read)).status).toBe(200);

@@ -26,8 +26,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-describe('while PostgreSQL is away', () => {
-  it('answers 503 with a time to wait, is not ready but alive, and recovers by itself', async () => {
+describe('while PostgreSQL is unavailable', () => {
+  it('responds with 503 and Retry-After, is alive but not ready, and recovers by itself', async () => {
     const token = await app.login();
     expect((await app.call('GET', '/computers', { token })).status).toBe(200);
     await proxy.cut();

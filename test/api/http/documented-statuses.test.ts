@@ -31,7 +31,7 @@ let disabled: string;
 let limited: TestApp;
 let proxy: Awaited<ReturnType<typeof createTcpProxy>>;
 let cutOff: Persistence;
-let away: TestApp;
+let withoutDatabase: TestApp;
 let broken: { database: TestDatabase; app: TestApp; token: string };
 let served: { url: string; close(): Promise<void> };
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await served?.close();
-  await away?.close();
+  await withoutDatabase?.close();
   await limited?.close();
   await saas?.close();
   await broken?.app.close();
@@ -77,7 +77,7 @@ async function cutOffDatabase(): Promise<void> {
   proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.host = `127.0.0.1:${proxy.port}`;
   cutOff = await openPersistence({ url: url.href, poolSize: 3, applicationName: 'cut-off' });
-  away = await createTestApp(cutOff);
+  withoutDatabase = await createTestApp(cutOff);
   await proxy.cut();
 }
 
@@ -132,7 +132,7 @@ async function provoke(operation: DocumentedOperation): Promise<Seen> {
     note(await world.app.call(method, path, { token: admin, raw: tooLarge(operation) }));
   }
   note(await limited.call(method, path, { body }));
-  note(await away.call(method, path, { token: guarded ? saasAdmin : null, body }));
+  note(await withoutDatabase.call(method, path, { token: guarded ? saasAdmin : null, body }));
   note(await broken.app.call(method, path, { token: guarded ? broken.token : null, body }));
   note(await tooLong(method, path));
   return seen;
@@ -163,10 +163,10 @@ describe('the statuses of the document', () => {
     { timeout: 120_000 },
     async (_, operation) => {
       const seen = await provoke(operation);
-      const own = new Set(operation.ownRefusals);
-      const expected = operation.refusals.filter((refusal) => !own.has(refusal) && !(refusal in PROVOKED_ELSEWHERE));
+      const own = new Set(operation.ownErrors);
+      const expected = operation.errors.filter((refusal) => !own.has(refusal) && !(refusal in PROVOKED_ELSEWHERE));
       expect(expected.filter((refusal) => !seen.has(refusal))).toEqual([]);
-      expect([...seen].filter((refusal) => !operation.refusals.includes(refusal))).toEqual([]);
+      expect([...seen].filter((refusal) => !operation.errors.includes(refusal))).toEqual([]);
     },
   );
 });

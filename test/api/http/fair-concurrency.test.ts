@@ -16,7 +16,7 @@ beforeAll(async () => {
   await createAdmin(database.persistence);
   const other = await createAccount(db, 'other');
   app = await createTestApp(database.persistence, {
-    places: { concurrency: 3, concurrencyPerKey: 2, maxQueued: 4, maxQueuedPerKey: 2 },
+    concurrency: { concurrency: 3, concurrencyPerKey: 2, maxQueued: 4, maxQueuedPerKey: 2 },
   });
   busy = await app.login();
   calm = await app.login(other);
@@ -30,7 +30,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('lets a call of another account pass those of one that wait, and refuses the call after the n-th', async () => {
+it('lets calls of another account overtake waiting ones, and rejects calls beyond the queue limit', async () => {
   await holder.query('begin; lock table computer in access exclusive mode');
   const held = Array.from({ length: 4 }, () => app.call('GET', '/computers', { token: busy }));
   // The places and the waiting room of the account are full once one more is refused.

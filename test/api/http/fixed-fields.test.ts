@@ -32,8 +32,8 @@ function shownBy({ id }: DocumentedOperation): string[] {
 const change = (operation: DocumentedOperation, body: object) =>
   world.app.call(operation.method, samplePath(operation, world.objects), { token, body });
 
-describe('fields that are shown and cannot be changed', () => {
-  it.each(CHANGES)('%s refuses each by its name, whatever its value, and changes nothing', async (_, operation) => {
+describe('read-only fields', () => {
+  it.each(CHANGES)('%s rejects each by its name, whatever its value, and changes nothing', async (_, operation) => {
     const fixed = shownBy(operation).filter((name) => !bodyFields(operation).includes(name));
     const before = await world.fingerprint();
     for (const name of fixed) {
@@ -46,7 +46,7 @@ describe('fields that are shown and cannot be changed', () => {
     expect(await world.fingerprint()).toBe(before);
   });
 
-  it('are those that only the call that makes a thing takes, too', async () => {
+  it('include those that only the creation accepts', async () => {
     const patch = OPERATIONS.find(({ id }) => id === 'patchUsgProfile')!;
     const { body } = await change(patch, {
       start_date: '2090-01-01',
@@ -62,7 +62,7 @@ describe('fields that are shown and cannot be changed', () => {
     ]);
   });
 
-  it('are refused with the call that changes them, also where unknown fields are ignored', async () => {
+  it('are rejected with the operation that changes them, even if unknown fields are ignored', async () => {
     const ignoring = await createRightsWorld({ unknownKeys: 'ignore' });
     for (const { app, objects } of [world, ignoring]) {
       const path = `/script-profiles/${objects['script_profile_id']}`;
@@ -77,7 +77,7 @@ describe('fields that are shown and cannot be changed', () => {
     await ignoring.close();
   });
 
-  it('are refused within what can be changed', async () => {
+  it('are rejected within writable objects', async () => {
     const path = `/script-profiles/${world.objects['script_profile_id']}`;
     const { trigger } = (await world.app.call('GET', path, { token })).body;
     const { body } = await world.app.call('PATCH', path, { token, body: { trigger } });
@@ -89,7 +89,7 @@ describe('fields that are shown and cannot be changed', () => {
     );
   });
 
-  it('cannot be set when a thing is made', async () => {
+  it('cannot be set at the creation', async () => {
     const { body } = await world.app.call('POST', '/access-groups', {
       token,
       body: { title: 'Lab', name: 'lab', id: 7 },
@@ -100,7 +100,7 @@ describe('fields that are shown and cannot be changed', () => {
     ]);
   });
 
-  it('name calls that the document has', () => {
+  it('name operations of the document', () => {
     const calls = new Set(OPERATIONS.map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, '<id>')}`));
     const named = eachOperation(document).flatMap(({ operation }) =>
       Object.values(operation['x-changed-by'] ?? {}).flatMap((text) => text.match(/[A-Z]+ \/\S+/g) ?? []),

@@ -39,14 +39,14 @@ function nested(levels: number): string {
 }
 
 describe('the error body', () => {
-  it('answers an unknown route with 404 NotFound', async () => {
+  it('is 404 NotFound for an unknown route', async () => {
     const answer = await app.call('GET', '/nowhere');
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({ error: 'NotFound', message: expect.any(String), code: 404 });
     expect((await app.call('GET', '/docs/nowhere')).body.error).toBe('NotFound');
   });
 
-  it('METHOD: answers a wrong method with 405 and what is allowed', async () => {
+  it('METHOD: is 405 with the allowed methods for a wrong method', async () => {
     for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS']) {
       const answer = await app.call(method, '/computers', { token });
       expect(answer.status).toBe(405);
@@ -57,7 +57,7 @@ describe('the error body', () => {
     expect((await app.call('POST', '/healthz')).status).toBe(405);
   });
 
-  it('METHOD: answers an unknown verb with 404, however the colon is written', async () => {
+  it('METHOD: is 404 for an unknown verb, however the colon is written', async () => {
     for (const path of ['/computers/1:explode', '/computers/1%3Aexplode', '/person:explode', '/person%3aexplode']) {
       expect((await app.call('POST', path, { token })).body).toMatchObject({ error: 'NotFound', code: 404 });
     }
@@ -71,7 +71,7 @@ describe('the error body', () => {
     expect((await app.call('HEAD', '/computers', { token })).text).toBe('');
   });
 
-  it('names itself by a request id and lets nobody store, sniff or frame it', async () => {
+  it('has a request id and headers against caching, sniffing and framing', async () => {
     const answer = await app.call('GET', '/person', { token, headers: { 'x-request-id': 'mine-1' } });
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'x-request-id': 'mine-1',
@@ -88,7 +88,7 @@ describe('the error body', () => {
 });
 
 describe('bodies', () => {
-  it('BODY-type: refuses another type with 415 and takes parameters of the right one', async () => {
+  it('BODY-type: get 415 for another type; parameters of the right one are accepted', async () => {
     for (const type of [
       'text/xml',
       'text/plain',
@@ -103,7 +103,7 @@ describe('bodies', () => {
     expect((await login(JSON.stringify(LOGIN), { 'content-encoding': 'compress' })).status).toBe(415);
   });
 
-  it('BODY-type: says of what is not JSON that it is not, and how to send it', async () => {
+  it('BODY-type: that are not JSON get an error that explains how to send it', async () => {
     const send = (raw: string | Uint8Array, type: string) =>
       app.call('POST', '/access-groups', { token, raw, headers: type === '' ? {} : { 'content-type': type } });
     const form = await send('title=x', 'application/x-www-form-urlencoded');
@@ -146,7 +146,7 @@ describe('bodies', () => {
     }
   });
 
-  it('BODY-type: refuses arrays, scalars, repeated keys and a missing body with 400', async () => {
+  it('BODY-type: arrays, scalars, repeated keys and a missing body get 400', async () => {
     for (const raw of ['[]', '"text"', 'null', '7']) expect((await login(raw)).body.error).toBe('InvalidParameter');
     expect((await login('{"password":"a","password":"b","email":"a@b"}')).body.error).toBe('InvalidJson');
     expect((await app.call('POST', '/login')).body).toMatchObject({
@@ -155,7 +155,7 @@ describe('bodies', () => {
     });
   });
 
-  it('BODY-type: refuses a missing body wherever the document asks for one, also where no key of it is needed', async () => {
+  it('BODY-type: a missing body is rejected wherever the document requires one, even without required fields', async () => {
     const needing = eachOperation(loadDocument()).filter(({ operation }) => operation.requestBody?.required);
     expect(needing.length).toBeGreaterThan(20);
     for (const { path, method, operation } of needing) {
@@ -168,7 +168,7 @@ describe('bodies', () => {
     }
   });
 
-  it('BODY-enc: refuses what is not storable UTF-8 text', async () => {
+  it('BODY-enc: text that is not storable UTF-8 is rejected', async () => {
     const good = JSON.stringify(LOGIN);
     const bad = [
       Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
@@ -182,13 +182,13 @@ describe('bodies', () => {
     for (const raw of bad) expect((await login(raw)).body).toMatchObject({ error: 'InvalidJson', code: 400 });
   });
 
-  it('BODY-deep: refuses nesting beyond 32 and survives 100,000 levels', async () => {
+  it('BODY-deep: nesting beyond 32 is rejected, even 100,000 levels', async () => {
     expect((await login(nested(31))).body.error).toBe('InvalidParameter');
     expect((await login(nested(32))).body.error).toBe('InvalidJson');
     expect((await login(nested(100_000))).body.error).toBe('InvalidJson');
   });
 
-  it('BODY-big: refuses more than 2 MiB with 413, packed or not, and closes the connection', async () => {
+  it('BODY-big: more than 2 MiB, compressed or not, gets 413 and closes the connection', async () => {
     const big = JSON.stringify({ ...LOGIN, email: 'x'.repeat(2 * 1024 * 1024) });
     const plain = await login(big);
     expect(plain.body).toMatchObject({ error: 'PayloadTooLarge', code: 413 });
@@ -197,7 +197,7 @@ describe('bodies', () => {
     expect((await login(gzipSync(JSON.stringify(LOGIN)), { 'content-encoding': 'gzip' })).status).toBe(401);
   });
 
-  it('BODY-big: unpacks no frame that asks for more memory than any body needs', async () => {
+  it('BODY-big: a zstd frame that requests too much memory is rejected', async () => {
     const zstd = (windowLog: number) =>
       login(zstdFrame(JSON.stringify(LOGIN), windowLog), { 'content-encoding': 'zstd' });
     expect((await zstd(21)).status).toBe(401);
@@ -217,7 +217,7 @@ describe('bodies', () => {
 });
 
 describe('parameters', () => {
-  it('ID-bad: answers anything but a 32-bit id with 404', async () => {
+  it('ID-bad: anything but a 32-bit id gets 404', async () => {
     const ids = [
       '0',
       '-1',
@@ -241,7 +241,7 @@ describe('parameters', () => {
     }
   });
 
-  it('PAGE-bad: refuses what is no page with 400', async () => {
+  it('PAGE-bad: an invalid page gets 400', async () => {
     const bad = ['limit=-1', 'limit=1.5', 'limit=NaN', 'limit=', 'limit=1&limit=2', 'limit=0x10', 'limit=%205'];
     for (const query of [...bad, 'limit=1e9', 'offset=-1', 'offset=9223372036854775808', 'offset=%D9%A1']) {
       const answer = await app.call('GET', `/computers?${query}`, { token });
@@ -252,12 +252,12 @@ describe('parameters', () => {
     }
   });
 
-  it('PAGE-bad: lowers a large limit and answers an empty page past the end', async () => {
+  it('PAGE-bad: a large limit is lowered, and a page past the end is empty', async () => {
     const answer = await app.call('GET', '/computers?limit=1000000000&offset=9007199254740991', { token });
     expect(answer.body).toMatchObject({ count: 0, results: [], next: null });
   });
 
-  it('reads booleans in six spellings', async () => {
+  it('booleans have six spellings', async () => {
     for (const value of ['true', 'FALSE', '1', '0', 'Yes', 'no']) {
       expect((await app.call('GET', `/computers?root_only=${value}`, { token })).status).toBe(200);
     }
@@ -267,7 +267,7 @@ describe('parameters', () => {
   });
 });
 
-describe('pages beside the API', () => {
+describe('pages outside the API', () => {
   it('serves the document and a reference made of local files only', async () => {
     const document = await app.call('GET', '/openapi.json');
     expect(document.body).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/api/v2' }] });
@@ -281,19 +281,19 @@ describe('pages beside the API', () => {
     }
   });
 
-  it('leads from / to the reference', async () => {
+  it('redirects / to the reference', async () => {
     const root = await fetch(`${app.url}/`, { redirect: 'manual' });
     expect([root.status, root.headers.get('location')]).toEqual([302, '/docs']);
     expect((await fetch(`${app.url}/`)).url).toBe(`${app.url}/docs`);
     expect((await fetch(`${app.url}/`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('is alive, and ready when nothing stands in the way', async () => {
+  it('is alive and ready', async () => {
     expect((await app.call('GET', '/healthz')).status).toBe(200);
     expect((await app.call('GET', '/readyz')).body).toEqual({ ready: true });
   });
 
-  it('says on /readyz that Temporal is away', async () => {
+  it('reports on /readyz that Temporal is unavailable', async () => {
     const check = async () => {
       throw new Error('no worker polls');
     };

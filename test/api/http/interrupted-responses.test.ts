@@ -34,7 +34,7 @@ beforeEach(async () => {
   const logger = createLogger({ level: 'debug', role: 'test', file: join(directory, 'log') });
   const onAnswer = (operation: string, status: number) => void ended.push([operation, status]);
   ended = [];
-  app = await createTestApp(database.persistence, { logger, onAnswer, bodies });
+  app = await createTestApp(database.persistence, { logger, onRequestEnd: onAnswer, requestMemory: bodies });
   token = await app.login();
   ended = [];
 });
@@ -51,7 +51,7 @@ function lines(): Array<Record<string, unknown>> {
 }
 
 const errors = () => lines().filter(({ level }) => level === ERROR);
-const answered = () => lines().findLast(({ msg }) => msg === 'request completed');
+const completedRequest = () => lines().findLast(({ msg }) => msg === 'request completed');
 
 function serveFile(chunks: () => AsyncGenerator<Buffer>): void {
   vi.spyOn(app.services.usgReports, 'open').mockResolvedValue({ id: 1, kind: 'report', profileId: 1, size: 1, chunks });
@@ -62,8 +62,8 @@ function get(path: string) {
   return request(`${app.url}/api/v2${path}`, { headers: { authorization: `Bearer ${token}`, accept: 'text/csv' } });
 }
 
-describe('an answer that breaks off', () => {
-  it('is an error of the log, once, and counts as 500', async () => {
+describe('a response that breaks off', () => {
+  it('is logged once as an error and counts as 500', async () => {
     serveFile(async function* () {
       yield Buffer.from('begun');
       await delay(20);
@@ -79,11 +79,11 @@ describe('an answer that breaks off', () => {
         err: expect.objectContaining({ message: 'the file is gone' }),
       }),
     ]);
-    expect(answered()).toMatchObject({ requestId: 'broken-1', status: 500 });
+    expect(completedRequest()).toMatchObject({ requestId: 'broken-1', status: 500 });
   });
 });
 
-describe('a stream that is taken whole', () => {
+describe('a complete stream', () => {
   it('counts as 200', async () => {
     serveFile(async function* () {
       yield Buffer.from('all of it');
@@ -91,12 +91,12 @@ describe('a stream that is taken whole', () => {
     const answer = await app.call('GET', BLOB, { token, headers: { accept: 'text/csv' } });
     expect(answer.status).toBe(200);
     await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 200]]);
-    expect(answered()).toMatchObject({ status: 200 });
+    expect(completedRequest()).toMatchObject({ status: 200 });
   });
 });
 
-describe('a client that leaves', () => {
-  it('before the first piece of its answer counts as 499 and is no error', async () => {
+describe('a client that disconnects', () => {
+  it('before the first chunk of the response counts as 499 and is no error', async () => {
     const client = get(BLOB).end();
     serveFile(async function* () {
       client.on('error', () => undefined).destroy();
@@ -125,7 +125,7 @@ describe('a client that leaves', () => {
     },
   );
 
-  it('in the middle of its answer counts as 499 and is no error', async () => {
+  it('in the middle of the response counts as 499 and is no error', async () => {
     let pieces = 0;
     serveFile(async function* () {
       for (; pieces < 100; pieces++) yield PIECE;
@@ -136,10 +136,10 @@ describe('a client that leaves', () => {
     await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 499]]);
     expect(pieces).toBeLessThan(100);
     expect(errors()).toEqual([]);
-    expect(answered()).toMatchObject({ status: 499 });
+    expect(completedRequest()).toMatchObject({ status: 499 });
   });
 
-  it('before its answer counts as 499', async () => {
+  it('before the response counts as 499', async () => {
     const client = get('/person').end();
     const { getSelf } = app.services.people;
     vi.spyOn(app.services.people, 'getSelf').mockImplementation(async (caller) => {
@@ -149,10 +149,10 @@ describe('a client that leaves', () => {
     });
     await expect.poll(() => ended).toEqual([['getPerson', 499]]);
     expect(errors()).toEqual([]);
-    expect(answered()).toMatchObject({ operation: 'getPerson', status: 499 });
+    expect(completedRequest()).toMatchObject({ operation: 'getPerson', status: 499 });
   });
 
-  it.each(['end', 'destroy'] as const)('before its request is whole counts as 499: %s', async (leave) => {
+  it.each(['end', 'destroy'] as const)('before its request is complete counts as 499: %s', async (leave) => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     const head = ['POST /api/v2/scripts HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
     socket.write([...head, 'Content-Type: application/json', 'Content-Length: 100', '', '{"title"'].join('\r\n'));
@@ -162,7 +162,7 @@ describe('a client that leaves', () => {
     expect(errors()).toEqual([]);
   });
 
-  it('does not hide what failed here', async () => {
+  it('does not hide a failure of the server', async () => {
     const client = get('/person').end();
     vi.spyOn(app.services.people, 'getSelf').mockImplementation(async () => {
       client.on('error', () => undefined).destroy();

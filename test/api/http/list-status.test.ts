@@ -47,7 +47,7 @@ async function titles(path: string): Promise<string[]> {
 
 const FLEET = ['db', 'desk', 'web'];
 
-describe('lists that are narrowed by state', () => {
+describe('lists filtered by status', () => {
   it.each([
     ['/computers', '', FLEET],
     ['/computers', 'status=active', FLEET],
@@ -87,7 +87,7 @@ describe('lists that are narrowed by state', () => {
     ['/computers', 'status=all&archived_only=false', 'archived_only'],
     ['/script-profiles', 'status=all&archived=active', 'archived'],
     ['/scripts', 'status=archived&script_type=v2', 'script_type'],
-  ])('%s?%s is refused: the two contradict each other', async (path, query, name) => {
+  ])('%s?%s is rejected: the two contradict each other', async (path, query, name) => {
     expect((await call('GET', `${path}?${query}`)).body).toMatchObject({
       error: 'InvalidParameterCombination',
       code: 400,
@@ -95,12 +95,15 @@ describe('lists that are narrowed by state', () => {
     });
   });
 
-  it.each(['/computers', '/usg-profiles', '/script-profiles', '/scripts'])('%s knows no other state', async (path) => {
-    expect((await call('GET', `${path}?status=gone`)).body).toMatchObject({
-      error: 'InvalidParameter',
-      details: [{ path: 'query.status' }],
-    });
-  });
+  it.each(['/computers', '/usg-profiles', '/script-profiles', '/scripts'])(
+    '%s rejects any other status',
+    async (path) => {
+      expect((await call('GET', `${path}?status=gone`)).body).toMatchObject({
+        error: 'InvalidParameter',
+        details: [{ path: 'query.status' }],
+      });
+    },
+  );
 
   it('go from page to page within it', async () => {
     const first = (await call('GET', '/computers?status=all&limit=3')).body;

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe('the listener', () => {
-  it('HTTP-smuggle: answers what is not HTTP with 400 in the same shape', async () => {
+  it('HTTP-smuggle: responds with 400 and an error body to what is not HTTP', async () => {
     const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port: 0 });
     const requests = [
       'not http\r\n\r\n',
@@ -38,7 +38,7 @@ describe('the listener', () => {
     await server.close();
   });
 
-  it('METHOD: answers a verb that HTTP does not know with 405', async () => {
+  it('METHOD: responds with 405 to an unknown method', async () => {
     const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port: 0 });
     const { head, body } = await send(server.port, 'EXPLODE /api/v2/computers HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1.1 405 /);
@@ -51,7 +51,7 @@ describe('the listener', () => {
     ['with a public address by TLS', 'https://fleet.example', {}, true],
     ['behind a proxy that ends TLS', 'http://fleet.example', { 'x-forwarded-proto': 'https' }, true],
     ['without TLS', 'http://fleet.example', { 'x-forwarded-proto': 'http' }, false],
-  ])('has browsers keep to TLS only where there is some: %s', async (_, publicUrl, headers, kept) => {
+  ])('sends HSTS only with TLS: %s', async (_, publicUrl, headers, kept) => {
     const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port: 0, publicUrl });
     const answer = await fetch(`http://127.0.0.1:${server.port}/`, { headers });
     expect(answer.headers.get('strict-transport-security')).toBe(kept ? 'max-age=31536000' : null);
@@ -62,7 +62,7 @@ describe('the listener', () => {
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['no host and an expectation', 'POST /ping HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc'],
     ['an unknown expectation', 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n'],
-  ])('refuses %s with an error body', async (_, request) => {
+  ])('rejects %s with an error body', async (_, request) => {
     const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port: 0 });
     const answer = (await sendText(server.port, request)).replace('HTTP/1.1 100 Continue\r\n\r\n', '');
     const [head, body] = answer.split('\r\n\r\n');
@@ -85,7 +85,7 @@ describe('the listener', () => {
     await server.close();
   });
 
-  it('BODY-big: answers 413 and closes before the body has come to its end', async () => {
+  it('BODY-big: responds with 413 and closes before the end of the body', async () => {
     const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
     const post = 'POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
     const requests = [
@@ -106,7 +106,7 @@ describe('the listener', () => {
     ['a request without a host', 'GET /nobody HTTP/1.1\r\n\r\n'],
     ['an unknown expectation', 'GET /nobody HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n'],
     ['a request that asks for the end', 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
-  ])('HTTP-smuggle: serves nothing behind %s, whose answer ends the connection', async (_, first) => {
+  ])('HTTP-smuggle: serves nothing after %s, whose response closes the connection', async (_, first) => {
     const { server, served } = await listenSlowly();
     const text = await sendText(server.port, `${first}DELETE /behind HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(text.match(/HTTP\/1.1 /g)).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('the listener', () => {
     return { server, served };
   }
 
-  it('BODY-big: a refusal that ends the connection reaches a client that still sends', async () => {
+  it('BODY-big: delivers an error that closes the connection to a client that still sends', async () => {
     const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
     const length = 24 * 1024 * 1024;
     const socket = connect(server.port, '127.0.0.1');
@@ -162,7 +162,7 @@ describe('the listener', () => {
     await server.close();
   });
 
-  it('keeps no answer of a pipeline longer than its neighbours need it', async () => {
+  it('keeps no response of a pipeline longer than the next one needs it', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const answers: WeakRef<ServerResponse>[] = [];

@@ -31,7 +31,7 @@ describe('the OpenAPI document', () => {
     expect(await typesAreCurrent()).toBe(true);
   });
 
-  it('describes every operation with tags, a summary and a success answer', () => {
+  it('describes every operation with tags, a summary and a success response', () => {
     const tags = (loadDocument()['tags'] as Array<{ name: string }>).map(({ name }) => name);
     for (const { operation } of eachOperation(loadDocument())) {
       expect(operation.summary).toBeTruthy();
@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('needs a token on every operation but logins and the standalone account', async () => {
+  it('requires a token for every operation but logins and the standalone account', async () => {
     const open = [
       'login',
       'loginByAccessKey',
@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('lets no operation start without handler, handler without operation, or missing permission', () => {
+  it('rejects an operation without handler or permission, and a handler without operation', () => {
     const doc = document();
     const handlers = handlersOf(doc);
     expect(buildOperations(doc, handlers).length).toBeGreaterThan(5);
@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
     expect(() => buildOperations(doc, handlers)).toThrow('getPerson has no valid x-permission');
   });
 
-  it('has schemas that can be compiled, and no operation in the shadow of another', async () => {
+  it('has valid schemas, and no operation shadows another', async () => {
     const doc = document();
     const operations = buildOperations(doc, handlersOf(doc));
     await createValidator(doc, operations, { validateResponses: true, unknownKeys: 'refuse' }).prepareAll();
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
     await expect(broken.prepareAll()).rejects.toThrow('type must be JSONType');
   }, 120_000);
 
-  it('catches an answer that does not fit', async () => {
+  it('detects a response that does not match', async () => {
     const services = { ...app.services };
     services.accounts = { ...services.accounts, standaloneExists: async () => 'maybe' as unknown as boolean };
     const logger = createLogger({ level: 'silent', role: 'test' });

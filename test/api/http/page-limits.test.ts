@@ -21,13 +21,13 @@ const get = (title: string, limit: number) => {
   return world.app.call('GET', `${path}?limit=${limit}${more}`, { token: world.tokens.admin });
 };
 
-describe('a list that is asked for no rows', () => {
+describe('a list with limit 0', () => {
   it('is one of many', () => {
     expect(lists.length).toBeGreaterThan(12);
     expect(lists).toContain(POSITIVE);
   });
 
-  it.each(lists.filter((title) => title !== POSITIVE))('%s: answers the count alone', async (title) => {
+  it.each(lists.filter((title) => title !== POSITIVE))('%s: returns the count alone', async (title) => {
     const all = await get(title, 1000);
     expect(await get(title, 0)).toMatchObject({
       status: 200,
@@ -35,7 +35,7 @@ describe('a list that is asked for no rows', () => {
     });
   });
 
-  it(`${POSITIVE}: takes positive limits alone`, async () => {
+  it(`${POSITIVE}: accepts positive limits only`, async () => {
     expect((await get(POSITIVE, 0)).status).toBe(400);
     expect((await get(POSITIVE, 1)).status).toBe(200);
   });

@@ -33,7 +33,7 @@ async function statuses(count: number, call: () => Promise<{ status: number }>):
 const ok = (count: number): number[] => Array<number>(count).fill(200);
 
 describe('the rate of a token', () => {
-  it('allows n requests at once and refuses the next with the error body', async () => {
+  it('allows n requests at once and rejects the next with the error body', async () => {
     const token = await app.login();
     const read = () => app.call('GET', '/person', { token });
     expect(await statuses(BURST, read)).toEqual(ok(BURST));
@@ -48,14 +48,14 @@ describe('the rate of a token', () => {
     expect(await statuses(3, read)).toEqual([200, 200, 429]);
   });
 
-  it('is its own for each token', async () => {
+  it('is separate for each token', async () => {
     const [busy, calm] = [await app.login(), await app.login()];
     await statuses(BURST + 1, () => app.call('GET', '/person', { token: busy }));
     expect((await app.call('GET', '/person', { token: busy })).status).toBe(429);
     expect((await app.call('GET', '/person', { token: calm })).status).toBe(200);
   });
 
-  it('refuses before the body is looked at, and changes nothing', async () => {
+  it('applies before the body is read, and nothing is changed', async () => {
     const token = await app.login();
     await statuses(BURST, () => app.call('GET', '/person', { token }));
     const answer = await app.call('POST', '/person', { token, raw: '{ not JSON' });
@@ -66,20 +66,20 @@ describe('the rate of a token', () => {
 });
 
 describe('the rate of an address', () => {
-  it('holds for calls without a token', async () => {
+  it('applies to calls without a token', async () => {
     const look = () => app.call('GET', '/standalone-account');
     expect(await statuses(BURST + 1, look)).toEqual([...ok(BURST), 429]);
     expect((await app.call('POST', '/login', { body: { email: 'a@b.example', password: 'x' } })).status).toBe(429);
   });
 
-  it('holds for bad tokens, and not for a good one from the same address', async () => {
+  it('applies to invalid tokens, but not to a valid one from the same address', async () => {
     const token = await app.login();
     const guess = () => app.call('GET', '/person', { token: 'eyJhbGciOiJIUzI1NiJ9.e30.x' });
     expect(await statuses(BURST, guess)).toEqual([...Array<number>(BURST - 1).fill(401), 429]);
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
   });
 
-  it('holds for tokens of a disabled account', async () => {
+  it('applies to tokens of a disabled account', async () => {
     const token = await app.login();
     const { db } = database.persistence;
     await db.query('update account set disabled = true');
@@ -91,7 +91,7 @@ describe('the rate of an address', () => {
     }
   });
 
-  it('lets health and documentation alone', async () => {
+  it('does not apply to health checks and documentation', async () => {
     await statuses(BURST + 1, () => app.call('GET', '/standalone-account'));
     expect(await statuses(3, () => app.call('GET', '/healthz'))).toEqual(ok(3));
     expect((await app.call('GET', '/openapi.json')).status).toBe(200);
@@ -106,7 +106,7 @@ describe('the settings of rates', () => {
     FLOTILLA_ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
   };
 
-  it('are off in the embedded stack and on where roles run apart', () => {
+  it('are off in the embedded stack and on in separate processes', () => {
     expect(loadConfig({}, 'stack').traffic).toMatchObject({ api: null, enrolment: null });
     expect(loadConfig({ ...NEEDED, FLOTILLA_EMBEDDED: 'true' }, 'process').traffic).toMatchObject({
       api: null,

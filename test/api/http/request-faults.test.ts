@@ -24,7 +24,7 @@ async function stored(): Promise<object> {
   return row!;
 }
 
-describe('one answer names every fault of a request', () => {
+describe('a response names every fault of a request', () => {
   it('of a USG profile', async () => {
     const before = await stored();
     const { body } = await call('POST', '/usg-profiles?dry=1', {
@@ -108,7 +108,7 @@ describe('one answer names every fault of a request', () => {
     ]);
   });
 
-  it('of snaps that a pattern cannot judge', async () => {
+  it('of snaps that a pattern cannot express', async () => {
     const snaps = [{ name: 'a' }, { name: 'a', time: 'never' }, { name: 'b', time: 'soon' }];
     const { body } = await call('POST', '/snaps', { action: 'hold', computer_ids: [world.ids['web']], snaps });
     expect(body.details.map(({ path }: { path: string }) => path)).toEqual([
@@ -140,7 +140,7 @@ describe('one answer names every fault of a request', () => {
     ]);
   });
 
-  it('of parameters beside a query that is wrong', async () => {
+  it('of parameters besides an invalid query', async () => {
     for (const path of ['/computers', '/activities', '/activities/parents', '/packages']) {
       const { body } = await call('GET', `${path}?query=never:was&limit=-1&offst=1`);
       expect([path, faultsOf(body.details)]).toEqual([
@@ -186,7 +186,7 @@ describe('one answer names every fault of a request', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('invalid values', () => {
   /** How the validator behind our own check would have put it. */
   const FOREIGN = /must NOT|must have required|exactly one schema|a schema in anyOf|allowed values|must match/;
   const withBody = OPERATIONS.filter(({ body, id }) => body !== null && id !== 'createStandaloneAccount');

@@ -38,21 +38,21 @@ async function serve(level: string): Promise<string> {
 
 const text = () => readFileSync(join(directory, 'log'), 'utf8');
 
-function answered(): Array<Record<string, unknown>> {
+function completedRequests(): Array<Record<string, unknown>> {
   const lines = text().trimEnd().split('\n');
   return lines
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ msg }) => msg === 'request completed');
 }
 
-describe('the line of an answered request', () => {
-  it('names request, trace, operation, status and who asked, and nothing of what was sent', async () => {
+describe('the log line of a request', () => {
+  it('has request, trace, operation, status and caller, but no content', async () => {
     const token = await serve('debug');
     const body = { title: 'canary title', code: '#!/bin/sh\n# canary code\ntrue', time_limit: 10, username: 'root' };
     const headers = { traceparent: `00-${TRACE_ID}-0123456789abcdef-01` };
     const made = await app.call('POST', '/scripts', { token, body, headers });
     await app.call('GET', '/computers?query=canary', { token });
-    const [login, post, get] = answered();
+    const [login, post, get] = completedRequests();
     expect(login).toMatchObject({ level: PINO_LEVELS.info, operation: 'login', status: 200 });
     expect(login).not.toHaveProperty('personId');
     expect(post).toMatchObject({
@@ -69,17 +69,17 @@ describe('the line of an answered request', () => {
       expect(text()).not.toContain(secret);
   });
 
-  it('keeps reads, and what anybody may send without a login, out of the log at info', async () => {
+  it('is below info for reads and unauthenticated failures', async () => {
     const token = await serve('info');
     await app.call('GET', '/computers', { token });
     await app.call('POST', '/scripts', { body: {} });
     await app.call('POST', '/nowhere', { body: {} });
     await app.call('POST', '/login', { body: { email: ADMIN.email, password: 'wrong' } });
     const refused = await app.call('POST', '/scripts', { token, body: {} });
-    expect(answered().map(({ operation, status }) => [operation, status])).toEqual([
+    expect(completedRequests().map(({ operation, status }) => [operation, status])).toEqual([
       ['login', 200],
       ['createScript', 400],
     ]);
-    expect(answered()[1]).toMatchObject({ requestId: refused.headers.get('x-request-id') });
+    expect(completedRequests()[1]).toMatchObject({ requestId: refused.headers.get('x-request-id') });
   });
 });

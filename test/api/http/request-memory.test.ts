@@ -22,7 +22,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await createAdmin(database.persistence);
   const settings = { trustedProxies: ['127.0.0.1'] };
-  app = await createTestApp(database.persistence, { bodies, settings });
+  app = await createTestApp(database.persistence, { requestMemory: bodies, settings });
   token = await app.login();
 });
 
@@ -67,8 +67,8 @@ const create = (from: string, bytes: number) =>
     headers: { 'x-forwarded-for': from },
   });
 
-describe('the memory of bodies', () => {
-  it('of one address has a bound: large ones are refused there, small ones and those of others taken', async () => {
+describe('request memory', () => {
+  it('is limited per address: large bodies are rejected there, small ones and those of others accepted', async () => {
     const held = await fill('192.0.2.1', 0.85 * SHARE);
     const refused = await login('192.0.2.1', LARGE);
     expect(refused).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable', code: 503 } });
@@ -82,13 +82,13 @@ describe('the memory of bodies', () => {
     await expect.poll(async () => (await login('192.0.2.1', LARGE)).status).toBe(401);
   });
 
-  it('of a network of IPv6 is that of one address', async () => {
+  it('counts an IPv6 network as one address', async () => {
     await fill('2001:db8::1', 0.85 * SHARE);
     expect((await login('2001:db8::2', LARGE)).status).toBe(503);
     expect((await login('2001:db8:0:1::2', LARGE)).status).toBe(401);
   });
 
-  it('of strangers leaves half to those who are known, however many addresses they have', async () => {
+  it('reserves half for authenticated requests, from however many addresses others come', async () => {
     for (const n of [1, 2, 3, 4]) await fill(`192.0.2.${n}`, 0.44 * SHARE);
     expect((await login('192.0.2.9', LARGE)).status).toBe(503);
     expect((await login('192.0.2.9', 16 * KIB)).status).toBe(401);
@@ -96,7 +96,7 @@ describe('the memory of bodies', () => {
     expect((await create('192.0.2.9', LARGE)).status).toBe(400);
   });
 
-  it('is given back whatever becomes of the request', async () => {
+  it('is released however the request ends', async () => {
     const outcomes = [
       await login('192.0.2.1', LARGE),
       await app.call('POST', '/login', { raw: '{', headers: {} }),
@@ -111,14 +111,14 @@ describe('the memory of bodies', () => {
     expect(bodies.usedBytes).toBe(0);
   });
 
-  it('counts what a packed body unpacks to', async () => {
+  it('counts the decompressed size', async () => {
     const raw = gzipSync(paddedTo(LARGE * 3));
     const headers = { 'content-encoding': 'gzip', 'x-forwarded-for': '192.0.2.1' };
     expect((await app.call('POST', '/login', { raw, headers })).status).toBe(503);
     expect((await login('192.0.2.1', 3 * LARGE)).status).toBe(401);
   });
 
-  it('ends a connection whose body is refused while it comes', async () => {
+  it('closes a connection whose body is rejected while it arrives', async () => {
     const held = await fill('192.0.2.1', 0.8 * SHARE);
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1').on('error', () => undefined);
     sockets.push(socket);

@@ -48,7 +48,7 @@ async function ordered(): Promise<string[]> {
 
 const leaving = (title: string) => insertComputer(world.db, { accountId: world.accountId, title });
 
-describe('the trace of a request is handed on to the relay by', () => {
+describe('the trace of a request is propagated to the outbox by', () => {
   it('POST /activities/cancel, for groups and operations', async () => {
     const [whole, part] = [await act(['web', 'db']), await act(['web', 'db'])];
     await world.settle();

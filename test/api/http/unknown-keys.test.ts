@@ -10,19 +10,19 @@ const ALL = OPERATIONS.map((operation) => [operation.title, operation] as const)
 /** What reading something changes nothing in; a body of theirs is not looked at. */
 const WITHOUT_BODY = new Set(['GET']);
 
-let refusing: RightsWorld;
+let strict: RightsWorld;
 /** Nothing that is refused ends it. */
 let token: string;
 let ignoring: RightsWorld;
 
 beforeAll(async () => {
-  refusing = await createRightsWorld();
-  token = await refusing.app.login();
+  strict = await createRightsWorld();
+  token = await strict.app.login();
   ignoring = await createRightsWorld({ unknownKeys: 'ignore' });
 });
 
 afterAll(async () => {
-  await refusing?.close();
+  await strict?.close();
   await ignoring?.close();
 });
 
@@ -48,7 +48,7 @@ async function send(world: RightsWorld, operation: DocumentedOperation, prefix =
   const path = samplePath(operation, samples);
   const body = { ...(sampleBody(operation, samples) as object | undefined), [BODY_KEY]: 'x' };
   return world.app.call(operation.method, `${prefix}${path}${path.includes('?') ? '&' : '?'}${QUERY_KEY}=1`, {
-    token: world === refusing ? token : await world.app.login(),
+    token: world === strict ? token : await world.app.login(),
     ...(WITHOUT_BODY.has(operation.method) ? {} : { body }),
   });
 }
@@ -64,20 +64,20 @@ function placesOf(operation: DocumentedOperation): string[] {
   ];
 }
 
-describe('keys that an operation does not know', () => {
-  it.each(ALL)('%s refuses in query and body, and stores nothing', async (_, operation) => {
-    const before = await refusing.fingerprint();
-    const { status, body } = await send(refusing, operation);
+describe('unknown parameters and fields', () => {
+  it.each(ALL)('%s rejects them in query and body, and stores nothing', async (_, operation) => {
+    const before = await strict.fingerprint();
+    const { status, body } = await send(strict, operation);
     expect({ status, error: body.error }).toEqual({ status: 400, error: 'InvalidParameter' });
     const unknown = body.details.filter(({ message }: { message: string }) => message.startsWith('unknown '));
     expect(unknown.map(({ path }: { path: string }) => path).sort()).toEqual(placesOf(operation).sort());
     for (const { message } of unknown) {
       expect(message).toMatch(/^unknown (parameter "invented_parameter"|field "invented_field")$/);
     }
-    expect(await refusing.fingerprint()).toBe(before);
+    expect(await strict.fingerprint()).toBe(before);
   });
 
-  it.each(ALL)('%s ignores and names where the server is set so', async (_, operation) => {
+  it.each(ALL)('%s ignores and names them if the server is set to', async (_, operation) => {
     const { status, headers, text } = await send(ignoring, operation);
     // No test has a mail server.
     expect(status < 500 || status === 502, text).toBe(true);
@@ -85,19 +85,19 @@ describe('keys that an operation does not know', () => {
     expect(headers.get('flotilla-ignored')?.split(',').sort()).toEqual(placesOf(operation).sort());
   });
 
-  it('are refused at the former addresses too', async () => {
+  it('are rejected at deprecated paths too', async () => {
     const list = OPERATIONS.find(({ id }) => id === 'listUsgProfiles')!;
     for (const path of ['/security-profiles', '/api/usg-profiles', '/api/security-profiles']) {
-      expect((await refusing.app.call('GET', `${path}?statuss=active`, { token })).body.details).toEqual([
+      expect((await strict.app.call('GET', `${path}?statuss=active`, { token })).body.details).toEqual([
         { path: 'query.statuss', message: 'unknown parameter "statuss"; did you mean "status"?' },
       ]);
     }
-    expect((await send(refusing, list, '/api')).status).toBe(400);
+    expect((await send(strict, list, '/api')).status).toBe(400);
   });
 
-  it('are counted among 20 faults at most, and named within a header of bounded size', async () => {
+  it('are among up to 20 faults, or named in a header of limited size', async () => {
     const many = Array.from({ length: 800 }, (_, n) => `key${n}=1`).join('&');
-    const refused = await refusing.app.call('GET', `/computers?${many}`, { token });
+    const refused = await strict.app.call('GET', `/computers?${many}`, { token });
     expect(refused.body.details).toHaveLength(20);
     const ignored = await ignoring.app.call('GET', `/computers?limit=1&${many}`, { token: await ignoring.app.login() });
     expect(ignored.status).toBe(200);
@@ -111,41 +111,41 @@ describe('keys that an operation does not know', () => {
     expect(answer.headers.get('set-cookie')).toBeNull();
   });
 
-  it('are refused where nothing is taken, and an empty body is not', async () => {
+  it('are rejected where no body is declared, but an empty body is not', async () => {
     const post = (raw: string) =>
-      refusing.app.call('POST', `/scripts/${refusing.objects['script_id']}:archive`, { token, raw });
+      strict.app.call('POST', `/scripts/${strict.objects['script_id']}:archive`, { token, raw });
     for (const raw of ['[]', '"text"', '7', '{"a":1}']) expect((await post(raw)).body.error).toBe('InvalidParameter');
     for (const raw of ['{}', 'null', '']) expect((await post(raw)).status).toBe(204);
   });
 
-  it('are refused of key=value pairs too', async () => {
-    const path = `/computers/${refusing.objects['computer_id']}/kernel/upgrade`;
+  it('are rejected in forms too', async () => {
+    const path = `/computers/${strict.objects['computer_id']}/kernel/upgrade`;
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const raw = `kernel_package_id=${refusing.objects['kernel_package_id']}&reboot_aftr=true&__proto__=1`;
-    const before = await refusing.fingerprint();
-    const answer = await refusing.app.call('POST', path, { token, raw, headers });
+    const raw = `kernel_package_id=${strict.objects['kernel_package_id']}&reboot_aftr=true&__proto__=1`;
+    const before = await strict.fingerprint();
+    const answer = await strict.app.call('POST', path, { token, raw, headers });
     expect(answer.body.details).toEqual([
       { path: 'body.reboot_aftr', message: 'unknown field "reboot_aftr"; did you mean "reboot_after"?' },
       { path: 'body.__proto__', message: 'unknown field "__proto__"' },
     ]);
-    expect(await refusing.fingerprint()).toBe(before);
+    expect(await strict.fingerprint()).toBe(before);
   });
 });
 
 describe('the nearest known key', () => {
   const faults = async (method: string, path: string, body?: object) =>
-    (await refusing.app.call(method, path, { token, body })).body;
+    (await strict.app.call(method, path, { token, body })).body;
 
-  it('is named for a misspelt field, which does nothing', async () => {
-    const before = await refusing.fingerprint();
-    const path = `/computers/${refusing.objects['computer_id']}/restart`;
+  it('is named for a misspelt field, which has no effect', async () => {
+    const before = await strict.fingerprint();
+    const path = `/computers/${strict.objects['computer_id']}/restart`;
     expect(await faults('POST', path, { deliver_afer: '2090-01-01T00:00:00Z' })).toEqual({
       error: 'InvalidParameter',
       message: 'body.deliver_afer: unknown field "deliver_afer"; did you mean "deliver_after"?',
       code: 400,
       details: [{ path: 'body.deliver_afer', message: 'unknown field "deliver_afer"; did you mean "deliver_after"?' }],
     });
-    expect(await refusing.fingerprint()).toBe(before);
+    expect(await strict.fingerprint()).toBe(before);
   });
 
   it.each([
@@ -186,7 +186,7 @@ describe('the nearest known key', () => {
     ]);
     const [address] = path.split('?');
     const meant = new URLSearchParams({ query: query.slice('query='.length) });
-    const answer = await refusing.app.call('GET', `${address}?${meant}`, { token });
+    const answer = await strict.app.call('GET', `${address}?${meant}`, { token });
     expect(answer.status).toBe(200);
   });
 
@@ -198,8 +198,8 @@ describe('the nearest known key', () => {
     },
   );
 
-  it('tells a field of the body from a parameter of the query', async () => {
-    const restart = `/computers/${refusing.objects['computer_id']}/restart`;
+  it('distinguishes fields of the body from parameters of the query', async () => {
+    const restart = `/computers/${strict.objects['computer_id']}/restart`;
     expect((await faults('POST', `${restart}?deliver_after=2090-01-01`)).message).toBe(
       'query.deliver_after: unknown parameter "deliver_after"; it is a field of the body',
     );

@@ -56,11 +56,11 @@ export interface TestAppOptions {
   jwtSecrets?: readonly string[];
   /** In place of the one that the end of the run searches for secrets. */
   logger?: Logger;
-  places?: AppDeps['concurrency'];
-  bodies?: AppDeps['requestMemory'];
+  concurrency?: AppDeps['concurrency'];
+  requestMemory?: AppDeps['requestMemory'];
   gateway?: AppDeps['gateway'];
   codec?: AppDeps['codec'];
-  onAnswer?: AppDeps['onRequestEnd'];
+  onRequestEnd?: AppDeps['onRequestEnd'];
 }
 
 /** Asks again while no database connection was free in time: of what is answered 503 then nothing was tried. */
@@ -92,11 +92,11 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     trustedProxies: options.settings?.trustedProxies,
     rate: options.settings?.traffic?.api,
     clock: options.clock,
-    concurrency: options.places,
-    requestMemory: options.bodies,
+    concurrency: options.concurrency,
+    requestMemory: options.requestMemory,
     gateway: options.gateway,
     codec: options.codec,
-    onRequestEnd: options.onAnswer,
+    onRequestEnd: options.onRequestEnd,
     unknownKeys: options.settings?.unknownKeys,
     validateResponses: true,
   });

@@ -30,9 +30,9 @@ export interface DocumentedOperation {
   /** Schema of the JSON body; null when there is none. */
   body: JsonSchema | null;
   /** Every refusal it documents, as `<status> <code>`. */
-  refusals: string[];
+  errors: string[];
   /** Those of them that are its own: they do not follow from its permission, parameters and body. */
-  ownRefusals: string[];
+  ownErrors: string[];
 }
 
 const document = loadDocument();
@@ -52,10 +52,10 @@ export const OPERATIONS: readonly DocumentedOperation[] = eachOperation(document
     queryParameters: namesOf(operation, (p) => p.in === 'query' && p.required === true),
     allQueryParameters: namesOf(operation, (p) => p.in === 'query'),
     body: bodySchema(document, operation),
-    refusals: [...errorCodesOf(operation, method, parametersOf(document, operation))].flatMap(([status, codes]) =>
+    errors: [...errorCodesOf(operation, method, parametersOf(document, operation))].flatMap(([status, codes]) =>
       [...codes].map((code) => `${status} ${code}`),
     ),
-    ownRefusals: Object.entries(operation['x-errors'] ?? {}).flatMap(([status, codes]) =>
+    ownErrors: Object.entries(operation['x-errors'] ?? {}).flatMap(([status, codes]) =>
       codes.map((code) => `${status} ${code}`),
     ),
   };

@@ -20,13 +20,13 @@ describe('findJsonFault', () => {
     expect(findJsonFault('{"a":"a","b":"a:","c":"\\"a\\":"}')).toBeNull();
   });
 
-  it('allows 32 levels and refuses 33', () => {
+  it('allows 32 levels and rejects 33', () => {
     expect(findJsonFault(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeNull();
     expect(findJsonFault(`${'['.repeat(33)}${']'.repeat(33)}`)).toContain('deeper');
     expect(findJsonFault(`[${'[],'.repeat(100)}[]]`)).toBeNull();
   });
 
-  it('bounds values, arrays, keys and strings, with room for the longest lists', () => {
+  it('limits values, arrays, keys and strings, with room for the longest lists', () => {
     expect(findJsonFault(`{"computer_ids":[${Array(100_001).fill(1).join()}]}`)).toBeNull();
     expect(findJsonFault(`[${Array(150_001).fill(1).join()}]`)).toContain('values');
     expect(findJsonFault(`[${Array(20_000).fill('{}').join()}]`)).toContain('arrays and objects');
@@ -36,7 +36,7 @@ describe('findJsonFault', () => {
     expect(findJsonFault(JSON.stringify('x'.repeat(2_000_000)))).toBeNull();
   });
 
-  it('ends on text that is no JSON', () => {
+  it('terminates on text that is not JSON', () => {
     for (const text of ['"', '"\\\\"', '"\\', '{"a', ']]]', ':::', '{"\\u00', '"\\ud8"']) findJsonFault(text);
     expect(findJsonFault('{"\\q":1,"\\q":2}')).toBeNull();
   });

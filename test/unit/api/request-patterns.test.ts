@@ -50,7 +50,7 @@ function expectSame(schema: Schema, isTaken: (text: string) => boolean, texts: r
   );
 }
 
-describe('patterns of the document say what services take', () => {
+describe('patterns of the document match the rules of services', () => {
   const lines = ['', ' ', 'a', ' a b ', '\na\n', 'a\nb', 'a\u2028', 'a'.repeat(255), 'a'.repeat(256), '𐐷'.repeat(255)];
 
   it('for lines', () => {
@@ -109,7 +109,7 @@ describe('patterns of the document say what services take', () => {
 });
 
 describe('enumerations of the document', () => {
-  it('name the permissions that roles can have', () => {
+  it('name the permissions of roles', () => {
     expect(schemas['GroupPermissions']!.items.enum).toEqual(GROUP_PERMISSIONS);
     expect(schemas['GlobalPermissions']!.items.enum).toEqual(GLOBAL_PERMISSIONS);
   });

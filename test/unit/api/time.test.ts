@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../../src/api/common/time.ts';
 
-describe('instants of the API', () => {
+describe('times of the API', () => {
   it.each([
     ['2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05Z'],
     ['1969-12-31T23:59:59.999Z', '1969-12-31T23:59:59Z'],
@@ -12,7 +12,7 @@ describe('instants of the API', () => {
     expect(formatTime(new Date(instant))).toBe(shown);
   });
 
-  it('are those of the calendar', () => {
+  it('are formatted by the calendar', () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (instant) => {
         expect(formatTime(instant)).toBe(`${instant.toISOString().split('.')[0]}Z`);
@@ -20,7 +20,7 @@ describe('instants of the API', () => {
     );
   });
 
-  it('may be missing', () => {
+  it('may be null', () => {
     expect(formatTime(null)).toBeNull();
   });
 });

@@ -27,7 +27,7 @@ describe('the memory of bodies under way', () => {
     expect(budget.usedBytes).toBe(0);
   });
 
-  it('leaves a part to those that tell little', async () => {
+  it('reserves memory for small bodies', async () => {
     const budget = new RequestMemoryLimit(LIMIT);
     const others = budget.reserve();
     others.add(0.85 * LIMIT);

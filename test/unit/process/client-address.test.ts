@@ -9,7 +9,7 @@ const from = (trusted: string[], peer: string | undefined, forwarded?: string) =
   });
 
 describe('the address of a client', () => {
-  it('SSRF: is that of the peer, whatever the peer says', () => {
+  it('SSRF: is that of the peer, whatever the peer claims', () => {
     expect(from([], '192.0.2.7', '198.51.100.1')).toBe('192.0.2.7');
     expect(from(['10.0.0.0/8'], '192.0.2.7', '198.51.100.1')).toBe('192.0.2.7');
     expect(from([], '::ffff:192.0.2.7')).toBe('192.0.2.7');
@@ -25,7 +25,7 @@ describe('the address of a client', () => {
     expect(from(trusted, '2001:db8::1', '2001:db8::7')).toBe('2001:db8::7');
   });
 
-  it('is the last known one where the proxy says nothing readable', () => {
+  it('is the last known one if the header of the proxy is unreadable', () => {
     for (const forwarded of [undefined, '', 'unknown', '198.51.100.1, x', '256.1.1.1']) {
       expect(from(['10.0.0.1'], '10.0.0.1', forwarded)).toBe('10.0.0.1');
     }

@@ -19,18 +19,18 @@ describe('loadConfig', () => {
     for (const name of Object.keys(bad)) expect(load).toThrow(name);
   });
 
-  it('requires what a single process cannot make for itself', () => {
+  it('requires what a single process cannot create for itself', () => {
     const load = () => loadConfig({}, 'process');
     for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'JWT_SECRET', 'ENCRYPTION_KEYS']) {
       expect(load).toThrow(`FLOTILLA_${name} is required`);
     }
   });
 
-  it('takes an empty administrator address as a wish for none', () => {
+  it('creates no administrator for an empty address', () => {
     expect(loadConfig({ FLOTILLA_ADMIN_EMAIL: '' }, 'stack').adminEmail).toBe('');
   });
 
-  it('turns everything about people off that has to be asked for', () => {
+  it('disables optional identity features by default', () => {
     const { identity, mailFrom, trustedProxies } = loadConfig({}, 'stack');
     expect(identity).toEqual({
       selfServiceAccounts: false,
@@ -44,13 +44,13 @@ describe('loadConfig', () => {
     expect(loadConfig({ FLOTILLA_DEPLOYMENT: 'saas' }, 'stack').identity.selfServiceAccounts).toBe(true);
   });
 
-  it('refuses unknown parameters and fields unless set to ignore them', () => {
+  it('rejects unknown parameters and fields unless set to ignore them', () => {
     expect(loadConfig({}, 'stack').unknownKeys).toBe('refuse');
     expect(loadConfig({ FLOTILLA_UNKNOWN_KEYS: 'ignore' }, 'stack').unknownKeys).toBe('ignore');
     expect(() => loadConfig({ FLOTILLA_UNKNOWN_KEYS: 'maybe' }, 'stack')).toThrow('FLOTILLA_UNKNOWN_KEYS');
   });
 
-  it('reads the settings about people', () => {
+  it('reads the identity settings', () => {
     const env = {
       FLOTILLA_PUBLIC_URL: 'https://fleet.example:8443/base',
       FLOTILLA_SELF_SERVICE_ACCOUNTS: 'true',
@@ -80,7 +80,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ FLOTILLA_MAIL_FROM: 'a@b.example' }, 'stack').mailFrom).toBe('a@b.example');
   });
 
-  it('refuses wrong settings about people', () => {
+  it('rejects wrong identity settings', () => {
     const bad = [
       { FLOTILLA_EVENT_RETENTION_DAYS: '0' },
       { FLOTILLA_EVENT_RETENTION_DAYS: '-2' },

@@ -19,8 +19,8 @@ function aPipe(): { read: number; write: number } {
 
 const LINE = `${'x'.repeat(1023)}\n`;
 
-describe('the sink of the log', () => {
-  it('DISK-full: a file that takes nothing costs lines, and nothing else', () => {
+describe('the log sink', () => {
+  it('DISK-full: a file that cannot be written loses lines and nothing else', () => {
     const fd = openSync('/dev/full', 'w');
     const sink = createLogSink(fd);
     for (let n = 0; n < 3; n++) sink.write('{"msg":"hello"}\n');
@@ -28,7 +28,7 @@ describe('the sink of the log', () => {
     closeSync(fd);
   });
 
-  it('STDOUT-blocked: a pipe that nobody reads holds up nobody, and tells of the gap when it is read again', async () => {
+  it('STDOUT-blocked: an unread pipe blocks nobody, and reports the dropped lines when it is read again', async () => {
     const pipe = aPipe();
     const sink = createLogSink(pipe.write, { maxBufferedBytes: 8 * LINE.length, retryMs: 5 });
     for (let n = 0; n < 2000; n++) sink.write(LINE);
@@ -48,7 +48,7 @@ describe('the sink of the log', () => {
     closeSync(pipe.write);
   });
 
-  it('STDOUT-closed: a process whose reader is gone goes on working', async () => {
+  it('STDOUT-closed: a process whose reader is gone keeps working', async () => {
     const done = join(directory, 'done');
     const program = `
       import { writeFileSync } from 'node:fs';

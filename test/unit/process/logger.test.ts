@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 
 describe('the log', () => {
-  it('tells the code of an error, and nothing of a script', () => {
+  it('shows the code of an error, but not of a script', () => {
     const directory = mkdtempSync(join(tmpdir(), 'flotilla-logger-'));
     try {
       const file = join(directory, 'log');

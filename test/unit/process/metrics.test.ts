@@ -29,7 +29,7 @@ async function aPort(): Promise<number> {
 }
 
 describe('metrics of a process', () => {
-  it('counts requests under way, answered and failed', async () => {
+  it('counts requests in flight, finished and failed', async () => {
     metrics = await startMetrics({ config: { metricsHost: '127.0.0.1', metricsPort: await aPort() }, logger });
     metrics.startRequest();
     metrics.startRequest();
@@ -41,7 +41,7 @@ describe('metrics of a process', () => {
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
   });
 
-  it('says what the process is there for', async () => {
+  it('shows the roles of the process', async () => {
     const config = { metricsHost: '127.0.0.1', metricsPort: await aPort() };
     metrics = await startMetrics({ config, logger, serves: ['api', 'gateway'] });
     const lines = (await scrape()).match(/^flotilla_serves.*$/gm);

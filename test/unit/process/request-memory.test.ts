@@ -6,7 +6,7 @@ const LIMIT = 1024 * KIB;
 const LARGE = 100 * KIB;
 
 describe('RequestMemoryLimit', () => {
-  it('counts what bodies take until each is released, once', () => {
+  it('counts the memory of each body until it is released, once', () => {
     const budget = new RequestMemoryLimit(LIMIT);
     const [first, second] = [budget.reserve(), budget.reserve()];
     expect([first.add(10 * KIB), second.add(20 * KIB)]).toEqual([true, true]);
@@ -19,7 +19,7 @@ describe('RequestMemoryLimit', () => {
     expect(budget.usedBytes).toBe(0);
   });
 
-  it('refuses what is beyond it, which counts until the release all the same', () => {
+  it('rejects what exceeds it, which still counts until it is released', () => {
     const budget = new RequestMemoryLimit(LIMIT);
     const held = budget.reserve();
     expect(held.hasRoom(LIMIT)).toBe(false);
@@ -29,7 +29,7 @@ describe('RequestMemoryLimit', () => {
     expect(held.hasRoom(0.9 * LIMIT)).toBe(true);
   });
 
-  it('leaves a tenth to small bodies, and of a part too', () => {
+  it('reserves a tenth for small bodies, also of a share', () => {
     const budget = new RequestMemoryLimit(LIMIT);
     const part = { name: 'a', share: 0.5 };
     const open = () => budget.reserve([part]);
@@ -40,7 +40,7 @@ describe('RequestMemoryLimit', () => {
     expect(budget.reserve().add(LARGE)).toBe(false);
   });
 
-  it('holds a part to its share, and leaves the rest to others', () => {
+  it('limits a share, and leaves the rest to others', () => {
     const budget = new RequestMemoryLimit(LIMIT);
     const open = (name: string) => budget.reserve([{ name, share: 0.25 }]);
     const held = open('a');
@@ -51,7 +51,7 @@ describe('RequestMemoryLimit', () => {
     expect(open('a').add(LARGE)).toBe(true);
   });
 
-  it('counts many pieces for more than their bytes', () => {
+  it('counts an overhead per chunk', () => {
     const budget = new RequestMemoryLimit(LIMIT);
     const held = budget.reserve();
     let pieces = 0;

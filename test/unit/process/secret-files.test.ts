@@ -30,7 +30,7 @@ describe('settings in files', () => {
     expect(config.databaseUrl).toBe('postgres://a:b@c/d');
   });
 
-  it('hands on an environment without the names of files', () => {
+  it('removes the names of files from the environment', () => {
     const { env } = readSecretFiles({ A: '1', FLOTILLA_JWT_SECRET_FILE: file('other', 'secret') });
     expect(env).toEqual({ A: '1', FLOTILLA_JWT_SECRET: 'secret' });
   });
@@ -62,7 +62,7 @@ describe('TLS to the Temporal server', () => {
     expect(loadConfig({ FLOTILLA_TEMPORAL_API_KEY: 'abc' }, 'stack').temporalTls.enabled).toBe(true);
   });
 
-  it('refuses half a certificate, a file that is not there, and false beside the others', () => {
+  it('rejects half a certificate, a missing file, and false besides the others', () => {
     const load = () =>
       loadConfig({ FLOTILLA_TEMPORAL_TLS: 'no', FLOTILLA_TEMPORAL_TLS_CERT: join(directory, 'absent') }, 'stack');
     expect(load).toThrow(/FLOTILLA_TEMPORAL_TLS_CERT names a file that cannot be read/);

@@ -64,7 +64,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   InternalError: 500,
 };
 
-/** Body of every non-2xx answer. @see docs/api-conventions.md#error-body */
+/** Body of every error response. @see docs/api-conventions.md#error-body */
 export interface ErrorBody {
   error: ErrorCode;
   message: string;
