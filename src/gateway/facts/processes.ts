@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { MalformedMessage, toInt, toNumberOrNull } from './fields.ts';
 import { lenientInt, lenientText, readDicts, readItems } from './lenient-fields.ts';
-import type { PerComputer } from './saving/per-computer.ts';
+import { type PerComputer, toColumns } from './saving/per-computer.ts';
 
 const MAX_PROCESSES = 100_000;
 const MAX_ID = 2 ** 32;
@@ -112,15 +112,7 @@ export async function saveProcesses(tx: Sql, reports: ReadonlyArray<PerComputer<
       reports.filter(({ value }) => value.forgetAll).map(({ computerId }) => computerId),
       kills.map(({ computerId }) => computerId),
       kills.map(({ pid }) => pid),
-      rows.map(({ computerId }) => computerId),
-      rows.map(({ row }) => row.pid),
-      rows.map(({ row }) => row.name),
-      rows.map(({ row }) => row.state),
-      rows.map(({ row }) => row.uid),
-      rows.map(({ row }) => row.gid),
-      rows.map(({ row }) => row.startTime),
-      rows.map(({ row }) => row.vmSize),
-      rows.map(({ row }) => row.cpuUtilisation),
+      ...toColumns(rows, 'pid', 'name', 'state', 'uid', 'gid', 'startTime', 'vmSize', 'cpuUtilisation'),
     ],
     'gateway-save-processes',
   );

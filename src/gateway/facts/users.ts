@@ -5,7 +5,7 @@ import type { Facts } from './facts.ts';
 import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { MalformedMessage, toText } from './fields.ts';
 import { lenientBoolean, lenientInt, lenientText, readDicts, readItems, readNames } from './lenient-fields.ts';
-import { computerIds, jsonKeys, type PerComputer } from './saving/per-computer.ts';
+import { computerIds, jsonKeys, type PerComputer, toColumns } from './saving/per-computer.ts';
 
 const MAX_NAMES = 200_000;
 const MAX_NAME = 256;
@@ -168,7 +168,7 @@ export async function saveUsers(tx: Sql, reports: ReadonlyArray<PerComputer<User
 
 async function saveUserRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelta>>): Promise<void> {
   const rows = reports.flatMap(({ computerId, value }) =>
-    [...value.users.values()].map((user) => ({ computerId, user })),
+    [...value.users.values()].map((row) => ({ computerId, row })),
   );
   await tx.query(
     SAVE_USERS,
@@ -177,15 +177,7 @@ async function saveUserRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelt
       reports.map(({ value }) => value.forgetAll),
       reports.map(({ value }) => jsonKeys(value.removedUsers)),
       reports.map(({ value }) => jsonKeys(value.users.keys())),
-      rows.map(({ computerId }) => computerId),
-      rows.map(({ user }) => user.username),
-      rows.map(({ user }) => user.uid),
-      rows.map(({ user }) => user.name),
-      rows.map(({ user }) => user.enabled),
-      rows.map(({ user }) => user.location),
-      rows.map(({ user }) => user.homePhone),
-      rows.map(({ user }) => user.workPhone),
-      rows.map(({ user }) => user.primaryGid),
+      ...toColumns(rows, 'username', 'uid', 'name', 'enabled', 'location', 'homePhone', 'workPhone', 'primaryGid'),
     ],
     'gateway-save-users',
   );
@@ -193,7 +185,7 @@ async function saveUserRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelt
 
 async function saveGroupRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelta>>): Promise<void> {
   const rows = reports.flatMap(({ computerId, value }) =>
-    [...value.groups.values()].map((group) => ({ computerId, group, forget: value.forgetAll })),
+    [...value.groups.values()].map((row) => ({ computerId, row, forget: value.forgetAll })),
   );
   await tx.query(
     SAVE_GROUPS,
@@ -202,9 +194,7 @@ async function saveGroupRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDel
       reports.map(({ value }) => value.forgetAll),
       reports.map(({ value }) => jsonKeys(value.removedGroups)),
       reports.map(({ value }) => jsonKeys(value.groups.keys())),
-      rows.map(({ computerId }) => computerId),
-      rows.map(({ group }) => group.name),
-      rows.map(({ group }) => group.gid),
+      ...toColumns(rows, 'name', 'gid'),
       rows.map(({ forget }) => forget),
     ],
     'gateway-save-groups',

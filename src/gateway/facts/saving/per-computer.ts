@@ -15,3 +15,11 @@ export function toRows<T>(reports: ReadonlyArray<PerComputer<Iterable<T>>>): Arr
 export function jsonKeys(names: Iterable<string>): string {
   return JSON.stringify(Object.fromEntries([...names].map((name) => [name, 0])));
 }
+
+/** One array per column: the computers, then the given keys of their rows. */
+export function toColumns<T>(
+  rows: ReadonlyArray<{ computerId: number; row: T }>,
+  ...keys: ReadonlyArray<keyof T>
+): unknown[][] {
+  return [rows.map(({ computerId }) => computerId), ...keys.map((key) => rows.map(({ row }) => row[key]))];
+}

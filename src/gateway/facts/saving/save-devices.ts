@@ -1,6 +1,6 @@
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { HardwareReport, InstalledSnap, NetworkDevice } from '../facts.ts';
-import { computerIds, jsonKeys, type PerComputer, toRows } from './per-computer.ts';
+import { computerIds, jsonKeys, type PerComputer, toColumns, toRows } from './per-computer.ts';
 
 /** Interfaces that are not reported any more are kept as inactive; the most recent ones, up to this number. */
 const MAX_FORMER_INTERFACES = 256;
@@ -15,16 +15,18 @@ export async function saveNetworks(
     [
       computerIds(reports),
       reports.map(({ value }) => jsonKeys(value.map((device) => device.interface))),
-      rows.map(({ computerId }) => computerId),
-      rows.map(({ row }) => row.interface),
-      rows.map(({ row }) => row.ipAddress),
-      rows.map(({ row }) => row.macAddress),
-      rows.map(({ row }) => row.broadcastAddress),
-      rows.map(({ row }) => row.netmask),
-      rows.map(({ row }) => row.flags),
-      rows.map(({ row }) => row.active),
-      rows.map(({ row }) => row.speed),
-      rows.map(({ row }) => row.duplex),
+      ...toColumns(
+        rows,
+        'interface',
+        'ipAddress',
+        'macAddress',
+        'broadcastAddress',
+        'netmask',
+        'flags',
+        'active',
+        'speed',
+        'duplex',
+      ),
       MAX_FORMER_INTERFACES,
     ],
     'gateway-save-networks',
@@ -60,18 +62,20 @@ export async function saveSnaps(tx: Sql, reports: ReadonlyArray<PerComputer<read
     [
       computerIds(reports),
       reports.map(({ value }) => jsonKeys(value.map((snap) => snap.name))),
-      rows.map(({ computerId }) => computerId),
-      rows.map(({ row }) => row.name),
-      rows.map(({ row }) => row.id),
-      rows.map(({ row }) => row.version),
-      rows.map(({ row }) => row.revision),
-      rows.map(({ row }) => row.trackingChannel),
-      rows.map(({ row }) => row.confinement),
-      rows.map(({ row }) => row.heldUntil),
-      rows.map(({ row }) => row.publisherUsername),
-      rows.map(({ row }) => row.publisherValidation),
-      rows.map(({ row }) => row.summary),
-      rows.map(({ row }) => row.config),
+      ...toColumns(
+        rows,
+        'name',
+        'id',
+        'version',
+        'revision',
+        'trackingChannel',
+        'confinement',
+        'heldUntil',
+        'publisherUsername',
+        'publisherValidation',
+        'summary',
+        'config',
+      ),
     ],
     'gateway-save-snaps',
   );

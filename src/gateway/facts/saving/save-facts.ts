@@ -2,7 +2,7 @@ import { MAX_INT4 } from '../../../domain/common/integers.ts';
 import { recordNotices } from '../../../persistence/computers/computer-notices.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { EncryptionKey } from '../../../process/config.ts';
-import { recoveryKeyContext, encryptSecret } from '../../../services/common/secret-box.ts';
+import { encryptSecret, recoveryKeyContext } from '../../../services/common/secret-box.ts';
 import type { Facts, RecoveryKey, RejectedMessage } from '../facts.ts';
 import type { Fault } from '../faults.ts';
 import { savePackages } from '../packages.ts';
