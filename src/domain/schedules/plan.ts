@@ -1,6 +1,6 @@
 /** Dates planned ahead of a schedule. */
 export const PLANNED_DATES = 26;
-/** Below this many dates ahead the plan is filled up again. */
+/** With fewer dates ahead the plan is refilled. */
 export const REFILL_BELOW = 13;
 /** How old the moment of an operator's run may be, and how long before it the last edit must have been. */
 const OPERATOR_MS = 60_000;
@@ -32,10 +32,9 @@ export function needsRefill(planned: readonly Date[], now: Date): boolean {
 }
 
 /**
- * Whether a run that no plan holds was asked for by an operator: its moment is now.
+ * Whether an unplanned run was started by an operator: its time is now.
  *
- * @param editedAt - last edit of the profile. Just after one it may as well be the date of an earlier plan, whose
- * schedule was not changed in time
+ * @param editedAt - last edit of the profile. Just after it, the run may come from an outdated schedule
  */
 export function isByOperator(editedAt: Date, scheduledTime: Date, now: Date): boolean {
   const isNow = now.getTime() - scheduledTime.getTime() <= OPERATOR_MS;

@@ -21,9 +21,9 @@ export interface DesiredSchedule {
   profileId: number;
   accountId: number;
   times: ScheduleTimes;
-  /** What operators read beside the workflows it starts; kept encrypted. */
+  /** Shown beside the workflows it starts; encrypted. */
   summary: string;
-  /** What operators read beside the schedule; the server keeps it as it is. */
+  /** Shown beside the schedule; not encrypted. */
   note: string;
 }
 
@@ -33,10 +33,10 @@ export function isExhausted({ times }: DesiredSchedule): boolean {
 }
 
 /**
- * What became of a date: `busy` everything was still at work for an earlier one; `known` it has its run already, or the
- * only run there is to be was made before it; `superseded` a later date is due as well and takes its place; `too-soon`
- * the run before it is closer than the account's limits allow; `not-planned` the profile has been changed since, or the
- * date still lies ahead; `archived` there is no active profile any more.
+ * The outcome of a date. `busy`: every computer still has an open run; `known`: it has a run already, or the only run of the
+ * profile was started before; `superseded`: a later date is due as well; `too-soon`: the previous run is closer than the
+ * limits allow; `not-planned`: the profile was changed meanwhile, or the date is in the future; `archived`: there is no
+ * active profile.
  */
 export type DueOutcome = 'started' | 'busy' | 'known' | 'superseded' | 'too-soon' | 'not-planned' | 'archived';
 

@@ -1,7 +1,7 @@
 /** Type of the message that makes an agent run a script. */
 export const SCRIPT_MESSAGE = 'execute-script';
 
-/** Who ordered a run, and when. */
+/** Who started a run, and when. */
 export interface RunOrigin {
   /** Id of a person. */
   creatorId: number;
@@ -31,7 +31,7 @@ export function computerEnvironment(
   };
 }
 
-/** A message for being sent once more by another order, which a script is told of; others stay as they are. */
+/** A message to be repeated by another person; a script learns of it by its environment. */
 export function withRunOrigin<T extends { type: string; fields: Readonly<Record<string, unknown>> }>(
   message: T,
   order: RunOrigin,

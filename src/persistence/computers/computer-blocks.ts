@@ -4,7 +4,7 @@ import { releaseUpgradeCondition } from '../query/system-conditions.ts';
 import { IS_WSL_HOST } from './computer-columns.ts';
 import { profilesOf } from './computer-profiles.ts';
 
-/** Optional parts of a computer; what is not asked for is not read. @see docs/api-conventions.md#optional-blocks */
+/** Optional parts of a computer, read only on request. @see docs/api-conventions.md#optional-blocks */
 export const COMPUTER_BLOCKS = [
   'alerts',
   'upgrades',
@@ -33,7 +33,7 @@ interface Block {
   joins: ReadonlyArray<keyof typeof JOINS>;
   /** SQL over `c`, `contact` and the joined rows. */
   value: string;
-  /** SQL over `c`: whether the key is there at all. */
+  /** SQL over `c`: whether the computer has the key. */
   when?: string;
 }
 
@@ -99,7 +99,7 @@ function alerts(): string {
   return `case when c.archived then '[]' else '[' || concat_ws(',', ${each.join(', ')}) || ']' end::json`;
 }
 
-/** The rows of status and contact are at hand; of other tables only the rows of this computer are to be read. */
+/** The rows of status and contact are joined; of other tables only the rows of this computer may be read. */
 function isActive({ from, computer, active }: AlertRule): string {
   if (from === 'computer_status s' || from === 'computer_contact contact') return `(${active})`;
   return `(select true from ${from} where ${computer} = c.id and ${active} limit 1)`;
@@ -111,7 +111,7 @@ function devices(columns: readonly string[], which: string): string {
     from computer_network n where n.computer_id = c.id and ${which})`;
 }
 
-/** Without a report of the hardware: what the computer told of its processors, and nothing else. */
+/** Without a hardware report: only the processors that the computer reported. */
 function groupedHardware(): string {
   const unknown = 'Not available';
   const product = { model: unknown, vendor: unknown };

@@ -4,8 +4,7 @@ import type { Sql } from '../database/sql.ts';
  * Gives tags to computers that lack them.
  *
  * @returns up to 100 computers that have more than `most` tags now, by id
- * @remarks These changes are one statement each, whatever the number of computers. Rows that would stay as they are
- * are not written; the others are locked in id order, as everywhere.
+ * @remarks Each change is one statement. Unchanged rows are not written; the others are locked by id, as everywhere.
  */
 export function addTags(tx: Sql, computers: readonly number[], tags: readonly string[], most: number) {
   return overLimit(tx, ADD_TAGS, [computers, tags, most]);

@@ -5,12 +5,12 @@ interface Aliases {
   contact: string;
 }
 
-/** The computer that an item is about, as blocks know it too. */
+/** Blocks use these aliases too. */
 const ITEM: Aliases = { computer: 'c', group: 'g', contact: 'contact' };
 const CHILD: Aliases = { computer: 'k', group: 'k_group', contact: 'k_contact' };
 const PARENT: Aliases = { computer: 'p', group: 'p_group', contact: 'p_contact' };
 
-/** SQL of a moment as answers show it. */
+/** SQL of a time as responses show it. */
 const time = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
 /** The columns that every list, parent, child and detail shows. @see docs/api-conventions.md#computer-fields */
@@ -31,7 +31,7 @@ const joinsOf = ({ computer: c, group, contact }: Aliases) => `
 const visible = (c: string) =>
   `${c}.account_id = $1 and ${c}.state = 'approved' and ($2::int[] is null or ${c}.access_group_id = any($2))`;
 
-/** Computers `c` of an account ($1) in access groups ($2, null for all) that people have let in. */
+/** Accepted computers `c` of an account ($1) in access groups ($2, null for all). */
 export const VISIBLE = visible(ITEM.computer);
 
 // `offset 0` keeps the other conditions away from the look-up: before the first statistics of a new database the planner
@@ -57,7 +57,7 @@ export const FIELDS = `${fieldsOf(ITEM)},
   coalesce(kids.children, '[]'::json) as children, parent.body as parent, kids.default_child,
   case when c.is_wsl then coalesce(c.is_default_child, false) end as is_default_child`;
 
-/** What the detail has beside them. */
+/** Further columns of the detail. */
 export const DETAILS = `, c.hotpatch_info, c.distro_pro_reboot_required_info,
   coalesce(json_array_length(kids.children), 0) as num_child`;
 

@@ -7,7 +7,7 @@ export interface ComputerEdit {
   accessGroupId?: number | undefined;
 }
 
-/** Changes what administrators say about a computer; absent parts stay. @returns its title, or null when it is not there */
+/** Absent parts stay. @returns null when there is no such computer */
 export async function updateComputer(
   tx: Sql,
   accountId: number,

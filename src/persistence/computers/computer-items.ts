@@ -3,7 +3,6 @@ import { Compilation } from '../query/compilation.ts';
 import { blockSql, COMPUTER_BLOCKS, type ComputerBlock } from './computer-blocks.ts';
 import { DETAILS, FIELDS, JOINS, VISIBLE } from './computer-columns.ts';
 
-/** What is shown of computers. */
 export interface ComputerView {
   blocks: ReadonlySet<ComputerBlock>;
   now: Date;
@@ -14,7 +13,7 @@ export interface ComputerView {
 export const WITHOUT_BLOCKS: ComputerView = { blocks: new Set(), now: new Date(0) };
 
 /**
- * Reads computers by id, in that order, each as the text of a JSON object. One that is gone or not visible is left out.
+ * Reads computers by id, in that order, each as the text of a JSON object. Missing and invisible ones are left out.
  */
 export async function readComputers(
   sql: Sql,

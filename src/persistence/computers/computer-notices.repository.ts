@@ -1,21 +1,21 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Something the server noticed about a computer. */
+/** A notice about a computer. */
 export interface ComputerNotice {
   computerId: number;
-  /** What it is about: the event log gets no two lines of one subject within a day. */
+  /** The event log gets at most one event per subject and day. */
   subject: string;
   /** One English sentence. */
   message: string;
 }
 
-/** Lines that a computer adds to the event log by itself within a day, at most: computers decide what there is to notice. */
+/** Notices per computer and day, at most: agents control how many arise. */
 const MAX_PER_DAY = 20;
 
 /**
- * Writes what was noticed about computers into the event logs of their accounts, as far as it is new.
+ * Records new notices in the event logs of the accounts.
  *
- * @remarks Part of the caller's transaction; whoever calls it for the same computer at once waits.
+ * @remarks Part of the caller's transaction; concurrent calls for the same computer wait.
  */
 export async function recordNotices(tx: Sql, notices: readonly ComputerNotice[], now: Date): Promise<void> {
   await tx.query(RECORD, [
@@ -41,7 +41,7 @@ const RECORD = `
   ), taken as materialized (
     select f.* from fresh f
     where f.nth + (select count(*) from recent r where r.computer_id = f.computer_id) <= $5
-  ), forgotten as (
+  ), expired as (
     delete from computer_notice n
     where n.computer_id = any($1::int[]) and n.noted_at <= $4::timestamptz - interval '1 day'
       and not exists (select from taken t where t.computer_id = n.computer_id and t.notice = n.notice)

@@ -1,14 +1,14 @@
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-/** A computer that is to be put away or removed. */
+/** A computer that is archived or removed. */
 export interface ComputerToRemove {
   id: number;
   title: string;
   archived: boolean;
 }
 
-/** What is to be known of some computers before they go, in id order. */
+/** By id. */
 export async function findComputersToRemove(tx: Sql, computers: readonly number[]): Promise<ComputerToRemove[]> {
   return tx.query<ComputerToRemove & Record<string, unknown>>(
     'select id, title, archived from computer where id = any($1::int[]) order by id',
@@ -16,7 +16,7 @@ export async function findComputersToRemove(tx: Sql, computers: readonly number[
   );
 }
 
-/** The group whose operation of type `type` put a computer away; null when there is none. */
+/** The group whose operation of type `type` archived a computer; null for none. */
 export async function findArchiveActivity(tx: Sql, computer: number, type: string): Promise<number | null> {
   const [row] = await tx.query<{ parent_id: number }>(
     'select parent_id from activity where computer_id = $1 and type = $2 order by id desc limit 1',
@@ -26,34 +26,31 @@ export async function findArchiveActivity(tx: Sql, computer: number, type: strin
 }
 
 /**
- * Holds up the exchanges of some computers until the transaction ends.
+ * Blocks the exchanges of some computers until the transaction ends.
  *
- * @remarks Exchanges lock the agent's row, then messages, then the computer: whoever does more to computers than
- * exchanges allow begins here.
+ * @remarks Exchanges lock the agent, then messages, then the computer: other changes must lock in the same order.
  */
 export async function lockAgents(tx: Sql, accountId: number, computers: readonly number[]): Promise<void> {
   await tx.query(LOCK_AGENTS, [accountId, computers]);
 }
 
-/** Open operations of some computers, whoever asked for them. */
 export async function findOpenOperations(tx: Sql, accountId: number, computers: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(OPEN_OPERATIONS, [accountId, computers]);
   return rows.map(({ id }) => id);
 }
 
 /**
- * Takes the identity of some computers, their recovery keys, their places in profiles and licences, and their ties to
- * hosts and instances of theirs. What they reported stays.
+ * Deletes the identities of some computers, their recovery keys, their profiles and licences, and their links to hosts and
+ * instances. What they reported stays.
  *
- * @remarks Their agents are unknown from the commit on. The caller holds {@link lockAgents}.
+ * @remarks Their agents are unknown after the commit. The caller holds {@link lockAgents}.
  */
 export async function releaseComputers(tx: Sql, computers: readonly number[]): Promise<void> {
-  for (const table of HELD_BY_MEMBERS) await tx.query(`delete from ${table} where computer_id = any($1)`, [computers]);
-  await tx.query(PASS_DEFAULT_ON, [computers]);
-  await tx.query(UNTIE, [computers]);
+  for (const table of MEMBER_TABLES) await tx.query(`delete from ${table} where computer_id = any($1)`, [computers]);
+  await tx.query(MOVE_DEFAULT_CHILD, [computers]);
+  await tx.query(UNLINK, [computers]);
 }
 
-/** Puts computers away: readable by id, and out of every list and scope. */
 export async function markArchived(tx: Sql, computers: readonly number[]): Promise<void> {
   await tx.query('update computer set archived = true where id = any($1)', [computers]);
 }
@@ -71,13 +68,13 @@ export async function removeComputers(tx: Sql, computers: readonly number[]): Pr
   await tx.query('delete from computer where id = any($1)', [computers]);
 }
 
-/** Remembers where computers were, of which activities tell. */
+/** Keeps the last access group of computers that have activities. */
 export async function recordRemoved(tx: Sql, computers: readonly number[], now: Date): Promise<void> {
-  await tx.query(REMEMBER, [computers, now]);
+  await tx.query(RECORD_REMOVED, [computers, now]);
 }
 
-/** What a computer has only as a member of its fleet. */
-const HELD_BY_MEMBERS = [
+/** Tables with rows that only accepted computers have. */
+const MEMBER_TABLES = [
   'agent',
   'agent_identity',
   'computer_recovery_key',
@@ -95,7 +92,7 @@ const OPEN_OPERATIONS = `
   where account_id = $1 and computer_id = any($2::int[]) and ${isOpen('status')}`;
 
 // The oldest of the instances that stay becomes the default one of its family, also while the host is away.
-const PASS_DEFAULT_ON = `
+const MOVE_DEFAULT_CHILD = `
   update computer c set is_default_child = true
   from (
     select min(k.id) as id from computer gone
@@ -105,14 +102,14 @@ const PASS_DEFAULT_ON = `
     group by gone.account_id, gone.hostagent_uid) heir
   where c.id = heir.id`;
 
-const UNTIE = `
+const UNLINK = `
   update computer set parent_id = null, is_default_child = case when id = any($1) and is_wsl then false else is_default_child end
   where id = any($1) or parent_id = any($1)`;
 
 const REMOVE_MESSAGES = `
   delete from agent_message where activity_id in (select id from activity where computer_id = any($1))`;
 
-const REMEMBER = `
+const RECORD_REMOVED = `
   insert into removed_computer (id, account_id, access_group_id, title, removed_at)
   select c.id, c.account_id, c.access_group_id, c.title, $2 from computer c
   where c.id = any($1) and exists (select from activity a where a.computer_id = c.id)

@@ -3,24 +3,23 @@ import { type ComputerSelection, compileComputerQuery } from '../query/computer-
 import { IS_WSL_HOST, VISIBLE } from './computer-columns.ts';
 import { type ComputerView, readComputers } from './computer-items.ts';
 
-/** Whose computers, and which access groups of the account may be seen; null for all. */
+/** An account and its visible access groups; null for all. */
 export interface ComputerScope {
   accountId: number;
   groups: readonly number[] | null;
 }
 
-/** Which computers. */
 export interface ComputerFilter extends ComputerScope {
   status: 'active' | 'archived' | 'all';
   rootOnly: boolean;
   /** Restrict to WSL hosts, to WSL instances, or to both when both are set. */
   wslParents: boolean;
   wslChildren: boolean;
-  /** What the caller asked for beyond that. */
+  /** The query of the caller. */
   selection: ComputerSelection;
 }
 
-/** Which part of the list: at most `limit` computers, those behind the id `after` or, where it is null, behind `offset` others. */
+/** At most `limit` computers after the id `after`, or, if that is null, after `offset` others. */
 export interface ComputerPage {
   limit: number;
   offset: number;
@@ -67,7 +66,7 @@ export async function selectComputers(sql: Sql, scope: ComputerScope, selection:
   return rows.map(({ id }) => id);
 }
 
-/** One computer in detail as JSON text, or null when it is not there, not approved, or not in the viewable groups. */
+/** One computer in detail as JSON text; null when it does not exist, is not approved or not visible. */
 export async function findComputer(
   sql: Sql,
   { id, ...scope }: ComputerScope & { id: number },
@@ -77,7 +76,7 @@ export async function findComputer(
   return item ?? null;
 }
 
-// One more than the page tells whether there is another. Without a query the page comes straight from the index of the
+// One row more than the page shows whether there is another page. Without a query the page comes straight from the index of the
 // list. A query is answered once for page and count: most conditions cost as much for a page as for all that match.
 function pageStatement(where: string, options: { afterId: boolean; once: boolean }): string {
   const { afterId, once } = options;
@@ -93,7 +92,7 @@ select ids[:$3::int] as ids, size > $3::int as more, ${countOf(source, options)}
 from found`;
 }
 
-/** The last page, counted off and not empty, tells the number of all by itself. */
+/** On the last page, if it is not empty, offset and size give the total. */
 function countOf(source: string, { afterId, once }: { afterId: boolean; once: boolean }): string {
   const counted = `(select count(*)::int from ${source})`;
   return afterId || once

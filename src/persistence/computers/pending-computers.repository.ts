@@ -1,7 +1,6 @@
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** A computer that waits for an administrator's decision. */
 export interface PendingComputerRow {
   id: number;
   title: string;
@@ -43,14 +42,14 @@ export async function lockPendingComputers(
   return tx.query<{ id: number; title: string }>(LOCK, [accountId, groups, ids]);
 }
 
-/** A computer that has just become part of the fleet. */
+/** A computer that was just accepted. */
 export interface AcceptedComputer {
   id: number;
   /** Names a Windows host and its WSL instances; null for all others. */
   hostagent_uid: string | null;
 }
 
-/** Makes pending computers part of the fleet, in another access group when one is given. @returns those that were pending */
+/** Accepts pending computers, into another access group if one is given. @returns those that were pending */
 export async function approveComputers(
   tx: Sql,
   ids: readonly number[],

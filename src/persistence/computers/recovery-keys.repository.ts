@@ -12,7 +12,6 @@ export interface EncryptedKeyRow {
   sealed: Buffer;
 }
 
-/** What deciding on a generation needs to know of a computer. */
 export interface KeyTarget {
   title: string;
   /** Its agent can make recovery keys. */
@@ -20,9 +19,9 @@ export interface KeyTarget {
 }
 
 /**
- * Locks a computer, so that of requests at once each sees what the one before made.
+ * Locks a computer, so that concurrent requests see each other's operations.
  *
- * @returns null when it is gone meanwhile
+ * @returns null when it was removed meanwhile
  */
 export async function lockKeyTarget(tx: Sql, computerId: number): Promise<KeyTarget | null> {
   const [row] = await tx.query<{ title: string }>('select title from computer where id = $1 for no key update', [
@@ -33,7 +32,6 @@ export async function lockKeyTarget(tx: Sql, computerId: number): Promise<KeyTar
   return { title: row.title, supported: inventory?.supported ?? false };
 }
 
-/** Tells whether a generation for the computer has not ended. */
 export async function isGenerating(tx: Sql, computerId: number): Promise<boolean> {
   const [row] = await tx.query<{ open: boolean }>(OPEN, [computerId]);
   return row!.open;
@@ -60,14 +58,14 @@ export async function readEncryptedKey(
   return { title, key: key_id === null || sealed === null ? null : { computer_id: computerId, key_id, sealed } };
 }
 
-/** Locks some keys that are sealed with another encryption key than `keyId` and with one of `openable`. */
+/** Locks some keys that are encrypted with one of `readable`, but not with `keyId`. */
 export function lockKeysToRotate(
   tx: Sql,
   keyId: string,
-  openable: readonly string[],
+  readable: readonly string[],
   limit: number,
 ): Promise<EncryptedKeyRow[]> {
-  return tx.query<EncryptedKeyRow & Record<string, unknown>>(TO_ROTATE, [keyId, openable, limit]);
+  return tx.query<EncryptedKeyRow & Record<string, unknown>>(TO_ROTATE, [keyId, readable, limit]);
 }
 
 /** Replaces the stored form of keys that the caller has locked. */
@@ -79,9 +77,9 @@ export async function replaceEncryptedKeys(tx: Sql, rows: readonly EncryptedKeyR
   ]);
 }
 
-/** Number of keys that none of `openable` opens. */
-export async function countUnreadableKeys(db: Sql, openable: readonly string[]): Promise<number> {
-  const [row] = await db.query<{ count: number }>(UNREADABLE, [openable]);
+/** Number of keys that are encrypted with none of `readable`. */
+export async function countUnreadableKeys(db: Sql, readable: readonly string[]): Promise<number> {
+  const [row] = await db.query<{ count: number }>(UNREADABLE, [readable]);
   return row!.count;
 }
 

@@ -2,12 +2,10 @@ import type { Sql } from '../database/sql.ts';
 import type { AcceptedComputer } from './pending-computers.repository.ts';
 
 /**
- * Ties WSL instances and their Windows hosts together, whichever of them is accepted first. Only computers of the fleet
- * count: one that waits for a decision changes nothing of it.
+ * Links WSL instances and their Windows hosts, whichever is accepted first. Pending computers do not count.
  *
- * @param accepted - computers of the account that have just become part of its fleet
- * @remarks Idempotent. Chosen: the first instance of a host is its default one, as with the tool that makes them; agents
- * do not say.
+ * @param accepted - computers of the account that were just accepted
+ * @remarks Idempotent. The first instance of a host is its default one, as in WSL itself; agents do not report it.
  */
 export async function joinFamilies(tx: Sql, accountId: number, accepted: readonly AcceptedComputer[]): Promise<void> {
   const uids = new Set(accepted.flatMap(({ hostagent_uid }) => hostagent_uid ?? []));
@@ -21,8 +19,8 @@ export async function joinFamilies(tx: Sql, accountId: number, accepted: readonl
   await tx.query(ATTACH_TO_HOSTS, [accountId, ids]);
 }
 
-// Members are found before it is asked which of them count, and by arrays: a new server has no statistics yet, and
-// PostgreSQL would walk the whole fleet by an index of all that are approved, or to join a few with it.
+// Members are found before filtering, and by arrays: without statistics on a new server, PostgreSQL would scan the whole
+// fleet by the index of approved computers, or to join a few rows with it.
 const member = (uids: string) => `member as materialized (
     select id, hostagent_uid, is_wsl, is_default_child, state = 'approved' and not archived as in_fleet from computer
     where account_id = $1 and hostagent_uid is not null and hostagent_uid = any(array(select hostagent_uid from ${uids}))

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A change of address that waits for its confirmation. */
+/** A pending change of address. */
 export interface EmailChange {
   personId: number;
   email: string;
@@ -9,7 +9,7 @@ export interface EmailChange {
   expiresAt: Date;
 }
 
-/** Stores a person's change of address in place of the one that waited. */
+/** Replaces an earlier pending change. */
 export async function saveEmailChange(tx: Sql, change: EmailChange): Promise<void> {
   await tx.query(
     `insert into email_change (person_id, email, token_digest, expires_at) values ($1, $2, $3, $4)
@@ -19,13 +19,12 @@ export async function saveEmailChange(tx: Sql, change: EmailChange): Promise<voi
   );
 }
 
-/** Withdraws what waited for a person's confirmation. */
 export async function deleteEmailChange(tx: Sql, personId: number): Promise<void> {
   await tx.query('delete from email_change where person_id = $1', [personId]);
 }
 
 /**
- * Takes the change that a token or an address is of, so that it can be carried out once.
+ * Deletes the pending change of a token or address, so that it applies only once.
  *
  * @returns the new address; null when there is no such change, or it has expired
  */
@@ -43,7 +42,7 @@ export async function takeEmailChange(
   return rows[0]?.email ?? null;
 }
 
-/** How an address stands to a person and to all others; addresses compare without regard to case. */
+/** Whether an address belongs to the person or to another; case is ignored. */
 export async function compareEmail(
   sql: Sql,
   personId: number,
@@ -58,7 +57,7 @@ export async function compareEmail(
   return rows[0] ?? null;
 }
 
-/** Writes a person's address otherwise, in another case; one that they do not have any more is left alone. */
+/** Changes the case of a person's address; has no effect if they no longer have it. */
 export async function updateEmailCase(tx: Sql, personId: number, email: string): Promise<void> {
   await tx.query(
     'update person set email = $2::text, allowable_emails = array[$2::text] where id = $1 and lower(email) = lower($2)',
@@ -69,7 +68,7 @@ export async function updateEmailCase(tx: Sql, personId: number, email: string):
 /**
  * Gives a person an address, which is their only one then.
  *
- * @throws what `isAddressTaken` tells
+ * @throws an error for which `isAddressTaken` is true
  */
 export async function setEmail(tx: Sql, personId: number, email: string): Promise<void> {
   await tx.query('update person set email = $2::text, allowable_emails = array[$2::text] where id = $1', [

@@ -72,7 +72,7 @@ export async function findInvitationBySecureId(sql: Sql, secureId: string, now: 
   return rows[0] ?? null;
 }
 
-/** Tells whether somebody may use an invitation: it is not bound to another address than theirs. Null when it is gone. */
+/** Whether the person may use an invitation: it is not bound to another address. Null when it no longer exists. */
 export async function isOpenTo(
   sql: Sql,
   invitationId: number,
@@ -140,7 +140,7 @@ export async function countInvitation(
   return null;
 }
 
-/** Takes one that was counted at this moment back. */
+/** Undoes a count of this time. */
 export async function uncountInvitation(sql: Sql, accountId: number, email: string, at: Date): Promise<void> {
   await sql.query(
     `delete from invitation_mail where ctid in (
@@ -149,7 +149,7 @@ export async function uncountInvitation(sql: Sql, accountId: number, email: stri
   );
 }
 
-/** Takes an invitation's row under lock, for whoever comes first; null once it is used or gone. */
+/** Deletes an invitation; of concurrent calls only the first gets its roles, the others null. */
 export async function takeInvitation(tx: Sql, id: number): Promise<{ roleIds: number[] } | null> {
   const locked = await tx.query('select id from invitation where id = $1 for update', [id]);
   if (locked.length === 0) return null;

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Ends the tokens with these ids, of a session or of their own, and forgets tokens that have expired since. */
+/** Ends the tokens with these ids, of a session or of their own, and purges expired revocations. */
 export async function revokeTokens(
   sql: Sql,
   tokens: { ids: readonly string[]; expiresAt: Date },
@@ -37,8 +37,8 @@ export async function revokeSystem(tx: Sql): Promise<void> {
 }
 
 /**
- * As {@link revokeSystem}, also where the database has forgotten which epochs tokens were given out under: to one that
- * no earlier revocation can have come to, as it counts the seconds since 2026.
+ * As {@link revokeSystem}, but for a restored database that may not know the latest epoch: the new one counts the seconds
+ * since 2026, which no earlier revocation can have reached.
  */
 export async function revokeAfterRestore(tx: Sql): Promise<void> {
   await tx.query(

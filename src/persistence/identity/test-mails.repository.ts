@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Counts one more test mail of a person unless there are `most` since then; of many at once no more than that pass. */
+/** Counts a test mail of a person unless there are `most` since then, also under concurrency. */
 export async function reserveTestMail(
   sql: Sql,
   personId: number,
@@ -14,7 +14,7 @@ export async function reserveTestMail(
   return rows.length > 0;
 }
 
-/** Takes one counted at this instant back. */
+/** Undoes a count of this time. */
 export async function releaseTestMail(sql: Sql, personId: number, at: Date): Promise<void> {
   await sql.query(
     `update person set test_mail_times = test_mail_times[:array_position(test_mail_times, $2::timestamptz) - 1]
@@ -24,7 +24,6 @@ export async function releaseTestMail(sql: Sql, personId: number, at: Date): Pro
   );
 }
 
-/** When the first of those after `since` was counted; null when there is none. */
 export async function findOldestTestMail(sql: Sql, personId: number, since: Date): Promise<Date | null> {
   const rows = await sql.query<{ oldest: Date | null }>(
     'select (select min(t) from unnest(test_mail_times) t where t > $2) as oldest from person where id = $1',

@@ -15,12 +15,12 @@ export interface LicenseRow {
 /** Makes licences, or changes those that are there. Every call here is set-wise and part of the caller's transaction. */
 export async function saveLicenses(tx: Sql, accountId: number, licenses: readonly LicenseRow[]): Promise<void> {
   if (licenses.length === 0) return;
-  const of = <T>(value: (license: LicenseRow) => T) => licenses.map(value);
+  const column = <T>(value: (license: LicenseRow) => T) => licenses.map(value);
   await tx.query(SAVE_LICENSES, [
     accountId,
-    of(({ id }) => id),
-    of(({ title }) => title),
-    of(({ expires }) => expires),
+    column(({ id }) => id),
+    column(({ title }) => title),
+    column(({ expires }) => expires),
   ]);
   await tx.query(`select setval(pg_get_serial_sequence('legacy_license', 'id'), max(id)) from legacy_license`);
 }
@@ -32,8 +32,13 @@ export interface ContractRow extends Omit<LicenseRow, 'id'> {
 
 /** As {@link saveLicenses}, for contracts. */
 export async function saveContracts(tx: Sql, accountId: number, contracts: readonly ContractRow[]): Promise<void> {
-  const of = <T>(value: (contract: ContractRow) => T) => contracts.map(value);
-  const columns = [of(({ id }) => id), of(({ title }) => title), of(({ free }) => free), of(({ expires }) => expires)];
+  const column = <T>(value: (contract: ContractRow) => T) => contracts.map(value);
+  const columns = [
+    column(({ id }) => id),
+    column(({ title }) => title),
+    column(({ free }) => free),
+    column(({ expires }) => expires),
+  ];
   await tx.query(SAVE_CONTRACTS, [accountId, ...columns]);
 }
 
@@ -46,10 +51,10 @@ export interface ProfileRow {
 
 /** As {@link saveLicenses}, for profiles; names may change hands among them. */
 export async function saveProfiles(tx: Sql, accountId: number, profiles: readonly ProfileRow[]): Promise<void> {
-  const of = <T>(value: (profile: ProfileRow) => T) => profiles.map(value);
-  const columns = [of(({ type }) => type), of(({ id }) => id), of(({ name }) => name)];
+  const column = <T>(value: (profile: ProfileRow) => T) => profiles.map(value);
+  const columns = [column(({ type }) => type), column(({ id }) => id), column(({ name }) => name)];
   await tx.query(FREE_NAMES, [accountId, ...columns]);
-  await tx.query(SAVE_PROFILES, [accountId, ...columns, of(({ title }) => title)]);
+  await tx.query(SAVE_PROFILES, [accountId, ...columns, column(({ title }) => title)]);
 }
 
 /** Gives computers a licence, or none for null. */
@@ -59,7 +64,7 @@ export async function replaceLicenses(tx: Sql, computers: ReadonlyArray<Replacem
   await tx.query(REPLACE_LICENSES, [computers.map(({ id }) => id), computers.map(({ value }) => value)]);
 }
 
-/** Ties computers to contracts, and to no others. */
+/** Replaces the contracts of computers. */
 export async function replaceContracts(
   tx: Sql,
   accountId: number,
@@ -68,7 +73,7 @@ export async function replaceContracts(
   const pairs = computers.flatMap(({ id, value }) => value.map((contract) => ({ id, contract })));
   const values = [pairs.map(({ id }) => id), pairs.map(({ contract }) => contract)];
   await tx.query(DROP_CONTRACTS, [computers.map(({ id }) => id), ...values]);
-  await tx.query(TIE_CONTRACTS, [accountId, ...values]);
+  await tx.query(ADD_CONTRACTS, [accountId, ...values]);
 }
 
 export interface ProfileAssociationRow {
@@ -77,7 +82,7 @@ export interface ProfileAssociationRow {
   status: string | null;
 }
 
-/** Puts computers into profiles, and into no others of these kinds. */
+/** Replaces the profiles of these kinds of computers. */
 export async function replaceProfiles(
   tx: Sql,
   accountId: number,
@@ -124,7 +129,7 @@ const DROP_CONTRACTS = `
       select from unnest($2::int[], $3::text[]) as n(computer_id, contract_id)
       where n.computer_id = o.computer_id and n.contract_id = o.contract_id)`;
 
-const TIE_CONTRACTS = `
+const ADD_CONTRACTS = `
   insert into computer_contract (account_id, computer_id, contract_id)
   select $1, c.computer_id, c.contract_id from unnest($2::int[], $3::text[]) as c(computer_id, contract_id)
   on conflict do nothing`;

@@ -3,8 +3,7 @@ import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Orders the schedule of a profile on the Temporal server to be made equal to its row, once this transaction is
- * committed.
+ * Adds an outbox command to make the schedule of a profile on the Temporal server equal to its row.
  *
  * @param scheduleId - `<kind>/<profile id>`
  * @see docs/architecture.md#schedules-of-profiles
@@ -14,7 +13,7 @@ export async function enqueueScheduleSync(tx: Sql, scheduleId: string, now: Date
   await wakeDispatchers(tx);
 }
 
-/** As {@link enqueueScheduleSync}, for many schedules in one statement, those without an order that waits. */
+/** As {@link enqueueScheduleSync}, for many schedules in one statement; skips those with a pending command. */
 export async function enqueueScheduleSyncs(tx: Sql, scheduleIds: readonly string[], now: Date): Promise<void> {
   await tx.query(
     `insert into outbox (kind, key, creation_time) select 'schedule_sync', s.id, $2 from unnest($1::text[]) s(id)
@@ -24,7 +23,7 @@ export async function enqueueScheduleSyncs(tx: Sql, scheduleIds: readonly string
   await wakeDispatchers(tx);
 }
 
-/** Whether an order about a schedule is still to be carried out: the one on the server may be of an earlier row. */
+/** Whether the schedule on the server may be outdated. */
 export async function isScheduleSyncPending(tx: Sql, scheduleId: string): Promise<boolean> {
   const rows = await tx.query(`select from outbox where kind = 'schedule_sync' and key = $1 limit 1`, [scheduleId]);
   return rows.length > 0;
@@ -36,19 +35,17 @@ export interface ScheduleSync {
   key: string;
 }
 
-/** Claims orders until the transaction ends; those that others hold and those of `but` are left out. */
+/** Locks commands until the transaction ends; skips locked ones and those of `but`. */
 export async function claimScheduleSyncs(tx: Sql, but: readonly number[], limit: number): Promise<ScheduleSync[]> {
   return tx.query<ScheduleSync & Record<string, unknown>>(CLAIM, [but, limit]);
 }
 
-/** Removes orders that were carried out. */
 export async function deleteScheduleSyncs(tx: Sql, ids: readonly number[]): Promise<void> {
   await tx.query('delete from outbox where id = any($1::bigint[])', [ids]);
 }
 
 /**
- * Makes everybody who carries out orders about these schedules take turns until the transaction ends: whoever comes
- * last has read the rows last.
+ * Serializes the syncs of these schedules until the transaction ends, so that the last one has read the latest rows.
  */
 export async function lockSchedules(tx: Sql, scheduleIds: readonly string[]): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, hashtext(id)) from unnest($2::text[]) id', [
