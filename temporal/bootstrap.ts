@@ -55,7 +55,11 @@ export async function bootstrap(
     );
     // The server's caches lag behind a registration; this query fails until they know namespace and attributes.
     await insist('the namespace is not usable yet', () =>
-      client.workflow.count(`${SEARCH_ATTRIBUTES.accountId.name} = '0'`),
+      client.workflow.count(
+        Object.values(SEARCH_ATTRIBUTES)
+          .map(({ name }) => `${name} = '0'`)
+          .join(' AND '),
+      ),
     );
     await insist('the schedules cannot be set', () => convergeSchedules(client));
     return await resealSchedules(client, config.encryptionKeys).catch((error: unknown) => {

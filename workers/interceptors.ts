@@ -54,21 +54,17 @@ export function traceSinks(spans: Pick<EndedSpans, 'add'>): InjectedSinks<TraceS
   };
 }
 
-/** Steps whose first argument is the id of a lane or of an activity. */
-const SUBJECTS: Readonly<Record<string, 'laneId' | 'activityId'>> = {
-  advance: 'laneId',
-  begin: 'activityId',
-  settle: 'activityId',
-};
+/** What the argument of a Temporal activity is about. */
+const SUBJECTS = { batch: 'laneId', group: 'activityId', activity: 'activityId' } as const;
 
-function subjectOf(info: Info, args: readonly unknown[]): Record<string, string | number> {
+function subjectOf(info: Info, [input]: readonly unknown[]): Record<string, string | number> {
   const workflowId = info.workflowExecution?.workflowId;
-  const subject = SUBJECTS[info.activityType];
-  const [id] = args;
-  return {
-    ...(workflowId !== undefined && { workflowId }),
-    ...(subject !== undefined && typeof id === 'number' && { [subject]: id }),
-  };
+  const about: Record<string, string | number> = workflowId === undefined ? {} : { workflowId };
+  for (const [key, id] of Object.entries(typeof input === 'object' && input !== null ? input : {})) {
+    const subject = SUBJECTS[key as keyof typeof SUBJECTS];
+    if (subject !== undefined && typeof id === 'number') about[subject] = id;
+  }
+  return about;
 }
 
 const ATTRIBUTES: Readonly<Record<string, string>> = {

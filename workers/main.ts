@@ -16,7 +16,7 @@ import { findOutage } from '../temporal/health.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createRetentionActivities } from './activities/activity-retention.activities.ts';
 import { createAuditRetentionActivities } from './activities/audit-retention.activities.ts';
-import { createLaneActivities } from './activities/lane.activities.ts';
+import { createEngineActivities } from './activities/engine.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
 import { startAuditReports } from './audit-reports.ts';
@@ -119,7 +119,8 @@ async function startWorkers(
   const { eventRetentionDays, activityRetentionDays } = config;
   const code = await readFile(bundle.codePath, 'utf8');
   const activities = {
-    [TASK_QUEUES.activity]: () => createLaneActivities({ ...parts, width: stepsAtOnce(config.databasePoolSize) }),
+    [TASK_QUEUES.activity]: () =>
+      createEngineActivities({ ...parts, concurrency: stepsAtOnce(config.databasePoolSize) }),
     [TASK_QUEUES.schedule]: () => ({
       ...createReconciler({ ...parts, eventRetentionDays, metrics: parts.measures }),
       ...createProfileActivities(parts),

@@ -1,20 +1,12 @@
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  patched,
-  setCurrentDetails,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { GroupProgress, LaneActivities, LanePlan } from './contracts/activities.ts';
+import { CancellationScope, condition, continueAsNew, patched, workflowInfo } from '@temporalio/workflow';
+import type { BatchPlan, GroupProgress } from './contracts/activities.ts';
 import type { ActivityInput, ActivityResult } from './contracts/activity.contract.ts';
 import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
-import { proxyDatabaseActivities } from './support/database-activities.ts';
-import { rowsLine } from './support/details.ts';
+import { rowsProgress } from './support/details.ts';
 import { runLanes } from './support/lanes.ts';
-
-const steps = proxyDatabaseActivities<LaneActivities>();
+import { activities } from './support/named-activities.ts';
+import { createProgressBoard, type ProgressBoard } from './support/progress-board.ts';
 
 const FIRST_LOOK_MS = 60_000;
 const LAST_LOOK_MS = 10 * 60_000;
@@ -25,9 +17,10 @@ const CANCEL_BY_ROWS = 'cancel-by-rows';
 
 /** The lanes of a group as this run of it sees them. */
 interface Lanes {
-  plans: readonly LanePlan[];
+  plans: readonly BatchPlan[];
   /** Whether none is waited for any more. */
   over: boolean;
+  board: ProgressBoard;
 }
 
 /**
@@ -38,8 +31,9 @@ interface Lanes {
  */
 export async function activity(input: ActivityInput): Promise<ActivityResult> {
   const cancellation = watchCancellation();
-  const lanes: Lanes = { plans: await steps.begin(input.id), over: false };
-  const ended = runLanes(input, lanes.plans).then(() => {
+  const board = createProgressBoard();
+  const lanes: Lanes = { plans: await activities.listOpenBatches({ group: input.id }), over: false, board };
+  const ended = runLanes(input, lanes.plans, board).then(() => {
     lanes.over = true;
   });
   await Promise.race([ended, cancelOf(lanes)]);
@@ -66,12 +60,12 @@ async function settled(input: ActivityInput, cancellation: CancelWatch, lanes: L
     const { over } = lanes;
     const cancelAll = cancellation.requested;
     const isNews = (): boolean => lanes.over !== over || cancellation.requested !== cancelAll;
-    const progress = await steps.settle(input.id, cancelAll);
+    const progress = await activities.getGroupProgress({ group: input.id, cancelAll });
     if (progress.open === 0) {
       if (!over) await waited(() => lanes.over, CANCEL_LOOK_MS);
       return progress;
     }
-    if (over) setCurrentDetails(rowsLine(progress, lanes.plans));
+    if (over) lanes.board.show(rowsProgress(progress, lanes.plans), []);
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof activity>(input);
     await waited(isNews, waitMs);
     waitMs = cancellation.requested === cancelAll ? Math.min(waitMs * 2, LAST_LOOK_MS) : CANCEL_LOOK_MS;

@@ -4,19 +4,18 @@ import {
   continueAsNew,
   defineSignal,
   patched,
-  setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { LaneActivities, LaneProgress } from './contracts/activities.ts';
+import type { BatchProgress } from './contracts/activities.ts';
 import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type LaneInput, type LaneResult, NUDGE_SIGNAL } from './contracts/lane.contract.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
-import { proxyDatabaseActivities } from './support/database-activities.ts';
-import { laneLine } from './support/details.ts';
+import { batchProgress } from './support/details.ts';
 import { DueTimer } from './support/due-timer.ts';
+import { activities } from './support/named-activities.ts';
+import { createProgressBoard } from './support/progress-board.ts';
 
-const steps = proxyDatabaseActivities<LaneActivities>();
 const nudge = defineSignal(NUDGE_SIGNAL);
 
 /** Patch: a computer of whose operations one was canceled closes as Canceled, also when others succeeded. */
@@ -35,13 +34,14 @@ export async function lane(input: LaneInput): Promise<LaneResult> {
   return close(input, end, cancellation);
 }
 
-async function drive(input: LaneInput, cancellation: CancelWatch): Promise<LaneProgress> {
+async function drive(input: LaneInput, cancellation: CancelWatch): Promise<BatchProgress> {
   let dirty = false;
   let told = false;
   const wake = (): void => {
     dirty = true;
   };
   setHandler(nudge, wake);
+  const board = createProgressBoard();
   const timer = new DueTimer(wake, input.overdue);
   const isCancelNews = (): boolean => cancellation.requested && !told;
   const hasNews = (): boolean => dirty || isCancelNews();
@@ -49,9 +49,9 @@ async function drive(input: LaneInput, cancellation: CancelWatch): Promise<LaneP
     dirty = false;
     const cancelAll = isCancelNews();
     told ||= cancelAll;
-    const progress = await steps.advance(input.lane, cancelAll);
+    const progress = await activities.processPendingEvents({ batch: input.lane, cancelAll });
     timer.arm(progress.open === 0 ? null : progress.nextDueAt);
-    setCurrentDetails(laneLine(progress));
+    board.show(batchProgress(progress), progress.operations ?? []);
     if (progress.open === 0) return progress;
     // The next run's first step takes whatever news there is; only a cancel request would not reach it.
     if (!isCancelNews() && historyIsLong(input)) await goOn(input, timer);
@@ -68,7 +68,7 @@ function historyIsLong(input: LaneInput): boolean {
   return info.continueAsNewSuggested || info.historyLength >= (input.continueAfterEvents ?? Number.POSITIVE_INFINITY);
 }
 
-async function close(input: LaneInput, end: LaneProgress, cancellation: CancelWatch): Promise<LaneResult> {
+async function close(input: LaneInput, end: BatchProgress, cancellation: CancelWatch): Promise<LaneResult> {
   const { succeeded, failed, canceled } = end;
   if (input.single && failed > 0) {
     throw operationFailure(AGENT_FAILURE_MESSAGES.computer);
@@ -81,7 +81,7 @@ async function close(input: LaneInput, end: LaneProgress, cancellation: CancelWa
  * As the operations of one computer read together; of many, only when all of the lane was to be canceled, which its
  * rows may say before the request reaches it.
  */
-function isCanceled(input: LaneInput, { succeeded, wasCanceled }: LaneProgress, cancellation: CancelWatch): boolean {
+function isCanceled(input: LaneInput, { succeeded, wasCanceled }: BatchProgress, cancellation: CancelWatch): boolean {
   if (!input.single) return cancellation.requested || wasCanceled === true;
   return succeeded === 0 || patched(ANY_CANCELED);
 }

@@ -81,7 +81,7 @@ async function ended({ client }: Stage, workflowId: string): Promise<void> {
 }
 
 const advances = ({ lanes }: Stage, count: number) =>
-  until(() => lanes.calls.filter((call) => call === 'advance').length >= count);
+  until(() => lanes.calls.filter((call) => call === 'processPendingEvents').length >= count);
 
 function lanePath(name: string, sizes: readonly number[], path: (stage: Stage) => Promise<number>): Scenario {
   return {

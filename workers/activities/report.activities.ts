@@ -2,28 +2,34 @@ import { CancelledFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { FileStore } from '../../src/services/common/ports.ts';
 import { endReport, produceReport, type ReportProducer } from '../../src/services/compliance/reports/produce.ts';
-import type { CancelActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
-import { requestCancelOf } from './request-cancel.ts';
+import type { CancelActivities, ReleasedActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
+import { cancelRunWith } from './request-cancel.ts';
 
 const HEARTBEAT_MS = 2_000;
 
-/** The steps of `reportActivity`; each can be run again. */
+/** The Temporal activities of reports, also by their names in 0.1.0; each can be run again. */
 export function createReportActivities(
   deps: ReportProducer & { client: Client; files: FileStore },
-): ReportActivities & CancelActivities {
-  return {
-    async generateReport(id) {
+): ReportActivities & CancelActivities & Pick<ReleasedActivities, 'generateReport' | 'endReport' | 'requestCancel'> {
+  const activities: ReportActivities & CancelActivities = {
+    async writeReport({ activity }) {
       const context = Context.current();
       const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       try {
-        return await produceReport(deps, id, () => {
+        return await produceReport(deps, activity, () => {
           if (context.cancellationSignal.aborted) throw new CancelledFailure('canceled');
         });
       } finally {
         clearInterval(beat);
       }
     },
-    endReport: (id, status) => endReport(deps, id, status),
-    requestCancel: requestCancelOf(deps.client),
+    closeReport: ({ activity, status }) => endReport(deps, activity, status),
+    cancelRun: cancelRunWith(deps.client),
+  };
+  return {
+    ...activities,
+    generateReport: (activity) => activities.writeReport({ activity }),
+    endReport: (activity, status) => activities.closeReport({ activity, status }),
+    requestCancel: (workflowId, runId) => activities.cancelRun({ workflowId, runId }),
   };
 }

@@ -73,6 +73,7 @@ function searchAttributes(row: Startable): SearchAttributePair[] {
   ];
   if (row.groupId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.groupId, value: String(row.groupId) });
   if (row.computerId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.computerId, value: String(row.computerId) });
+  if (row.personId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.personId, value: String(row.personId) });
   if (row.profileId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.profileId, value: row.profileId });
   return pairs;
 }

@@ -1,63 +1,70 @@
 import type { ActivityStatus } from '../../src/domain/activities/status.ts';
-import type {
-  GroupProgress,
-  BatchPlan as LanePlan,
-  BatchProgress as LaneProgress,
-} from '../../src/domain/engine/progress.ts';
+import type { BatchPlan, BatchProgress, GroupProgress, OpenOperation } from '../../src/domain/engine/progress.ts';
 import type { DueOutcome } from '../../src/domain/schedules/profile-schedule.ts';
 import type { RetentionCursor, RetentionResult } from './activity-retention.contract.ts';
 import type { ProfileKindName } from './profile-trigger.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from './reconcile.contract.ts';
 
-export type { GroupProgress, LanePlan, LaneProgress };
+export type { BatchPlan, BatchProgress, GroupProgress, OpenOperation };
 
 /**
- * Steps of `activity` and `lane`. The database steps are transactions that can run twice: they start from the rows
- * as they are, guard every change by the old status, and answer from the rows.
+ * What groups and batches ask of the engine. Each is a transaction that can run twice: it starts from the rows as they
+ * are, guards every change by the old status, and answers from the rows.
  *
- * @throws every step, while the database is away
+ * @throws {ApplicationFailure} of a type of FAILURE_TYPES, not to be retried; anything else while the database is away
  * @remarks Tried three times as local ones, each for 20 s and all within 25 s, then for 60 s each, a second to a minute
  * apart, until they succeed.
  * @see docs/architecture.md#processing-pending-events
  */
-export interface LaneActivities {
+export interface EngineActivities {
   /**
-   * Settles all news of a lane: opens it on the first call (queues its messages), applies inbox rows, releases or
-   * cancels dependents, expires what is overdue, and moves counters of lane and parent.
+   * Moves a batch on: opens it on the first call (queues its messages), applies its pending events, releases or cancels
+   * dependents, expires what is overdue, and moves the counters of batch and group.
    *
-   * @param cancelAll - also cancel every open row of the lane (an operator cancelled the workflow)
-   * @returns how the lane stands; one without a row has nothing open
-   * @throws when it waited too long for its turn among the steps of this worker: nothing was begun
-   * @remarks News is taken once, in the transaction that applies it. A repeated call answers from the rows.
+   * @returns how the batch stands, and what moved; a batch without a row has nothing open
+   * @throws when it waited too long for its turn in this worker: nothing was begun
+   * @remarks An event is taken once, in the transaction that applies it. A repeated call answers from the rows.
    */
-  advance(lane: number, cancelAll: boolean): Promise<LaneProgress>;
+  processPendingEvents(input: ProcessPendingEvents): Promise<BatchProgress>;
+  /** Names the batches of a group that still have open operations. Changes nothing; no group has no batches. */
+  listOpenBatches(input: { group: number }): Promise<BatchPlan[]>;
   /**
-   * Names the lanes of a group that still have open rows.
+   * Reads how a group stands; with `cancelAll` first cancels batches that were never opened, and has the others cancel
+   * what they hold.
    *
-   * @remarks Changes nothing. A group that is not there has no lanes.
+   * @throws {ApplicationFailure} of type `MissingRow` when there is no such group: retention keeps groups that have not
+   * ended, so that somebody deleted it
+   * @remarks Batches that were canceled, or have a cancel waiting, are left alone by a repeated call.
    */
-  begin(activity: number): Promise<LanePlan[]>;
-  /**
-   * Reads how a group stands; with `cancelAll` first cancels the rows of lanes that were never opened, and tells the
-   * others to cancel theirs.
-   *
-   * @throws when there is no such activity, each time: its workflow waits until an operator terminates it. Retention
-   * keeps groups that have not ended, so that somebody deleted the row; after a restore the reconciler terminates it
-   * @remarks Lanes that were cancelled, or told to, are left alone by a repeated call.
-   */
-  settle(activity: number, cancelAll: boolean): Promise<GroupProgress>;
+  getGroupProgress(input: { group: number; cancelAll: boolean }): Promise<GroupProgress>;
 }
 
-/** The step by which a workflow closes as Canceled; every queue whose workflows do so serves it. */
+export interface ProcessPendingEvents {
+  batch: number;
+  /** Also cancel every open operation: an operator canceled the workflow. */
+  cancelAll: boolean;
+}
+
+/** The activity by which a workflow closes as Canceled; every queue whose workflows do so serves it. */
 export interface CancelActivities {
   /**
    * Asks the server to cancel the run that calls. A workflow can close as Canceled only when a cancel was requested,
-   * and rows can be cancelled one by one without any.
+   * and rows can be canceled one by one without any.
    *
    * @throws while the server is away
-   * @remarks Tried as the steps of {@link LaneActivities}. Asking twice, or for a closed run, changes nothing.
+   * @remarks Tried as {@link EngineActivities}. Asking twice, or for a closed run, changes nothing.
    */
+  cancelRun(input: { workflowId: string; runId: string }): Promise<void>;
+}
+
+/** Names and arguments of 0.1.0. Histories that began with one of its workflow types go on with them. */
+export interface ReleasedActivities {
+  advance(lane: number, cancelAll: boolean): Promise<BatchProgress>;
+  begin(activity: number): Promise<BatchPlan[]>;
+  settle(activity: number, cancelAll: boolean): Promise<GroupProgress>;
   requestCancel(workflowId: string, runId: string): Promise<void>;
+  generateReport(id: number): Promise<ActivityStatus>;
+  endReport(id: number, status: 'failed' | 'canceled'): Promise<ActivityStatus>;
 }
 
 /**
@@ -65,7 +72,7 @@ export interface CancelActivities {
  *
  * @throws both, while the database is away, and when this worker knows no profiles of the kind: a newer build does, and
  * one of its workers takes a further try
- * @remarks Tried as the steps of {@link LaneActivities}.
+ * @remarks Tried as {@link EngineActivities}.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export interface ProfileActivities {
@@ -87,7 +94,7 @@ export interface ProfileActivities {
   refillSchedule(kind: ProfileKindName, profileId: number): Promise<void>;
 }
 
-/** Steps of `reportActivity`. All can run again at any time. @see docs/architecture.md#task-queues */
+/** What reports ask for. All can run again at any time. @see docs/architecture.md#task-queues */
 export interface ReportActivities {
   /**
    * Makes the report of an activity, with heartbeats.
@@ -97,15 +104,15 @@ export interface ReportActivities {
    * @remarks Tried thirty times, for 6 h each; a try without a heartbeat for 10 s is over. Then the activity is ended as
    * failed. Every try begins the file anew. Of two tries at once one ends the activity, with its file.
    */
-  generateReport(id: number): Promise<ActivityStatus>;
+  writeReport(input: { activity: number }): Promise<ActivityStatus>;
   /**
    * Ends the activity without a report, unless it has ended, and removes what was written of it.
    *
    * @returns the status of its row
    * @throws while the database is away
-   * @remarks Tried as the steps of {@link LaneActivities}. A repeated call changes nothing.
+   * @remarks Tried as {@link EngineActivities}. A repeated call changes nothing.
    */
-  endReport(id: number, status: 'failed' | 'canceled'): Promise<ActivityStatus>;
+  closeReport(input: { activity: number; status: 'failed' | 'canceled' }): Promise<ActivityStatus>;
 }
 
 /** Housekeeping of audits, run daily by a Temporal Schedule. */
@@ -115,7 +122,7 @@ export interface AuditRetentionActivities {
    *
    * @returns how many rows went, and whether there may be more
    * @throws while the database is away
-   * @remarks Tried as the steps of {@link LaneActivities}. Safe to repeat and to run twice at once.
+   * @remarks Tried as {@link EngineActivities}. Safe to repeat and to run twice at once.
    */
   forgetAudits(): Promise<{ gone: number; more: boolean }>;
 }
@@ -163,7 +170,7 @@ export interface RetentionActivities {
    *
    * @param after - where the step before stopped; null begins with the oldest
    * @throws while the database is away
-   * @remarks Tried as the steps of {@link LaneActivities}. Safe to repeat and to run twice at once. Without a retention
+   * @remarks Tried as {@link EngineActivities}. Safe to repeat and to run twice at once. Without a retention
    * time nothing goes.
    */
   forgetActivities(after: RetentionCursor | null): Promise<RetentionResult>;

@@ -2,7 +2,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 
 /**
  * Typed search attributes, set at start and never changed. All Keyword: a namespace on SQL visibility has only
- * three Int columns. `FleetComputerId` is set only where a lane has one computer.
+ * three Int columns. `FleetComputerId` is set only where a batch has one computer, `FleetPersonId` where
+ * somebody asked for the activity.
  *
  * @see docs/architecture.md#search-attributes
  */
@@ -11,5 +12,6 @@ export const SEARCH_ATTRIBUTES = {
   activityType: defineSearchAttributeKey('FleetActivityType', SearchAttributeType.KEYWORD),
   computerId: defineSearchAttributeKey('FleetComputerId', SearchAttributeType.KEYWORD),
   groupId: defineSearchAttributeKey('FleetGroupId', SearchAttributeType.KEYWORD),
+  personId: defineSearchAttributeKey('FleetPersonId', SearchAttributeType.KEYWORD),
   profileId: defineSearchAttributeKey('FleetProfileId', SearchAttributeType.KEYWORD),
 } as const;

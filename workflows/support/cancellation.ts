@@ -1,8 +1,5 @@
 import { CancellationScope, CancelledFailure, condition, workflowInfo } from '@temporalio/workflow';
-import type { CancelActivities } from '../contracts/activities.ts';
-import { proxyDatabaseActivities } from './database-activities.ts';
-
-const { requestCancel } = proxyDatabaseActivities<CancelActivities>();
+import { activities } from './named-activities.ts';
 
 /** Whether a cancel of this workflow was requested, by the API, the parent or an operator. */
 export interface CancelWatch {
@@ -27,7 +24,7 @@ export function watchCancellation(): CancelWatch {
  */
 export async function closeAsCanceled(watch: CancelWatch): Promise<never> {
   const { workflowId, runId } = workflowInfo();
-  if (!watch.requested) await requestCancel(workflowId, runId);
+  if (!watch.requested) await activities.cancelRun({ workflowId, runId });
   await CancellationScope.nonCancellable(() => condition(() => watch.requested));
   throw new CancelledFailure('canceled');
 }

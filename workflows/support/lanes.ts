@@ -3,16 +3,17 @@ import {
   ChildWorkflowCancellationType,
   executeChild,
   ParentClosePolicy,
-  setCurrentDetails,
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { LanePlan } from '../contracts/activities.ts';
+import type { BatchPlan } from '../contracts/activities.ts';
 import type { ActivityInput } from '../contracts/activity.contract.ts';
 import type { LaneInput, LaneResult } from '../contracts/lane.contract.ts';
+import { OPERATIONS_LIMIT } from '../contracts/queries.ts';
 import { SEARCH_ATTRIBUTES } from '../contracts/search-attributes.ts';
 import { ACTIVITY_WORKFLOW, batchWorkflow, LANE_WORKFLOW } from '../contracts/workflow-types.ts';
-import { lanesLine } from './details.ts';
+import { groupProgress, namesOf } from './details.ts';
+import type { ProgressBoard } from './progress-board.ts';
 
 type Lane = (input: LaneInput) => Promise<LaneResult>;
 
@@ -22,9 +23,13 @@ type Lane = (input: LaneInput) => Promise<LaneResult>;
  * @remarks How a lane ended is not read here: the rows decide. A lane that already runs or ran is not waited for. Lanes
  * outlive their parent; a cancel of the parent reaches them.
  */
-export async function runLanes(input: ActivityInput, plans: readonly LanePlan[]): Promise<void> {
+export async function runLanes(input: ActivityInput, plans: readonly BatchPlan[], board: ProgressBoard): Promise<void> {
   const open = new Set(plans);
-  const show = (): void => setCurrentDetails(lanesLine(plans, open));
+  const show = (): void =>
+    board.show(
+      groupProgress(plans, open),
+      [...open].slice(0, OPERATIONS_LIMIT).map((plan) => ({ computers: namesOf(plan), workflowId: plan.workflowId })),
+    );
   show();
   await Promise.all(
     plans.map(async (plan) => {
@@ -38,7 +43,7 @@ export async function runLanes(input: ActivityInput, plans: readonly LanePlan[])
   );
 }
 
-function runLane(input: ActivityInput, plan: LanePlan): Promise<LaneResult> {
+function runLane(input: ActivityInput, plan: BatchPlan): Promise<LaneResult> {
   // A group goes on with the children that its history began with.
   const isReleased = workflowInfo().workflowType === ACTIVITY_WORKFLOW;
   return executeChild<Lane>(isReleased ? LANE_WORKFLOW : batchWorkflow(plan.single), {
@@ -56,7 +61,7 @@ function continueAfter(input: ActivityInput): Pick<LaneInput, 'continueAfterEven
   return input.continueAfterEvents === undefined ? {} : { continueAfterEvents: input.continueAfterEvents };
 }
 
-function laneAttributes(input: ActivityInput, plan: LanePlan): TypedSearchAttributes {
+function laneAttributes(input: ActivityInput, plan: BatchPlan): TypedSearchAttributes {
   return workflowInfo().typedSearchAttributes.updateCopy([
     { key: SEARCH_ATTRIBUTES.groupId, value: String(input.id) },
     // Activities of an older build do not tell it.

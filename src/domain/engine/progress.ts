@@ -1,3 +1,5 @@
+import type { ActivityStatus } from '../activities/status.ts';
+
 /**
  * How a batch stands after a call; read from its row, so that a repeated call gives the same answer.
  *
@@ -16,6 +18,12 @@ export interface BatchProgress {
   moreWaiting?: number;
   /** Whether a computer may have several operations in the batch. */
   chained?: boolean;
+  /** The open operations, the first ones first; absent while more than a hundred are open. */
+  operations?: OpenOperation[];
+  /** The first operations that this call moved; a repeated call moves none. */
+  moved?: MovedOperation[];
+  /** How many more it moved. */
+  moreMoved?: number;
   /** Set by the one call that applied a cancel of the whole batch; a repeated call does not know it. */
   wasCanceled?: boolean;
 }
@@ -48,4 +56,28 @@ export interface GroupProgress {
   succeeded: number;
   failed: number;
   canceled: number;
+}
+
+/** What an operation waits for. */
+export type WaitsFor = 'approval' | 'earlier operation' | 'delivery time' | 'delivery' | 'result';
+
+export interface OpenOperation {
+  computer: string;
+  operation: number;
+  waitsFor: WaitsFor;
+}
+
+export interface MovedOperation {
+  computer: string;
+  operation: number;
+  from: ActivityStatus;
+  to: ActivityStatus;
+}
+
+/** @param deliverAt - earliest delivery; null: at once */
+export function waitsFor(status: ActivityStatus, deliverAt: Date | null, now: Date): WaitsFor {
+  if (status === 'unapproved') return 'approval';
+  if (status === 'blocked') return 'earlier operation';
+  if (status === 'delivered') return 'result';
+  return deliverAt !== null && deliverAt > now ? 'delivery time' : 'delivery';
 }

@@ -1,3 +1,4 @@
+import type { ActivityStatus } from '../../domain/activities/status.ts';
 import type { BatchPlan } from '../../domain/engine/progress.ts';
 import type { ChildCounts } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
@@ -83,10 +84,24 @@ export async function cancelOpenedBatches(tx: Sql, group: number, now: Date): Pr
   return (await tx.query(CANCEL_OPENED, [group, now])).length > 0;
 }
 
-/** The first three computers that have something open in a batch, and how many there are; each counts once. */
-export async function readWaitingComputers(db: Sql, batch: number): Promise<{ titles: string[]; count: number }> {
-  const rows = await db.query<{ title: string; computers: number }>(WAITING, [batch]);
-  return { titles: rows.map(({ title }) => title), count: rows[0]?.computers ?? 0 };
+/** An operation with the name of its computer. */
+export interface NamedOperation {
+  id: number;
+  computer_id: number;
+  title: string;
+  status: ActivityStatus;
+  deliver_at: Date | null;
+  /** It is one of those that were asked for by id, not one of those that are open. */
+  is_moved: boolean;
+}
+
+/** The operations `moved` of a batch and, with `withOpen`, those that are open; the first ones first. */
+export function readNamedOperations(
+  db: Sql,
+  batch: number,
+  { moved, withOpen }: { moved: readonly number[]; withOpen: boolean },
+): Promise<NamedOperation[]> {
+  return db.query<NamedOperation & Record<string, unknown>>(NAMED, [batch, moved, withOpen]);
 }
 
 const TURN = `select account_id as account, size > $2 as "isLarge" from lane where id = $1`;
@@ -131,11 +146,12 @@ const CANCEL_OPENED = `
   select 'cancel', l.wf_id, $2::timestamptz, l.account_id from canceled join lane l on l.id = canceled.lane_id
   returning id`;
 
-// The batch's rows first: an order with a limit invites a walk along the primary key of all activities.
-const WAITING = `
-  with waiting as materialized (
-    select min(a.id) as first, a.computer_id from activity a where a.lane_id = $1 and ${isOpen('a.status')}
-    group by a.computer_id
+// The batch's rows first: an order invites a walk along the primary key of all activities.
+const NAMED = `
+  with named as materialized (
+    select a.id, a.computer_id, a.status, a.deliver_at, false as is_moved
+    from activity a where $3::boolean and a.lane_id = $1 and ${isOpen('a.status')}
+    union all
+    select a.id, a.computer_id, a.status, a.deliver_at, true from activity a where a.id = any($2::int[])
   )
-  select c.title, (select count(*)::int from waiting) as computers
-  from waiting w join computer c on c.id = w.computer_id order by w.first limit 3`;
+  select n.*, c.title from named n join computer c on c.id = n.computer_id order by n.id`;

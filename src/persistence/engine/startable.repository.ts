@@ -15,6 +15,8 @@ export interface Startable {
   summary: string;
   groupId: number | null;
   computerId: number | null;
+  /** Who asked for it; null: nobody. */
+  personId: number | null;
   /** The profile it is a run of, as its schedule is called; null: of none. */
   profileId: string | null;
   computers: number;
@@ -48,6 +50,7 @@ const ACTIVITIES = `
   select l.id as lane, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
     ${typeOf('a')} as type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
     case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.computer_count) as computers,
+    a.creator_id as "personId",
     ${profileOf('a.id')} as "profileId"
   from activity a left join lane l on l.id = a.lane_id
   where a.id = any($1::int[])`;
@@ -56,6 +59,6 @@ const BATCHES = `
   select l.id as lane, l.wf_id as "workflowId", l.single, coalesce(l.parent_id, a.id) as "activityId",
     l.account_id as "accountId", a.type, l.summary, l.parent_id as "groupId",
     case when l.single then a.computer_id end as "computerId", l.size as computers,
-    ${profileOf('l.parent_id')} as "profileId"
-  from lane l join lateral (select id, type, computer_id from activity where lane_id = l.id order by id limit 1) a on true
+    a.creator_id as "personId", ${profileOf('l.parent_id')} as "profileId"
+  from lane l join lateral (select id, type, computer_id, creator_id from activity where lane_id = l.id order by id limit 1) a on true
   where l.id = any($1::int[])`;

@@ -11,7 +11,6 @@ import {
   readBatchTurn,
   readOpenBatches,
   readUnopenedBatches,
-  readWaitingComputers,
 } from '../../persistence/engine/batches.repository.ts';
 import { readGroupProgress } from '../../persistence/engine/groups.repository.ts';
 import type { Change, Released } from '../../persistence/engine/operations.repository.ts';
@@ -23,6 +22,7 @@ import { cancelRequested, isOfWholeBatch } from './cancel-requested.ts';
 import { endedIn, moveChains } from './chains.ts';
 import { recordCounters } from './counters.ts';
 import { dueTimeAfter, earliest, expireOperations, readNextDueTime } from './due-times.ts';
+import { nameOperations } from './named-operations.ts';
 
 export interface EngineOptions {
   db: Database;
@@ -62,9 +62,6 @@ export interface Engine {
   getGroupProgress(group: number, cancelAll: boolean): Promise<GroupProgress>;
 }
 
-/** Computers are named once so few are open: three names of thousands say nothing, and finding them is a walk. */
-const NAMED_UP_TO = 100;
-
 /** Makes the engine; it keeps no state of its own. */
 export function createEngine(options: EngineOptions): Engine {
   const { db, clock } = options;
@@ -73,11 +70,9 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     turnOf: async (batch) => (await readBatchTurn(db, batch)) ?? { account: 0, isLarge: false },
     async processPendingEvents(batch, cancelAll) {
-      const { progress, events, isClosed } = await process(batch, cancelAll);
+      const { progress, events, isClosed, changes } = await process(batch, cancelAll);
       options.onProcessed?.(events, isClosed);
-      if (progress.open === 0 || progress.open > NAMED_UP_TO) return progress;
-      const { titles, count } = await readWaitingComputers(db, batch);
-      return { ...progress, waitingFor: titles, moreWaiting: count - titles.length };
+      return { ...progress, ...(await nameOperations(db, batch, { open: progress.open, changes, now: clock.now() })) };
     },
     listOpenBatches: (group) => readOpenBatches(db, group),
     async getGroupProgress(group, cancelAll) {
@@ -98,6 +93,7 @@ interface Processed {
   events: number;
   /** Its last operation ended just now. */
   isClosed: boolean;
+  changes: readonly Change[];
 }
 
 const NOTHING: BatchProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
@@ -114,7 +110,7 @@ async function moveBatch(
   { clock, settings: { expiryDays } }: EngineOptions,
 ): Promise<Processed> {
   const batch = await lockBatch(tx, id);
-  if (!batch) return { progress: NOTHING, events: 0, isClosed: false };
+  if (!batch) return { progress: NOTHING, events: 0, isClosed: false, changes: [] };
   const now = clock.now();
   const isOpened = batch.opened_at !== null;
   const limits = { expiryDays, answerSeconds: batch.answer_seconds };
@@ -142,7 +138,7 @@ async function moveBatch(
   const progress = await recordCounters(tx, batch, changes, { nextDueAt, now });
   if (consumed >= EVENTS_LIMIT) progress.nextDueAt = now.getTime();
   if (cancels.some(isOfWholeBatch)) progress.wasCanceled = true;
-  return { progress, events: consumed, isClosed: batch.open_count > 0 && progress.open === 0 };
+  return { progress, events: consumed, isClosed: batch.open_count > 0 && progress.open === 0, changes };
 }
 
 async function recordPackages(tx: Sql, changes: readonly Change[]): Promise<void> {

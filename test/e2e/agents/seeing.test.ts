@@ -110,10 +110,10 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       ['database transaction', 'flotilla-api', 'executeScript'],
       ['relay start', 'flotilla-worker', 'executeScript'],
       ['workflow ScriptRun', 'flotilla-worker', 'relay start'],
-      ['begin', 'flotilla-worker', 'workflow ScriptRun'],
+      ['listOpenBatches', 'flotilla-worker', 'workflow ScriptRun'],
       ['workflow ComputerOperation', 'flotilla-worker', 'workflow ScriptRun'],
-      ['advance', 'flotilla-worker', 'workflow ComputerOperation'],
-      ['settle', 'flotilla-worker', 'workflow ScriptRun'],
+      ['processPendingEvents', 'flotilla-worker', 'workflow ComputerOperation'],
+      ['getGroupProgress', 'flotilla-worker', 'workflow ScriptRun'],
       ['deliver execute-script', 'flotilla-api', 'executeScript'],
       ['result execute-script', 'flotilla-api', 'executeScript'],
     ];
@@ -127,7 +127,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       const parentSpanId = named(parent)!.spanId;
       expect(named(name, service), name).toMatchObject({ service, parentSpanId, failed: false });
     }
-    expect(named('begin')!.attributes).toMatchObject({ 'flotilla.activity_id': group });
+    expect(named('listOpenBatches')!.attributes).toMatchObject({ 'flotilla.activity_id': group });
     const inOrder = ['executeScript', 'relay start', 'deliver execute-script', 'result execute-script'];
     const starts = inOrder.map((name) => named(name)!.startMs);
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
@@ -152,7 +152,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     const group = await execute(`00-${traceId}-${traceId.slice(0, 16)}-01`, { deliver_after: '2099-01-01T00:00:00Z' });
     const mine = (name: string) => receiver.spans.filter((span) => span.traceId === traceId && span.name === name);
-    await expect.poll(() => mine('advance').length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => mine('processPendingEvents').length, { timeout: 30_000 }).toBeGreaterThan(0);
     await scenario.api.post('/activities/cancel', { activity_ids: [group] });
     const ended = () =>
       ['workflow ScriptRun', 'workflow ComputerOperation'].map((name) => mine(name).map(({ failed }) => failed));

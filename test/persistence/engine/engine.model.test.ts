@@ -137,7 +137,9 @@ class Trial {
   }
 
   async advance(cancelAll: boolean, again: boolean): Promise<void> {
-    const { wasCanceled: _, ...first } = await this.engine.processPendingEvents(this.lane, cancelAll);
+    // A repeated call takes and moves nothing.
+    const { wasCanceled: _, moved, moreMoved, ...first } = await this.engine.processPendingEvents(this.lane, cancelAll);
+    expect(moved?.length).not.toBe(0);
     if (again) expect(await this.engine.processPendingEvents(this.lane, cancelAll)).toEqual(first);
     this.model.processPendingEvents(this.clock.now().getTime(), cancelAll);
     await this.compare(first);

@@ -10,7 +10,7 @@ import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient } from '../../../temporal/connection.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import { createRetentionActivities } from '../../../workers/activities/activity-retention.activities.ts';
-import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
+import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../../workers/activities/report.activities.ts';
 import { stepInterceptors } from '../../../workers/interceptors.ts';
@@ -110,7 +110,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     reconcilerWith,
     async startWorker() {
       const at = { address, namespace, taskQueue: TASK_QUEUES.activity };
-      const stop = await runWorker(at, createLaneActivities({ engine, client }));
+      const stop = await runWorker(at, createEngineActivities({ engine, client }));
       workers.push(stop);
       return stop;
     },

@@ -1,16 +1,16 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { requestCancelOf } from '../../../workers/activities/request-cancel.ts';
+import { cancelRunWith } from '../../../workers/activities/request-cancel.ts';
 import type {
   CancelActivities,
+  EngineActivities,
   GroupProgress,
-  LaneActivities,
-  LanePlan,
-  LaneProgress,
+  BatchPlan,
+  BatchProgress,
 } from '../../../workflows/contracts/activities.ts';
 
 type Outcome = 'succeeded' | 'failed' | 'canceled';
 
-interface FakeLane extends LanePlan {
+interface FakeLane extends BatchPlan {
   outcomes: Map<number, Outcome | null>;
   news: Array<{ row: number; outcome: Outcome }>;
   opened: boolean;
@@ -35,7 +35,7 @@ export class FakeLanes {
   readonly #lanes = new Map<number, FakeLane>();
 
   /** Adds a lane of `size` rows. */
-  add(lane: number, size: number, plan: Partial<LanePlan> = {}): void {
+  add(lane: number, size: number, plan: Partial<BatchPlan> = {}): void {
     this.#lanes.set(lane, {
       lane,
       workflowId: `activity/${lane}`,
@@ -63,7 +63,7 @@ export class FakeLanes {
   }
 
   /** What is in the rows, beside any workflow. */
-  progress(lane: number): LaneProgress {
+  progress(lane: number): BatchProgress {
     const { outcomes, dueAt } = this.#lane(lane);
     const count = (outcome: Outcome | null) => [...outcomes.values()].filter((value) => value === outcome).length;
     const open = count(null);
@@ -75,11 +75,12 @@ export class FakeLanes {
       canceled: count('canceled'),
       nextDueAt: open === 0 ? null : dueAt,
       waitingFor: rows.slice(0, 3).map(([row]) => `web-${row}`),
+      operations: rows.map(([row]) => ({ computer: `web-${row}`, operation: row, waitsFor: 'delivery' })),
     };
   }
 
   /** As a worker registers them. `group` maps an activity to its lanes. */
-  activities(client: Client, group: readonly number[] = []): LaneActivities & CancelActivities {
+  activities(client: Client, group: readonly number[] = []): EngineActivities & CancelActivities {
     const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
       this.calls.push(name);
       if (this.failures > 0) {
@@ -88,16 +89,17 @@ export class FakeLanes {
       }
       return await work();
     };
-    const lanes = {
-      advance: (lane: number, cancelAll: boolean) => step('advance', () => this.#advance(lane, cancelAll)),
-      begin: () => step('begin', async () => this.#open(group)),
-      settle: (_: number, cancelAll: boolean) => step('settle', () => this.#settle(client, group, cancelAll)),
+    const cancelRun = cancelRunWith(client);
+    return {
+      processPendingEvents: ({ batch, cancelAll }) =>
+        step('processPendingEvents', () => this.#advance(batch, cancelAll)),
+      listOpenBatches: () => step('listOpenBatches', async () => this.#open(group)),
+      getGroupProgress: ({ cancelAll }) => step('getGroupProgress', () => this.#settle(client, group, cancelAll)),
+      cancelRun: (input) => step('cancelRun', () => cancelRun(input)),
     };
-    const requestCancel = requestCancelOf(client);
-    return { ...lanes, requestCancel: (...ids) => step('requestCancel', () => requestCancel(...ids)) };
   }
 
-  async #advance(id: number, cancelAll: boolean): Promise<LaneProgress> {
+  async #advance(id: number, cancelAll: boolean): Promise<BatchProgress> {
     const lane = this.#lane(id);
     lane.opened = true;
     for (const { row, outcome } of lane.news.splice(0)) {
@@ -125,7 +127,7 @@ export class FakeLanes {
   }
 
   /** With the relay's part: a lane that was opened hears of it whichever run drives it. */
-  async #cancel(client: Client, { lane, workflowId }: LanePlan): Promise<void> {
+  async #cancel(client: Client, { lane, workflowId }: BatchPlan): Promise<void> {
     if (!this.#lane(lane).opened) {
       await this.#advance(lane, true);
       return;
@@ -137,7 +139,7 @@ export class FakeLanes {
     }
   }
 
-  #open(group: readonly number[]): LanePlan[] {
+  #open(group: readonly number[]): BatchPlan[] {
     return group
       .filter((lane) => this.progress(lane).open > 0)
       .map((id) => {

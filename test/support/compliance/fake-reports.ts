@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { requestCancelOf } from '../../../workers/activities/request-cancel.ts';
+import { cancelRunWith } from '../../../workers/activities/request-cancel.ts';
 import type { CancelActivities, ReportActivities } from '../../../workflows/contracts/activities.ts';
 
 /** Steps of `reportActivity` without a database. */
@@ -15,18 +15,18 @@ export class FakeReports {
 
   activities(client: Client): ReportActivities & CancelActivities {
     return {
-      generateReport: async () => {
+      writeReport: async () => {
         this.begun += 1;
         if (this.outcome === 'fails') throw ApplicationFailure.nonRetryable('no room');
         if (this.outcome === 'canceled meanwhile') return 'canceled';
         if (this.outcome === 'never ends') await beatUntilCancelled();
         return 'succeeded';
       },
-      endReport: async (_, status) => {
+      closeReport: async ({ status }) => {
         this.ends.push(status);
         return status;
       },
-      requestCancel: requestCancelOf(client),
+      cancelRun: cancelRunWith(client),
     };
   }
 }

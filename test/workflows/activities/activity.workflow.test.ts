@@ -73,7 +73,8 @@ async function withGroup(sizes: readonly number[], run: (context: Context) => Pr
 
 const running = async (client: Client, id: number) =>
   (await statusOf(client, `activity/${id}`).catch(() => 'missing')) === 'RUNNING';
-const opened = ({ lanes, ids }: Context) => lanes.calls.filter((call) => call === 'advance').length >= ids.length;
+const opened = ({ lanes, ids }: Context) =>
+  lanes.calls.filter((call) => call === 'processPendingEvents').length >= ids.length;
 const detailsOf = async (handle: WorkflowHandle<Group>) =>
   (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
 /** As after a repair: the lane is no child of its group's workflow. */
@@ -190,7 +191,7 @@ describe('activity', () => {
     withGroup([1, 1], async (context) => {
       for (const lane of context.ids) await driveElsewhere(context, lane);
       const handle = await context.start();
-      await until(() => context.lanes.calls.includes('settle'));
+      await until(() => context.lanes.calls.includes('getGroupProgress'));
       await handle.cancel();
       expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
       for (const lane of context.ids) expect(await statusOf(context.client, `activity/${lane}`)).toBe('CANCELLED');
@@ -227,7 +228,7 @@ describe('activity', () => {
       for (const lane of context.ids) await context.report(lane, 'canceled');
       expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
       expect(await statusOf(context.client, handle.workflowId)).toBe('CANCELLED');
-      expect(context.lanes.calls.filter((call) => call === 'requestCancel')).toHaveLength(3);
+      expect(context.lanes.calls.filter((call) => call === 'cancelRun')).toHaveLength(3);
     }));
 
   it('settles lanes that were never started when cancelled before its first step', () =>
@@ -246,7 +247,7 @@ describe('activity', () => {
       const handle = await context.start();
       await until(() => opened(context));
       await context.report(second, 'succeeded');
-      await until(() => context.lanes.calls.includes('settle'));
+      await until(() => context.lanes.calls.includes('getGroupProgress'));
       await context.report(first, 'succeeded');
       expect(await handle.result()).toEqual({ succeeded: 2, failed: 0, canceled: 0 });
     }));

@@ -4,7 +4,7 @@ import { NO_ANSWER } from '../../../src/domain/scripts/result.ts';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
-import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
+import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, aGroup, anAccount, childrenOf, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -64,7 +64,7 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
     }
     for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) await nudge(client, workflow);
   };
-  const activities = createLaneActivities({ engine, client });
+  const activities = createEngineActivities({ engine, client });
   const setup = { connection: environment.nativeConnection, namespace: undefined, activities };
   await withWorker(setup, async (taskQueue) => {
     await run({

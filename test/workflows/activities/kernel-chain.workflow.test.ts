@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createKernelsService, type KernelCommand } from '../../../src/services/software/kernels.service.ts';
-import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
+import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, anAccount, childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { reportKernels } from '../../support/computers/packages.ts';
@@ -80,7 +80,7 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
   const setup = {
     connection: environment.nativeConnection,
     namespace: undefined,
-    activities: createLaneActivities({ engine, client }),
+    activities: createEngineActivities({ engine, client }),
   };
   const nudgeLane = async () => {
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane]);

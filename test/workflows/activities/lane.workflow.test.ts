@@ -10,6 +10,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FAILURE_TYPES } from '../../../workflows/contracts/failures.ts';
 import { type LaneInput, type LaneResult, NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { batchWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
@@ -65,7 +66,7 @@ async function withLanes(run: Run): Promise<void> {
   });
 }
 
-const advances = (lanes: FakeLanes) => lanes.calls.filter((call) => call === 'advance').length;
+const advances = (lanes: FakeLanes) => lanes.calls.filter((call) => call === 'processPendingEvents').length;
 const failureOf = (handle: WorkflowHandle<Lane>) =>
   handle.result().then(
     () => null,
@@ -148,7 +149,7 @@ describe('lane of one computer', () => {
       expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
       expect(await statusOf(client, handle.workflowId)).toBe('CANCELLED');
       expect(lanes.progress(lane)).toMatchObject({ open: 0, canceled: 1 });
-      expect(lanes.calls).not.toContain('requestCancel');
+      expect(lanes.calls).not.toContain('cancelRun');
       expect((await countEvents(handle)).total).toBe(11);
     }));
 
@@ -173,7 +174,7 @@ describe('lane of one computer', () => {
       await nudge(lane);
       expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
       expect(await statusOf(client, handle.workflowId)).toBe('CANCELLED');
-      expect(lanes.calls.filter((call) => call === 'requestCancel')).toHaveLength(1);
+      expect(lanes.calls.filter((call) => call === 'cancelRun')).toHaveLength(1);
     }));
 
   it('completes when the result was there before the cancel', () =>
@@ -237,6 +238,17 @@ describe('lane of one computer', () => {
       const details = async () =>
         (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
       await until(async () => (await details()) === '8 of 10 computers done; waiting for web-8, web-9');
+      expect(await handle.query(PROGRESS_QUERY)).toEqual({
+        done: 8,
+        total: 10,
+        unit: 'computer',
+        waitingFor: ['web-8', 'web-9'],
+        more: 0,
+      });
+      expect(await handle.query(OPERATIONS_QUERY)).toEqual([
+        { computer: 'web-8', operation: 8, waitsFor: 'delivery' },
+        { computer: 'web-9', operation: 9, waitsFor: 'delivery' },
+      ]);
       await handle.terminate();
     }));
 });

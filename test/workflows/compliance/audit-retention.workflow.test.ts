@@ -62,12 +62,12 @@ describe('reportActivity', () => {
   it('gives up after thirty tries over twenty minutes, and then fails with its activity', async () => {
     const reports = new FakeReports();
     let tries = 0;
-    const generateReport = async () => {
+    const writeReport = async () => {
       tries += 1;
       throw new Error('the database is away');
     };
     const before = await environment.currentTimeMs();
-    const result = await work({ ...reports.activities(environment.client), generateReport }, (taskQueue) =>
+    const result = await work({ ...reports.activities(environment.client), writeReport }, (taskQueue) =>
       environment.client.workflow
         .execute<(input: ReportInput) => Promise<void>>(REPORT_WORKFLOW, {
           taskQueue,

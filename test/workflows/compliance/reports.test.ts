@@ -89,7 +89,7 @@ describe('reportActivity', () => {
 
   it('is cancelled while it is at work', async () => {
     const stop = await runtime.startReportWorker({
-      generateReport: async () => {
+      writeReport: async () => {
         const context = Context.current();
         // A cancel is told with the answer to a heartbeat.
         const beat = setInterval(() => context.heartbeat(), 500);

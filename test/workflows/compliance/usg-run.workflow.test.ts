@@ -5,7 +5,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
-import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
+import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
@@ -121,7 +121,7 @@ describe('a run that fixes, restarts and audits', () => {
     const setup = {
       connection: environment.nativeConnection,
       namespace: undefined,
-      activities: createLaneActivities({ engine: skippingEngine(), client: environment.client }),
+      activities: createEngineActivities({ engine: skippingEngine(), client: environment.client }),
     };
     await withWorker(setup, async (taskQueue) => {
       const workflowId = `activity/${group}`;

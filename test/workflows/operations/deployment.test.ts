@@ -12,7 +12,7 @@ import {
 import { createTemporalHealth, findOutage } from '../../../temporal/health.ts';
 import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../../workflows/contracts/task-queues.ts';
-import { LANE_WORKFLOW, REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { FakeReports } from '../../support/compliance/fake-reports.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
@@ -91,7 +91,7 @@ describe('worker builds', () => {
     await until(async () => (await look()) === 'well');
 
     lanes.add(1, 1);
-    const handle = await temporal.client.workflow.start(LANE_WORKFLOW, {
+    const handle = await temporal.client.workflow.start(OPERATION_WORKFLOW, {
       taskQueue: TASK_QUEUES.activity,
       workflowId: 'activity/1',
       args: [{ lane: 1, single: true }],

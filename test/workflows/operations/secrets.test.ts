@@ -7,7 +7,7 @@ import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
 import { createStarter } from '../../../workers/relay/starter.ts';
 import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
-import { LANE_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
 import {
@@ -65,7 +65,7 @@ describe('what the Temporal server stores', () => {
     const workflowId = `activity/${lane}`;
     const setup = { connection: native, namespace, activities: lanes.activities(temporal.client) };
     await withWorker(setup, async (taskQueue) => {
-      await temporal.client.workflow.start(LANE_WORKFLOW, {
+      await temporal.client.workflow.start(OPERATION_WORKFLOW, {
         taskQueue,
         workflowId,
         args: [{ lane, single: true, note: CANARY }],
@@ -84,7 +84,7 @@ describe('what the Temporal server stores', () => {
     });
     const bytes = await storedBytes(workflowId);
     expect(bytes.length).toBeGreaterThan(1000);
-    expect(bytes.includes('advance')).toBe(true);
+    expect(bytes.includes('processPendingEvents')).toBe(true);
     expect(bytes.includes(CANARY)).toBe(false);
     expect(bytes.includes('password')).toBe(false);
     expect(bytes.includes('failed on the computer')).toBe(false);
@@ -100,7 +100,7 @@ describe('what the Temporal server stores', () => {
     const handle = temporal.client.workflow.getHandle(`activity/${lane}`);
     const setup = { connection: native, namespace, activities: lanes.activities(temporal.client) };
     await withWorker(setup, async (taskQueue) => {
-      await other.client.workflow.start(LANE_WORKFLOW, {
+      await other.client.workflow.start(OPERATION_WORKFLOW, {
         taskQueue,
         workflowId: handle.workflowId,
         args: [{ lane, single: true }],
@@ -124,6 +124,7 @@ describe('what the Temporal server stores', () => {
       summary: 'ü€😀'.repeat(200),
       groupId: 1,
       computerId: null,
+      personId: null,
       profileId: null,
       computers: 100,
     };

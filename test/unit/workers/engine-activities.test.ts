@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import type { Engine } from '../../../src/services/engine/engine.ts';
-import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
+import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 const LARGE_FROM = 1000;
@@ -26,13 +26,15 @@ it('lets the step of a small lane pass those of large lanes, of its own account 
     listOpenBatches: async () => [],
     getGroupProgress: async () => ({ ...DONE, status: 'succeeded' as const }),
   };
-  const steps = createLaneActivities({ engine: engine, client: {} as Client, width: 4 });
-  const fanOut = [1000, 1002, 1004, 1006, 1008].map((lane) => steps.advance(lane, false));
-  await steps.advance(1, false);
-  await steps.advance(2, false);
+  const steps = createEngineActivities({ engine: engine, client: {} as Client, concurrency: 4 });
+  const fanOut = [1000, 1002, 1004, 1006, 1008].map((lane) =>
+    steps.processPendingEvents({ batch: lane, cancelAll: false }),
+  );
+  await steps.processPendingEvents({ batch: 1, cancelAll: false });
+  await steps.processPendingEvents({ batch: 2, cancelAll: false });
   expect(begun).toEqual([1000, 1002, 1, 2]);
   endLarge();
   await Promise.all(fanOut);
-  await steps.advance(1, false);
+  await steps.processPendingEvents({ batch: 1, cancelAll: false });
   expect([begun.length, asked]).toEqual([8, 7]);
 });

@@ -1,0 +1,68 @@
+import type { Client } from '@temporalio/client';
+import type { BatchTurn } from '../../src/persistence/engine/batches.repository.ts';
+import { ConcurrencyLimiter } from '../../src/services/common/concurrency-limiter.ts';
+import type { Engine } from '../../src/services/engine/engine.ts';
+import type { CancelActivities, EngineActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
+import { cancelRunWith } from './request-cancel.ts';
+
+/** Below the time that workflows give a local activity. */
+const QUEUE_TIMEOUT_MS = 15_000;
+const REMEMBERED = 10_000;
+
+export interface EngineActivitiesDeps {
+  engine: Engine;
+  client: Client;
+  /** Calls that use the database at once; default 6, as many as a pool of usual size has room for. */
+  concurrency?: number;
+}
+
+/**
+ * The Temporal activities of groups and batches, also by their names in 0.1.0; each is harmless when run again.
+ *
+ * @remarks Accounts, and within one the small and the large batches, take turns: the batches of a large group move
+ * thousands of rows at a time and must not fill all places. What waited as long as the workflow does is not begun.
+ */
+export function createEngineActivities({
+  engine,
+  client,
+  concurrency = 6,
+}: EngineActivitiesDeps): EngineActivities &
+  CancelActivities &
+  Omit<ReleasedActivities, 'generateReport' | 'endReport'> {
+  const limiter = new ConcurrencyLimiter({
+    concurrency,
+    concurrencyPerKey: Math.max(1, Math.ceil(concurrency / 2)),
+    maxQueued: Number.POSITIVE_INFINITY,
+    maxQueuedPerKey: Number.POSITIVE_INFINITY,
+    queueTimeoutMs: QUEUE_TIMEOUT_MS,
+  });
+  const turnOf = remember((batch) => engine.turnOf(batch));
+  const activities: EngineActivities & CancelActivities = {
+    processPendingEvents: async ({ batch, cancelAll }) =>
+      limiter.run(await turnOf(batch), () => engine.processPendingEvents(batch, cancelAll)),
+    listOpenBatches: ({ group }) => engine.listOpenBatches(group),
+    getGroupProgress: ({ group, cancelAll }) => engine.getGroupProgress(group, cancelAll),
+    cancelRun: cancelRunWith(client),
+  };
+  return {
+    ...activities,
+    advance: (batch, cancelAll) => activities.processPendingEvents({ batch, cancelAll }),
+    begin: (group) => activities.listOpenBatches({ group }),
+    settle: (group, cancelAll) => activities.getGroupProgress({ group, cancelAll }),
+    requestCancel: (workflowId, runId) => activities.cancelRun({ workflowId, runId }),
+  };
+}
+
+/** Whose a batch is never changes. Keeps a bounded number of answers, the latest asked. */
+function remember(ask: (batch: number) => Promise<BatchTurn>): (batch: number) => Promise<string> {
+  const known = new Map<number, string>();
+  return async (batch) => {
+    const found = known.get(batch);
+    if (found !== undefined) return found;
+    const { account, isLarge } = await ask(batch);
+    const turn = `${account} ${isLarge ? 'large' : 'small'}`;
+    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
+    known.set(batch, turn);
+    return turn;
+  };
+}

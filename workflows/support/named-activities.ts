@@ -1,0 +1,41 @@
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type {
+  CancelActivities,
+  EngineActivities,
+  ReleasedActivities,
+  ReportActivities,
+} from '../contracts/activities.ts';
+import { ACTIVITY_WORKFLOW, LANE_WORKFLOW, RELEASED_REPORT_WORKFLOW } from '../contracts/workflow-types.ts';
+import { proxyDatabaseActivities } from './database-activities.ts';
+
+/** A worker that dies is noticed by its missing heartbeats, and the report begun anew by another one. */
+const WITH_HEARTBEATS = {
+  startToCloseTimeout: '6h',
+  heartbeatTimeout: '10s',
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { initialInterval: '1s', maximumInterval: '1m', maximumAttempts: 30 },
+} as const;
+
+const current = proxyDatabaseActivities<EngineActivities & CancelActivities & ReportActivities>();
+const released = proxyDatabaseActivities<ReleasedActivities>();
+const reports = proxyActivities<ReportActivities>(WITH_HEARTBEATS);
+const releasedReports = proxyActivities<Pick<ReleasedActivities, 'generateReport'>>(WITH_HEARTBEATS);
+
+const RELEASED_TYPES: ReadonlySet<string> = new Set([ACTIVITY_WORKFLOW, LANE_WORKFLOW, RELEASED_REPORT_WORKFLOW]);
+
+/** Whether the history of this workflow calls activities as 0.1.0 did. */
+const isReleased = (): boolean => RELEASED_TYPES.has(workflowInfo().workflowType);
+
+/** The Temporal activities of groups, batches and reports for workflow code. */
+export const activities: EngineActivities & CancelActivities & ReportActivities = {
+  processPendingEvents: (input) =>
+    isReleased() ? released.advance(input.batch, input.cancelAll) : current.processPendingEvents(input),
+  listOpenBatches: (input) => (isReleased() ? released.begin(input.group) : current.listOpenBatches(input)),
+  getGroupProgress: (input) =>
+    isReleased() ? released.settle(input.group, input.cancelAll) : current.getGroupProgress(input),
+  cancelRun: (input) =>
+    isReleased() ? released.requestCancel(input.workflowId, input.runId) : current.cancelRun(input),
+  writeReport: (input) => (isReleased() ? releasedReports.generateReport(input.activity) : reports.writeReport(input)),
+  closeReport: (input) =>
+    isReleased() ? released.endReport(input.activity, input.status) : current.closeReport(input),
+};

@@ -1,0 +1,32 @@
+import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import {
+  OPERATIONS_LIMIT,
+  OPERATIONS_QUERY,
+  type OperationsAnswer,
+  PROGRESS_QUERY,
+  type ProgressAnswer,
+} from '../contracts/queries.ts';
+import { progressLine } from './details.ts';
+
+const progressQuery = defineQuery<ProgressAnswer | null>(PROGRESS_QUERY);
+const operationsQuery = defineQuery<OperationsAnswer>(OPERATIONS_QUERY);
+
+/** Where a workflow shows how far it is: in its details and to queries. */
+export interface ProgressBoard {
+  show(progress: ProgressAnswer, operations: OperationsAnswer): void;
+}
+
+/** Answers queries from now on; call it before the first await. */
+export function createProgressBoard(): ProgressBoard {
+  let shown: ProgressAnswer | null = null;
+  let open: OperationsAnswer = [];
+  setHandler(progressQuery, () => shown);
+  setHandler(operationsQuery, () => open.slice(0, OPERATIONS_LIMIT) as OperationsAnswer);
+  return {
+    show(progress, operations) {
+      shown = progress;
+      open = operations;
+      setCurrentDetails(progressLine(progress));
+    },
+  };
+}
