@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import type { Logger } from '../src/process/logger.ts';
 import {
   AGE_BUCKETS,
   type FleetFigures,
   readFleetFigures,
 } from '../src/persistence/computers/fleet-figures.repository.ts';
 import type { Sql } from '../src/persistence/database/sql.ts';
+import type { Logger } from '../src/process/logger.ts';
 import { complaints } from './complaints.ts';
 
 const EVERY_MS = 10_000;
@@ -82,9 +82,9 @@ const GAUGES: ReadonlyArray<readonly [name: string, help: string, label: string 
   ],
   ['inbox_rows', 'News that no lane has settled', null, (f) => f.inbox],
   ['inbox_oldest_seconds', 'Age of the oldest news that no lane has settled', null, (f) => f.inboxOldestSeconds],
-  ['lanes_open', 'Lanes with open operations', null, (f) => f.lanes],
-  ['lanes_overdue', 'Open lanes whose next moment passed over a minute ago', null, (f) => f.overdueLanes],
-  ['lanes_unopened', 'Lanes made over two minutes ago that no workflow has opened', null, (f) => f.unopenedLanes],
+  ['lanes_open', 'Lanes with open operations', null, (f) => f.openBatches],
+  ['lanes_overdue', 'Open lanes whose next moment passed over a minute ago', null, (f) => f.overdueBatches],
+  ['lanes_unopened', 'Lanes made over two minutes ago that no workflow has opened', null, (f) => f.unopenedBatches],
   [
     'operations_open',
     'Open operations by age: under a minute, under ten, and so on',

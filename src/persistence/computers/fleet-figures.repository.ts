@@ -25,11 +25,11 @@ export interface FleetFigures {
   /** Seconds since the oldest news came that no lane has taken; 0 when there is none. */
   inboxOldestSeconds: number;
   /** Lanes with open operations. */
-  lanes: number;
+  openBatches: number;
   /** Those of them whose next moment passed more than a minute ago. */
-  overdueLanes: number;
+  overdueBatches: number;
   /** Those of them that were made more than two minutes ago and never opened. */
-  unopenedLanes: number;
+  unopenedBatches: number;
   /** Open operations by the age of their lane, one entry per bucket of {@link AGE_BUCKETS}. */
   openOperations: number[];
   /** Messages by state that no computer has taken yet. */
@@ -65,9 +65,9 @@ export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
     outboxOldestSeconds: queues!.outbox_seconds,
     inbox: queues!.inbox,
     inboxOldestSeconds: queues!.inbox_seconds,
-    lanes: lanes!.lanes,
-    overdueLanes: lanes!.overdue,
-    unopenedLanes: lanes!.unopened,
+    openBatches: lanes!.lanes,
+    overdueBatches: lanes!.overdue,
+    unopenedBatches: lanes!.unopened,
     openOperations: lanes!.operations,
     messages: { queued: 0, sent: 0, ...byKey(messages, 'state', 'count') },
     reports: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'count') },

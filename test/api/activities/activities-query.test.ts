@@ -11,12 +11,12 @@ const groups: Record<string, number> = {};
 beforeAll(async () => {
   world = await createFleetWorld();
   groups['ended'] = await snaps(['web', 'db', 'desk'], { action: 'hold', snaps: [{ name: 'hello' }] });
-  await world.settle();
+  await world.processEvents();
   const [first, second] = await childrenOf(world.db, groups['ended']);
   const at = world.clock.now();
-  await addEvent(world.db, { lane: first!.lane_id, activity: first!.id, kind: 'result', ok: true, at });
-  await addEvent(world.db, { lane: second!.lane_id, activity: second!.id, kind: 'result', ok: false, at });
-  await world.settle();
+  await addEvent(world.db, { batch: first!.lane_id, activity: first!.id, kind: 'result', ok: true, at });
+  await addEvent(world.db, { batch: second!.lane_id, activity: second!.id, kind: 'result', ok: false, at });
+  await world.processEvents();
   world.clock.advance(13 * 3_600_000);
   groups['later'] = await snaps(['db'], { deliver_after: '2026-11-22T02:00:00Z' });
   groups['quick'] = await snaps(['web']);
@@ -130,7 +130,7 @@ describe('GET /activities?query=', () => {
       body: { max_message_backlog: 0 },
     });
     const held = await snaps(['desk']);
-    await world.settle();
+    await world.processEvents();
     expect((await flat('status:waiting')).map(({ id, parent_id }) => parent_id ?? id)).toEqual([
       ...[held, held],
       ...[groups['quick'], groups['quick'], groups['ended']],

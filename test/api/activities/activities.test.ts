@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activityGroups } from '../../support/activities/activity-groups.ts';
 import { childrenOf } from '../../support/activities/activity-rows.ts';
-import { PUBLIC_URL } from '../../support/http/app.ts';
-import { insertComputer } from '../../support/computers/computers.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { insertComputer } from '../../support/computers/computers.ts';
+import { PUBLIC_URL } from '../../support/http/app.ts';
 
 let world: FleetWorld;
 const { act, get, cancel, report } = activityGroups(() => world);
@@ -20,7 +20,7 @@ const NO_ACTIONS = { approvable: false, cancelable: false, reappliable: false, r
 describe('GET /activities/{id}', () => {
   it('shows a parent with its children and every key, and no computer', async () => {
     const group = await act(['web', 'db', 'desk']);
-    await world.settle();
+    await world.processEvents();
     await report(group, true, false, null);
     const { status, body } = await get(`/activities/${group}`);
     expect(status).toBe(200);
@@ -55,10 +55,10 @@ describe('GET /activities/{id}', () => {
     const { accountId } = world;
     const leaving = await insertComputer(world.db, { accountId, title: 'leaving', group: 'servers' });
     const group = await act([], { computer_ids: [world.ids['web'], leaving] });
-    await world.settle();
+    await world.processEvents();
     const token = world.tokens.admin;
     await world.app.call('POST', '/computers:delete', { token, body: { computer_ids: [leaving] } });
-    await world.settle();
+    await world.processEvents();
     const expected = [
       { computer_id: world.ids['web'], computer_title: 'web', cancel_requested: false },
       { computer_id: leaving, computer_title: 'leaving', cancel_requested: false },
@@ -79,7 +79,7 @@ describe('GET /activities/{id}', () => {
 
   it('tells when a group was delivered whose result came in the same moment', async () => {
     const group = await act(['web']);
-    await world.settle();
+    await world.processEvents();
     await report(group, false);
     const { body } = await get(`/activities/${group}`);
     expect(body).toMatchObject({ activity_status: 'failed', delivery_time: '2026-11-21T12:00:00Z' });
@@ -87,7 +87,7 @@ describe('GET /activities/{id}', () => {
 
   it('shows an operation with what became of it', async () => {
     const group = await act(['web']);
-    await world.settle();
+    await world.processEvents();
     await report(group, true);
     const [child] = await childrenOf(world.db, group);
     const { body } = await get(`/activities/${child!.id}`);
@@ -110,7 +110,7 @@ describe('GET /activities/{id}', () => {
     world.db.query('update account set max_message_backlog = $2 where id = $1', [world.accountId, bound]);
 
   const emptyQueues = async () => {
-    await world.settle(true);
+    await world.processEvents(true);
     await world.db.query(`update agent_message set state = 'acked'`);
   };
 
@@ -126,19 +126,19 @@ describe('GET /activities/{id}', () => {
     expect(await shown()).toEqual(['undelivered', 'waiting', 'undelivered']);
     await limit(0);
     expect(await shown()).toEqual(['waiting', 'waiting', 'waiting']);
-    await world.settle();
+    await world.processEvents();
     expect(await shown()).toEqual(['waiting', 'waiting', 'waiting']);
     await limit(null);
     expect(await shown()).toEqual(['undelivered', 'undelivered', 'undelivered']);
     await cancel([first, group]);
-    await world.settle();
+    await world.processEvents();
   });
 
   it('shows a group as scheduled while all that is due has no room and the rest is due later', async () => {
     await emptyQueues();
     await limit(0);
     const group = await act(['web', 'db'], { deliver_after_window: 60 });
-    await world.settle();
+    await world.processEvents();
     const [due, later] = (await childrenOf(world.db, group)).map(({ id }) => id);
     const soon = new Date(world.clock.now().getTime() + 60_000);
     await world.db.query('update activity set deliver_at = $2 where id = any($1::int[])', [
@@ -161,7 +161,7 @@ describe('GET /activities/{id}', () => {
     expect(await shown()).toEqual(['undelivered', 'undelivered', 'undelivered']);
     await limit(null);
     await cancel([group]);
-    await world.settle();
+    await world.processEvents();
   });
 
   it.each(['999999999', '0', '-1', '1.5', 'x', '9007199254740993', '99999999999999999999', '%D9%A1'])(
@@ -186,7 +186,7 @@ describe('GET /activities/parents', () => {
   it('counts children by outcome and names the only computer', async () => {
     const several = await act(['web', 'db', 'desk']);
     const one = await act(['db']);
-    await world.settle();
+    await world.processEvents();
     await report(several, true, false, null);
     const { body } = await get('/activities/parents?limit=2');
     expect(idsOf(body)).toEqual([one, several]);
@@ -208,7 +208,7 @@ describe('GET /activities/parents', () => {
 
   it('ends failed when any child failed, at the time of the last', async () => {
     const group = await act(['web', 'db']);
-    await world.settle();
+    await world.processEvents();
     await report(group, true, null);
     world.clock.advance(60_000);
     await report(group, null, false);

@@ -62,7 +62,7 @@ describe('POST /activities/approve', () => {
     expect((await detail(group)).actions.approvable).toBe(false);
   });
 
-  it('STATE-bad: refuses what somebody canceled, before the lanes have seen the cancel', async () => {
+  it('STATE-bad: refuses what somebody canceled, before the batches have seen the cancel', async () => {
     const group = await unapproved(['web', 'db']);
     const [one, two] = await childrenOf(world.db, group);
     expect((await verb('cancel', [one!.id])).status).toBe(200);

@@ -17,7 +17,7 @@ const NO_ACTIONS = { approvable: false, cancelable: false, reappliable: false, r
 describe('POST /activities/cancel', () => {
   it('takes back at once what no computer has, and cancels the rest', async () => {
     const group = await act(['web', 'db']);
-    await world.settle();
+    await world.processEvents();
     const [first] = await childrenOf(world.db, group);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [first!.id]);
     const { status, body } = await cancel([group, group]);
@@ -25,7 +25,7 @@ describe('POST /activities/cancel', () => {
     expect((await childrenOf(world.db, group)).map(({ message }) => message)).toEqual(['sent', 'withdrawn']);
     const orders = await world.db.query(`select key from outbox where kind = 'cancel'`);
     expect(orders).toContainEqual({ key: `activity/${group}` });
-    await world.settle();
+    await world.processEvents();
     expect((await get(`/activities/${group}`)).body).toMatchObject({
       activity_status: 'canceled',
       completion_time: world.clock.now().toISOString().replace('.000', ''),
@@ -35,7 +35,7 @@ describe('POST /activities/cancel', () => {
 
   it('shows at once what it accepted, and no longer once that is carried out', async () => {
     const group = await act(['web', 'db']);
-    await world.settle();
+    await world.processEvents();
     const [first, second] = await childrenOf(world.db, group);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [first!.id]);
     /** Of the group and its operations, however they are read. */
@@ -56,15 +56,15 @@ describe('POST /activities/cancel', () => {
     expect(await read()).toEqual(['undelivered', 'undelivered', 'undelivered']);
     await cancel([second!.id]);
     expect(await read()).toEqual(['undelivered', 'undelivered', 'undelivered, cancel requested']);
-    await world.settle();
+    await world.processEvents();
     expect(await read()).toEqual(['undelivered', 'undelivered', 'canceled']);
     await cancel([group]);
     expect(await read()).toEqual(['undelivered, cancel requested', 'undelivered, cancel requested', 'canceled']);
-    await world.settle();
+    await world.processEvents();
     expect(await read()).toEqual(['canceled', 'canceled', 'canceled']);
   });
 
-  it('shows that at once on a group whose lanes were never opened', async () => {
+  it('shows that at once on a group whose batches were never opened', async () => {
     const group = await act(['web', 'db']);
     await cancel([group]);
     const { body } = await get(`/activities/${group}`);
@@ -73,12 +73,12 @@ describe('POST /activities/cancel', () => {
       true,
       true,
     ]);
-    await world.settle();
+    await world.processEvents();
   });
 
   it('cancels one operation of a group and its own workflow, and leaves the others', async () => {
     const group = await act(['web', 'db']);
-    await world.settle();
+    await world.processEvents();
     const [first, second] = await childrenOf(world.db, group);
     await cancel([first!.id]);
     const keys = (await world.db.query<{ key: string }>(`select key from outbox where kind = 'cancel'`)).map(
@@ -86,14 +86,14 @@ describe('POST /activities/cancel', () => {
     );
     expect(keys).toContain(`activity/${first!.id}`);
     expect(keys).not.toContain(`activity/${group}`);
-    await world.settle();
+    await world.processEvents();
     const statuses = (await childrenOf(world.db, group)).map(({ status }) => status);
     expect(statuses).toEqual(['canceled', 'undelivered']);
     expect((await cancel([second!.id])).status).toBe(200);
-    await world.settle();
+    await world.processEvents();
   });
 
-  it('leaves the workflow of a lane of many alone when one operation of it is canceled', async () => {
+  it('leaves the workflow of a batch of many alone when one operation of it is canceled', async () => {
     const rows = await world.db.query<{ id: number }>(
       `insert into computer (account_id, access_group_id, state, title)
        select account_id, access_group_id, 'approved', 'mass' from computer, generate_series(1, 30) where id = $1
@@ -105,7 +105,7 @@ describe('POST /activities/cancel', () => {
     await world.db.query(`delete from outbox where kind = 'cancel'`);
     await cancel([first!.id]);
     expect(await world.db.query(`select key from outbox where kind = 'cancel'`)).toEqual([]);
-    await world.settle();
+    await world.processEvents();
     const canceled = (await childrenOf(world.db, group)).filter(({ status }) => status === 'canceled');
     expect(canceled.map(({ id }) => id)).toEqual([first!.id]);
   });
@@ -118,17 +118,17 @@ describe('POST /activities/cancel', () => {
       `activity/${id}`,
     ]);
     expect(orders).toHaveLength(1);
-    await world.settle();
+    await world.processEvents();
     expect((await get(`/activities/${id}`)).body).toMatchObject({ activity_status: 'canceled', creator: null });
   });
 
   it('lets a late report replace canceled', async () => {
     const group = await act(['web']);
-    await world.settle();
+    await world.processEvents();
     const [child] = await childrenOf(world.db, group);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [child!.id]);
     expect((await cancel([group])).status).toBe(200);
-    await world.settle();
+    await world.processEvents();
     expect((await get(`/activities/${group}`)).body.activity_status).toBe('canceled');
     await report(group, true);
     expect((await get(`/activities/${group}`)).body.activity_status).toBe('succeeded');
@@ -136,10 +136,10 @@ describe('POST /activities/cancel', () => {
 
   it('does nothing twice when two ask at once (STATE-bad)', async () => {
     const group = await act(['web', 'db', 'desk']);
-    await world.settle();
+    await world.processEvents();
     const answers = await Promise.all([cancel([group]), cancel([group]), cancel([group])]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    await world.settle();
+    await world.processEvents();
     const [parent] = await world.db.query('select open_count, canceled_count from activity where id = $1', [group]);
     expect(parent).toEqual({ open_count: 0, canceled_count: 3 });
   });
@@ -158,7 +158,7 @@ describe('POST /activities/cancel', () => {
     it('STATE-bad: one that has ended among open ones', async () => {
       const open = await act(['web']);
       const ended = await act(['db']);
-      await world.settle();
+      await world.processEvents();
       await report(ended, true);
       const { status, body } = await unchanged(() => cancel([open, ended]));
       expect(status).toBe(400);
@@ -170,17 +170,24 @@ describe('POST /activities/cancel', () => {
 
     it('STATE-bad: one whose end is known and not settled yet, and a group only if all that is open has one', async () => {
       const [whole, part] = [await act(['web', 'db']), await act(['web', 'db'])];
-      await world.settle();
+      await world.processEvents();
       const ends = [...(await childrenOf(world.db, whole)), (await childrenOf(world.db, part))[0]!];
       for (const { id, lane_id: lane } of ends)
-        await addEvent(world.db, { lane, activity: id, kind: 'result', ok: true, body: 'done', at: world.clock.now() });
+        await addEvent(world.db, {
+          batch: lane,
+          activity: id,
+          kind: 'result',
+          ok: true,
+          body: 'done',
+          at: world.clock.now(),
+        });
       for (const id of [whole, ends[0]!.id, ends[2]!.id]) {
         const { status, body } = await unchanged(() => cancel([id]));
         expect(status).toBe(400);
         expect(body).toMatchObject({ error: 'ActivityNotEligible', details: [{ id, message: 'has already ended' }] });
       }
       expect((await cancel([part])).status).toBe(200);
-      await world.settle();
+      await world.processEvents();
       const statuses = (await childrenOf(world.db, part)).map(({ status }) => status);
       expect(statuses).toEqual(['succeeded', 'canceled']);
     });

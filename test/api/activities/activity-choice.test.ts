@@ -29,45 +29,45 @@ const events = async () =>
 describe('POST /activities/cancel with a query', () => {
   it('cancels groups and operations that it finds, newest first, and leaves the others', async () => {
     const [first, second] = [await act('web', 'db'), await act('web')];
-    await world.settle();
+    await world.processEvents();
     const before = await events();
     const answer = await post('cancel', { query: `type:ActivityGroup id:${first} OR id:${second}` });
     expect([answer.status, answer.body]).toEqual([200, [second, first]]);
     expect(await events()).toBe(before + 2);
     const third = await act('web', 'db');
-    await world.settle();
+    await world.processEvents();
     expect(await statuses(first)).toEqual(['canceled', 'canceled']);
     const [onWeb] = await childrenOf(world.db, third);
     const one = await post('cancel', { query: `computer:web parent-id:${third}` });
     expect([one.status, one.body]).toEqual([200, [onWeb!.id]]);
-    await world.settle();
+    await world.processEvents();
     expect(await statuses(third)).toEqual(['canceled', 'undelivered']);
   });
 
   it('counts operations with their groups once', async () => {
     const group = await act('web', 'db');
-    await world.settle();
+    await world.processEvents();
     const children = await childrenOf(world.db, group);
     const before = await events();
     const { body } = await post('cancel', { query: 'status:undelivered' });
     expect(body).toEqual([...children.map(({ id }) => id).toReversed(), group]);
     expect(await events()).toBe(before + 1);
-    await world.settle();
+    await world.processEvents();
     expect(await statuses(group)).toEqual(['canceled', 'canceled']);
   });
 
   it('STATE-bad: changes nothing when one of them has ended', async () => {
     const group = await act('web', 'db');
-    await world.settle();
+    await world.processEvents();
     const [first] = await childrenOf(world.db, group);
     await addEvent(world.db, {
-      lane: first!.lane_id,
+      batch: first!.lane_id,
       activity: first!.id,
       kind: 'result',
       ok: true,
       at: world.clock.now(),
     });
-    await world.settle();
+    await world.processEvents();
     const before = await events();
     const { status, body } = await post('cancel', { query: `parent-id:${group}` });
     expect([status, body.error, body.details]).toEqual([
@@ -86,7 +86,7 @@ describe('POST /activities/cancel with a query', () => {
     expect((await post('cancel', { query: `id:${group}` }, world.tokens.foreign)).body).toEqual([]);
     expect((await post('cancel', { query: `id:${group}` }, world.tokens.servers)).body).toEqual([]);
     expect((await post('cancel', { query: `id:${group}` }, world.tokens.mixed)).body.error).toBe('Forbidden');
-    await world.settle();
+    await world.processEvents();
     expect(await statuses(group)).toEqual(['undelivered']);
   });
 
@@ -122,7 +122,7 @@ describe('POST /activities/cancel with a query', () => {
 describe('POST /activities/approve with a query', () => {
   it('approves what waits for it, all or nothing', async () => {
     const group = await act('web', 'db');
-    await world.settle();
+    await world.processEvents();
     await world.db.query(
       `update activity set status = 'unapproved', needed_approval = true where $1 in (id, parent_id)`,
       [group],

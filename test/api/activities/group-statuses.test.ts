@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activityGroups } from '../../support/activities/activity-groups.ts';
 import { childrenOf } from '../../support/activities/activity-rows.ts';
-import { insertComputer } from '../../support/computers/computers.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { insertComputer } from '../../support/computers/computers.ts';
 
 let world: FleetWorld;
 const { act, get, cancel, report } = activityGroups(() => world);
@@ -36,10 +36,10 @@ describe('a scheduled group', () => {
     const leaving = await aComputer('leaving');
     const computer_ids = [leaving, world.ids['web'], world.ids['db']];
     const group = await act([], { computer_ids, deliver_after: inHours(2) });
-    await world.settle();
+    await world.processEvents();
     const [first] = await childrenOf(world.db, group);
     await (what === 'a cancelled child' ? cancel([first!.id]) : remove(leaving));
-    await world.settle();
+    await world.processEvents();
     const { body } = await get(`/activities/${group}`);
     expect(body).toMatchObject({ activity_status: 'scheduled', delivery_time: null, completion_time: null });
     const statuses = body.children.map((child: { activity_status: string }) => child.activity_status);
@@ -64,9 +64,9 @@ describe('a scheduled group', () => {
     await move([first!.id, group], due(1));
     const last = others.map(({ id }) => id);
     await move(last, due(5));
-    await world.settle();
+    await world.processEvents();
     await cancel([first!.id]);
-    await world.settle();
+    await world.processEvents();
     world.clock.advance(2 * 3_600_000);
     expect((await get(`/activities/${group}`)).body).toMatchObject({
       activity_status: 'scheduled',
@@ -85,7 +85,7 @@ describe('an unapproved group', () => {
     await world.db.query(`update activity set status = 'unapproved' where id = $1 or parent_id = $1`, [group]);
     const [first, second] = await childrenOf(world.db, group);
     await cancel([first!.id]);
-    await world.settle();
+    await world.processEvents();
     expect((await get(`/activities/${group}`)).body).toMatchObject({
       activity_status: 'unapproved',
       delivery_time: null,
@@ -96,7 +96,7 @@ describe('an unapproved group', () => {
     const [unapproved] = await childrenOf(world.db, other);
     await world.db.query(`update activity set status = 'unapproved' where id = any($1)`, [[other, unapproved!.id]]);
     await cancel([unapproved!.id]);
-    await world.settle();
+    await world.processEvents();
     expect((await get(`/activities/${other}`)).body).toMatchObject({
       activity_status: 'undelivered',
       delivery_time: null,
@@ -107,10 +107,10 @@ describe('an unapproved group', () => {
 describe('a group that has ended', () => {
   it('is canceled where one operation was canceled and the others succeeded', async () => {
     const group = await act(['web', 'db', 'desk']);
-    await world.settle();
+    await world.processEvents();
     const [first] = await childrenOf(world.db, group);
     await cancel([first!.id]);
-    await world.settle();
+    await world.processEvents();
     await report(group, null, true, true);
     expect((await get(`/activities/${group}`)).body).toMatchObject({ activity_status: 'canceled' });
     const query = encodeURIComponent(`id:${group}`);
@@ -122,7 +122,7 @@ describe('a group that has ended', () => {
   it('is canceled where a computer left and the other succeeded', async () => {
     const leaving = await aComputer('leaves');
     const group = await act([], { computer_ids: [leaving, world.ids['web']] });
-    await world.settle();
+    await world.processEvents();
     await remove(leaving);
     await report(group, null, true);
     expect((await get(`/activities/${group}`)).body).toMatchObject({ activity_status: 'canceled' });
@@ -130,7 +130,7 @@ describe('a group that has ended', () => {
 
   it('is failed where one failed, whatever became of the others', async () => {
     const group = await act(['web', 'db', 'desk']);
-    await world.settle();
+    await world.processEvents();
     const [first] = await childrenOf(world.db, group);
     await cancel([first!.id]);
     await report(group, null, false, true);

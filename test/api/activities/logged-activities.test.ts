@@ -58,7 +58,7 @@ describe('the log line of a request', () => {
     await cancel([second, first]);
     expect(line()).toMatchObject({ operation: 'cancelActivities', activityIds: [second, first] });
     expect(line()).not.toHaveProperty('activityCount');
-    await world.settle();
+    await world.processEvents();
     await report(first, true);
     const body = { activity_ids: [first] };
     const again = await world.app.call('POST', '/activities/reapply', { token: world.tokens.admin, body });

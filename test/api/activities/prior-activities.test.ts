@@ -71,12 +71,12 @@ const snaps = async (computers: readonly number[], more: object = {}): Promise<n
   (await post('/snaps', { action: 'install', computer_ids: computers, snaps: [{ name: 'first' }], ...more })).id;
 
 async function end(group: number, ok: boolean, computer?: number): Promise<void> {
-  await world.settle();
+  await world.processEvents();
   for (const child of await childrenOf(world.db, group)) {
     if (computer !== undefined && child.computer_id !== computer) continue;
-    await addEvent(world.db, { lane: child.lane_id, activity: child.id, kind: 'result', ok, at: world.clock.now() });
+    await addEvent(world.db, { batch: child.lane_id, activity: child.id, kind: 'result', ok, at: world.clock.now() });
   }
-  await world.settle();
+  await world.processEvents();
 }
 
 const read = async (id: number) =>
@@ -99,7 +99,7 @@ describe('an action that names an activity to follow', () => {
     const { path, body } = acts[name]!(prior);
     const answer = await post(path, body);
     const id: number = Array.isArray(answer) ? answer[0] : answer.id;
-    await world.settle();
+    await world.processEvents();
     expect((await statuses(id))[0]).toBe('waiting');
     expect(await read(id)).toMatchObject({ after: prior });
     expect(
@@ -109,7 +109,7 @@ describe('an action that names an activity to follow', () => {
       ),
     ).toEqual([]);
     await end(prior, false);
-    await world.settle();
+    await world.processEvents();
     const children = await childrenOf(world.db, id);
     expect(children.length).toBeGreaterThan(0);
     const text = `Activity ${prior} did not succeed on this computer.`;
@@ -152,7 +152,7 @@ describe('what waits for another activity', () => {
   it('goes on each computer by itself, as soon as that one has succeeded there', async () => {
     const prior = await snaps([web, db]);
     const next = await snaps([web, db], { after: prior });
-    await world.settle();
+    await world.processEvents();
     expect(await statuses(next)).toEqual(['waiting', 'waiting', 'waiting']);
     await end(prior, true, web);
     expect(await statuses(next)).toEqual(['undelivered', 'undelivered', 'waiting']);
@@ -170,7 +170,7 @@ describe('what waits for another activity', () => {
     await end(prior, false, db);
     const next = await snaps([web, db], { after: prior });
     expect((await statuses(next))[0]).toBe('waiting');
-    await world.settle();
+    await world.processEvents();
     expect((await statuses(next)).slice(1)).toEqual(['undelivered', 'canceled']);
   });
 
@@ -181,18 +181,18 @@ describe('what waits for another activity', () => {
       await snaps([web], { after: change!.id }),
       await snaps([web], { after: chain.id }),
     ];
-    await world.settle();
+    await world.processEvents();
     const done = (id: number, lane: number) =>
-      addEvent(world.db, { lane, activity: id, kind: 'result', ok: true, at: world.clock.now() });
+      addEvent(world.db, { batch: lane, activity: id, kind: 'result', ok: true, at: world.clock.now() });
     await done(change!.id, change!.lane_id);
-    await world.settle();
-    await world.settle();
+    await world.processEvents();
+    await world.processEvents();
     expect([await statuses(behindStep), await statuses(behindAll)]).toEqual([
       ['undelivered', 'undelivered'],
       ['waiting', 'waiting'],
     ]);
     await done(restart!.id, restart!.lane_id);
-    await world.settle();
+    await world.processEvents();
     expect(await statuses(behindAll)).toEqual(['undelivered', 'undelivered']);
   });
 
@@ -216,9 +216,9 @@ describe('what waits for another activity', () => {
   it('can be canceled while it waits', async () => {
     const prior = await snaps([web]);
     const next = await snaps([web], { after: prior });
-    await world.settle();
+    await world.processEvents();
     await post('/activities/cancel', { activity_ids: [next] });
-    await world.settle();
+    await world.processEvents();
     await end(prior, true);
     expect(await statuses(next)).toEqual(['canceled', 'canceled']);
   });
@@ -226,10 +226,10 @@ describe('what waits for another activity', () => {
   it('follows in rows of any number', async () => {
     const row = [await snaps([web])];
     for (let i = 0; i < 4; i++) row.push(await snaps([web], { after: row[i]! }));
-    await world.settle();
+    await world.processEvents();
     await end(row[0]!, true);
     await end(row[1]!, false);
-    for (let i = 0; i < 4; i++) await world.settle();
+    for (let i = 0; i < 4; i++) await world.processEvents();
     const ends = await Promise.all(row.map(async (id) => (await statuses(id))[1]));
     expect(ends).toEqual(['succeeded', 'failed', 'canceled', 'canceled', 'canceled']);
   });
@@ -240,7 +240,7 @@ describe('what waits for another activity', () => {
     const path = `/computers/${web}/kernel/upgrade?kernel_package_id=${kernel_package_id}&after=${prior}`;
     const { id } = await post(path, {});
     expect(await read(id)).toMatchObject({ after: prior, activity_status: 'waiting' });
-    await world.settle(true);
+    await world.processEvents(true);
   });
 
   it('is not shown where nothing was named', async () => {

@@ -181,7 +181,7 @@ describe('the time zone of a script profile', () => {
         expect(await daily.startDueRun(id, new Date(date), t.now())).toBe('started');
         const again = new Date(Date.parse(date) + 60 * MINUTE);
         expect(await t.kind.startDueRun(id, again, again)).toBe('not-planned');
-        await t.world.settle(true);
+        await t.world.processEvents(true);
       }
       expect(await t.runs(id)).toHaveLength(3);
       expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
@@ -212,7 +212,7 @@ describe('the time zone of a script profile', () => {
       if (run % 10 === 0) await t.refresh();
       await t.kind.startDueRun(id, date, t.now());
       orders.push(await t.orders(id));
-      await t.world.settle(true);
+      await t.world.processEvents(true);
     }
     expect(orders.filter((made) => made > 0)).toHaveLength(2);
     const { times } = (await t.kind.desiredSchedule(t.world.db, id, t.now()))!;

@@ -32,7 +32,7 @@ async function answer(activity: number, answers: Record<number, 'fetched' | 'pas
     const how = answers[computer_id];
     if (how) {
       const kind = how === 'fetched' ? 'delivered' : 'result';
-      await addEvent(db, { lane: lane_id, activity: id, kind, ok: how !== 'breaks', body: 'said', at: now() });
+      await addEvent(db, { batch: lane_id, activity: id, kind, ok: how !== 'breaks', body: 'said', at: now() });
     }
     if (how === 'passes' || how === 'fails') {
       const report = auditReport([how === 'passes' ? 'pass' : 'fail']);

@@ -88,7 +88,7 @@ describe('POST /processes/kill and /terminate', () => {
   it('fails what was never reported here, unsent, and sends the rest', async () => {
     const { body } = await signal(about('812, 4711 ,812'));
     expect(body.summary).toBe('Signal 2 processes with KILL');
-    await world.settle();
+    await world.processEvents();
     expect(await children(body.id)).toMatchObject([
       { status: 'undelivered', message: 'queued' },
       {
@@ -104,16 +104,16 @@ describe('POST /processes/kill and /terminate', () => {
   it('fails it again, unsent, when the signals are repeated, also once it is reported', async () => {
     const { admin } = world.tokens;
     const { body: old } = await signal(about([4711, 812, 4712]));
-    await world.settle();
+    await world.processEvents();
     const sent = await world.db.query<{ id: number; lane_id: number }>(
       `select id, lane_id from activity where parent_id = $1 and status = 'undelivered'`,
       [old.id],
     );
     const at = world.clock.now();
     for (const { id, lane_id } of sent) {
-      await addEvent(world.db, { lane: lane_id, activity: id, kind: 'result', ok: true, at });
+      await addEvent(world.db, { batch: lane_id, activity: id, kind: 'result', ok: true, at });
     }
-    await world.settle();
+    await world.processEvents();
     await world.db.query(
       `insert into computer_process (computer_id, pid, name, state, start_time) values ($1, 4712, 'late', 'S', 1)`,
       [world.ids['web']],
@@ -123,7 +123,7 @@ describe('POST /processes/kill and /terminate', () => {
       body: { activity_ids: [old.id] },
     });
     expect(status).toBe(200);
-    await world.settle();
+    await world.processEvents();
     const unsent = { status: 'failed', message: null, delivery_time: null };
     expect(await children(body[0])).toMatchObject([
       { ...unsent, result_text: 'The computer has reported no process with the number 4711.' },
@@ -135,15 +135,15 @@ describe('POST /processes/kill and /terminate', () => {
 
   it('repeats one of several signals as what it is alone', async () => {
     const { body: old } = await signal(about([812, 1]));
-    await world.settle();
+    await world.processEvents();
     const ended = await world.db.query<{ id: number; lane_id: number }>(
       'select id, lane_id from activity where parent_id = $1 order by id',
       [old.id],
     );
     for (const { id, lane_id } of ended) {
-      await addEvent(world.db, { lane: lane_id, activity: id, kind: 'result', ok: true, at: world.clock.now() });
+      await addEvent(world.db, { batch: lane_id, activity: id, kind: 'result', ok: true, at: world.clock.now() });
     }
-    await world.settle();
+    await world.processEvents();
     const { body } = await world.app.call('POST', '/activities/reapply', {
       token: world.tokens.admin,
       body: { activity_ids: [ended[0]!.id, old.id] },
@@ -162,7 +162,7 @@ describe('POST /processes/kill and /terminate', () => {
 
   it('is no more delivered when a part of it has failed unsent', async () => {
     const { body } = await signal(about([812, 999_999]));
-    await world.settle();
+    await world.processEvents();
     const { body: read } = await world.app.call('GET', `/activities/${body.id}`, { token: world.tokens.admin });
     expect(read).toMatchObject({ activity_status: 'undelivered', delivery_time: null });
     const statuses = read.children.map((child: { activity_status: string }) => child.activity_status);
@@ -172,7 +172,7 @@ describe('POST /processes/kill and /terminate', () => {
   it('fails as a whole when it can send nothing', async () => {
     const { body } = await signal(about([999_999]), 'terminate');
     expect(body.summary).toBe('Signal process (PID 999999) with TERM');
-    await world.settle();
+    await world.processEvents();
     const { body: read } = await world.app.call('GET', `/activities/${body.id}`, { token: world.tokens.admin });
     expect(read).toMatchObject({ activity_status: 'failed', delivery_time: null });
   });

@@ -42,9 +42,9 @@ async function storeKey(computer: number, key: string, keys = TEST_KEYS): Promis
 
 async function end(group: number, ok: boolean): Promise<void> {
   const [child] = await childrenOf(world.db, group);
-  const result = { lane: child!.lane_id, activity: child!.id, kind: 'result' as const, ok, at: world.clock.now() };
+  const result = { batch: child!.lane_id, activity: child!.id, kind: 'result' as const, ok, at: world.clock.now() };
   await addEvent(world.db, { ...result, body: ok ? 'made' : 'the TPM refused' });
-  await world.settle();
+  await world.processEvents();
 }
 
 const events = async () =>
@@ -93,11 +93,11 @@ describe('GET recovery-key', () => {
     const first = (await generate(id)).body;
     expect(first).toMatchObject({ type: 'ActivityGroup', summary: `Generate FDE recovery key for computer ${id}` });
     expect((await read(id)).body.activity).toMatchObject({ id: first.id, activity_status: 'undelivered' });
-    await world.settle();
+    await world.processEvents();
     await end(first.id, false);
     expect((await read(id)).body.activity).toMatchObject({ id: first.id, activity_status: 'failed' });
     const second = (await generate(id)).body;
-    await world.settle();
+    await world.processEvents();
     await end(second.id, true);
     expect((await read(id)).body.activity).toBeNull();
   });
@@ -106,7 +106,7 @@ describe('GET recovery-key', () => {
     const id = await anEncrypted();
     await world.db.query('update account set max_message_backlog = 0 where id = $1', [world.accountId]);
     await generate(id);
-    await world.settle();
+    await world.processEvents();
     expect((await read(id)).body.activity).toMatchObject({ activity_status: 'waiting' });
     await world.db.query('update account set max_message_backlog = null where id = $1', [world.accountId]);
   });
@@ -168,7 +168,7 @@ describe('POST recovery-key:generate', () => {
     const { body } = await generate(id);
     const token = world.tokens.admin;
     await world.app.call('POST', '/activities/cancel', { token, body: { activity_ids: [body.id] } });
-    await world.settle();
+    await world.processEvents();
     expect((await generate(id)).status).toBe(200);
   });
 

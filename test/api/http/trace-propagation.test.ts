@@ -51,7 +51,7 @@ const leaving = (title: string) => insertComputer(world.db, { accountId: world.a
 describe('the trace of a request is propagated to the outbox by', () => {
   it('POST /activities/cancel, for groups and operations', async () => {
     const [whole, part] = [await act(['web', 'db']), await act(['web', 'db'])];
-    await world.settle();
+    await world.processEvents();
     const [first] = await childrenOf(world.db, part);
     await call('POST', '/activities/cancel', { activity_ids: [whole, first!.id] });
     expect(await ordered()).toEqual([`cancel activity/${whole}`, `cancel activity/${first!.id}`]);
@@ -59,7 +59,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
 
   it('POST /activities/reapply and /activities/revert', async () => {
     const group = await act(['web']);
-    await world.settle();
+    await world.processEvents();
     await report(group, true);
     const again = (await call('POST', '/activities/reapply', { activity_ids: [group] })).body;
     const back = (await call('POST', '/activities/revert', { activity_ids: [group] })).body;
@@ -69,7 +69,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
   it('POST /computers/{id}/archive, with what it cancels', async () => {
     const id = await leaving('leaves');
     const group = await act([], { computer_ids: [id] });
-    await world.settle();
+    await world.processEvents();
     const [operation] = await childrenOf(world.db, group);
     const { body } = await call('POST', `/computers/${id}/archive`, { computer_title: 'leaves' });
     expect(await ordered()).toEqual([`cancel activity/${operation!.id}`, `start ${body.id}`]);
@@ -78,7 +78,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
   it('POST /computers:delete', async () => {
     const id = await leaving('goes');
     const group = await act([], { computer_ids: [id] });
-    await world.settle();
+    await world.processEvents();
     const [operation] = await childrenOf(world.db, group);
     await call('POST', '/computers:delete', { computer_ids: [id] });
     expect(await ordered()).toEqual([`cancel activity/${operation!.id}`]);
@@ -87,7 +87,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
   it('POST /scripts/{id}:redact', async () => {
     const { id } = await quietly('/scripts', script({ title: 'Secret' }));
     const group = (await quietly(`/scripts/${id}:execute`, { query: 'web' })).id;
-    await world.settle();
+    await world.processEvents();
     const [operation] = await childrenOf(world.db, group);
     await call('POST', `/scripts/${id}:redact`);
     expect(await ordered()).toEqual([`cancel activity/${operation!.id}`]);

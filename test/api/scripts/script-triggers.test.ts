@@ -95,7 +95,7 @@ describe('a recurring trigger', () => {
       expect(await t.kind.startDueRun(id, at, t.now())).toBe('known');
       const next = text(new Date(at.getTime() + HOUR));
       expect((await t.read(id)).trigger).toMatchObject({ last_run: text(t.now()), next_run: next });
-      await t.world.settle(true);
+      await t.world.processEvents(true);
     }
     expect(await t.runs(id)).toHaveLength(3);
   });
@@ -185,7 +185,7 @@ describe('a recurring trigger', () => {
     const outcomes: string[] = [];
     for (const hour of [0, 1, 2, 3]) {
       outcomes.push(await strict.startDueRun(id, later(hour), t.now()));
-      await t.world.settle(true);
+      await t.world.processEvents(true);
       t.world.clock.advance(HOUR);
     }
     expect(outcomes).toEqual(['started', 'superseded', 'superseded', 'started']);

@@ -81,7 +81,7 @@ describe('creating a group', () => {
     });
   });
 
-  it('gives each of up to 25 computers a lane named after its first operation', async () => {
+  it('gives each of up to 25 computers a batch named after its first operation', async () => {
     const account = await anAccount(db, { computers: 25 });
     const group = await aGroup(db, account, { operations: aChain(2) });
     const lanes = await db.query<{ wf_id: string; single: boolean; size: number; summary: string; first: number }>(
@@ -97,7 +97,7 @@ describe('creating a group', () => {
     }
   });
 
-  it('gives more computers lanes named after the group', async () => {
+  it('gives more computers batches named after the group', async () => {
     const account = await anAccount(db, { computers: 26 });
     const group = await aGroup(db, account);
     const lanes = await db.query('select wf_id, single, size, open_count from lane where parent_id = $1', [group]);
@@ -142,11 +142,11 @@ describe('creating a group', () => {
     expect(rows).toEqual({ ...others, children: children.map((child) => ({ ...child, reapplied_from: null })) });
   });
 
-  it('sizes lanes between their bounds', () => {
+  it('sizes batches between their bounds', () => {
     expect([26, 5000, 5001, 12_345, 100_000].map((n) => batchSize(n, SETTINGS))).toEqual([500, 500, 501, 1235, 5000]);
   });
 
-  it('makes no more than a thousand lanes, however small the settings want them', () => {
+  it('makes no more than a thousand batches, however small the settings want them', () => {
     const tiny = { singleBatchLimit: 0, batchMinSize: 1, batchMaxSize: 3 };
     expect([30, 3000, 3001, 100_000, 200_001].map((n) => batchSize(n, tiny))).toEqual([3, 3, 4, 100, 201]);
     for (const n of [1, 999, 1001, 3001, 99_999, 100_000]) {
@@ -187,7 +187,7 @@ describe('creating a group', () => {
     }
   });
 
-  it('orders its start and tells the relay at the commit', async () => {
+  it('adds its start command and wakes the outbox dispatcher at the commit', async () => {
     const listener = await db.connect();
     try {
       const heard = new Promise((resolve) => listener.once('notification', resolve));

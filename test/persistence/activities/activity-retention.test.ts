@@ -64,7 +64,7 @@ async function finish(id: number, only: (place: number) => boolean = () => true)
   await settle();
   for (const [place, child] of (await childrenOf(db, id)).entries()) {
     if (!only(place)) continue;
-    await addEvent(db, { lane: child.lane_id, activity: child.id, kind: 'result', ok: true, at: clock.now() });
+    await addEvent(db, { batch: child.lane_id, activity: child.id, kind: 'result', ok: true, at: clock.now() });
     await db.query(`update agent_message set state = 'acked' where activity_id = $1`, [child.id]);
     await settle();
   }
@@ -99,7 +99,7 @@ describe('retention of activities', () => {
     const single = await aLoneOperation(db, { accountId, computer: computers[0]!, now: clock.now() });
     await settle();
     const [row] = await db.query<{ lane_id: number }>('select lane_id from activity where id = $1', [single]);
-    await addEvent(db, { lane: row!.lane_id, activity: single, kind: 'result', ok: false, at: clock.now() });
+    await addEvent(db, { batch: row!.lane_id, activity: single, kind: 'result', ok: false, at: clock.now() });
     await db.query(`update agent_message set state = 'acked'`);
     await settle();
     days(8);
@@ -122,7 +122,7 @@ describe('retention of activities', () => {
     days(8);
     await finish(later);
     const [child] = await childrenOf(db, news);
-    await addEvent(db, { lane: child!.lane_id, activity: child!.id, kind: 'result', ok: true, at: clock.now() });
+    await addEvent(db, { batch: child!.lane_id, activity: child!.id, kind: 'result', ok: true, at: clock.now() });
     const before = await counts();
     days(6);
     expect((await run(7)).gone).toBe(0);

@@ -57,7 +57,7 @@ it('starts the one order of an account in the next round, however many of anothe
   expect(await db.query('select from outbox')).toEqual([]);
 });
 
-it('shares the orders of one account among relays', async () => {
+it('shares the orders of one account among outbox dispatchers', async () => {
   const fleet = await createSqlFleet(db, MANY);
   const ordered: number[] = [];
   for (const computer of fleet.computers) ordered.push(await fleet.actAlone(computer));

@@ -38,7 +38,7 @@ beforeEach(() => {
   traceparent = `00-${traceId}-${traceId.slice(0, 16)}-01`;
 });
 
-/** One round of a relay whose server takes everything but what `refuses` names. */
+/** One round of an outbox dispatcher whose server takes everything but what `refuses` names. */
 async function relay(refuses: readonly string[] = []): Promise<void> {
   const take = async (workflowId: string): Promise<void> => {
     if (refuses.includes(workflowId)) throw new Error('refused');
@@ -74,7 +74,7 @@ function lines(): Array<Record<string, unknown>> {
   return text.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-describe('the lines of a relay, with tracing off', () => {
+describe('the lines of an outbox dispatcher, with tracing off', () => {
   it('name the trace of the request that ordered the start or the cancel', async () => {
     const group = await aGroup(db, account, { traceparent });
     await relay();
@@ -103,7 +103,7 @@ describe('the lines of a relay, with tracing off', () => {
   });
 });
 
-describe('the spans of a relay', () => {
+describe('the spans of an outbox dispatcher', () => {
   it('continue the request that starts a workflow, and the one that cancels it', async () => {
     const receiver = await startOtlpReceiver();
     process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = receiver.url;

@@ -79,7 +79,7 @@ class RunTrial {
     this.#clock.advance(1000);
     const children = await childrenOf(db, this.#activity);
     const picked = 'pick' in one ? children[one.pick % children.length]! : children[0]!;
-    const news = { lane: picked.lane_id, activity: picked.id, at: this.#clock.now() };
+    const news = { batch: picked.lane_id, activity: picked.id, at: this.#clock.now() };
     switch (one.do) {
       case 'delivered':
       case 'result':
@@ -156,7 +156,8 @@ class RunTrial {
   async finish(): Promise<void> {
     const lanes = new Set((await childrenOf(db, this.#activity)).map(({ lane_id }) => lane_id));
     await this.run({ do: 'advance' });
-    for (const lane of lanes) await addEvent(db, { lane, activity: null, kind: 'cancel', at: this.#clock.now() });
+    for (const lane of lanes)
+      await addEvent(db, { batch: lane, activity: null, kind: 'cancel', at: this.#clock.now() });
     await this.run({ do: 'advance' });
     await this.run({ do: 'wait', hours: 1 });
     const { lastRun } = await this.#world.profiles.get(this.#world.caller, this.#profile);

@@ -57,9 +57,9 @@ describe('figures of the fleet', () => {
       outbox: { start: 2, cancel: 0, schedule_sync: 0 },
       inbox: 0,
       inboxOldestSeconds: 0,
-      lanes: 2,
-      overdueLanes: 0,
-      unopenedLanes: 0,
+      openBatches: 2,
+      overdueBatches: 0,
+      unopenedBatches: 0,
       openOperations: [31, 0, 0, 0, 0, 0, 0],
       messages: { queued: 0, sent: 0 },
       computers: { approved: 30, pending: 2, archived: 1 },
@@ -67,16 +67,16 @@ describe('figures of the fleet', () => {
     });
   });
 
-  it('shows the age of the oldest order, of open operations and of lanes that nobody opened', async () => {
+  it('shows the age of the oldest outbox command, of open operations and of batches that nobody opened', async () => {
     await db.query(`update outbox set creation_time = now() - interval '90 seconds' where key = $1`, [String(group)]);
     await db.query(`update lane set created_at = now() - interval '2 hours' where parent_id = $1`, [group]);
     const figures = await readFleetFigures(db);
     expect(figures.outboxOldestSeconds).toBeGreaterThanOrEqual(90);
     expect(figures.openOperations).toEqual([1, 0, 0, 30, 0, 0, 0]);
-    expect(figures.unopenedLanes).toBe(1);
+    expect(figures.unopenedBatches).toBe(1);
   });
 
-  it('shows messages once lanes are open, and lanes told how much they settled', async () => {
+  it('shows messages once batches are open, and the engine reports how many events it applied', async () => {
     const told: Array<[number, boolean]> = [];
     const onProcessed = (events: number, closed: boolean): void => void told.push([events, closed]);
     const engine = createEngine({ db, clock: systemClock, settings: SETTINGS, onProcessed: onProcessed });
@@ -97,7 +97,7 @@ describe('figures of the fleet', () => {
       [0, false],
       [30, true],
     ]);
-    expect(await readFleetFigures(db)).toMatchObject({ inbox: 0, lanes: 1 });
+    expect(await readFleetFigures(db)).toMatchObject({ inbox: 0, openBatches: 1 });
   });
 
   it('counts reports that have not ended, and shows the age of the oldest, by whether a worker has begun it', async () => {

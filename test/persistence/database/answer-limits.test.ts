@@ -26,7 +26,7 @@ async function delivered(operations: Parameters<typeof aGroup>[2], computers = 1
   await world.engine.processPendingEvents(lane, false);
   const at = world.clock.now();
   for (const { id, message } of await childrenOf(world.db, group)) {
-    if (message !== null) await addEvent(world.db, { lane, activity: id, kind: 'delivered', at });
+    if (message !== null) await addEvent(world.db, { batch: lane, activity: id, kind: 'delivered', at });
   }
   return { group, lane, ids, at, first: await world.engine.processPendingEvents(lane, false) };
 }
@@ -46,11 +46,11 @@ describe('an operation with a limit on its answer', () => {
 
   it('is not ended by what came in time, and keeps what came first', async () => {
     const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
     world.clock.advance(PATIENCE_MS);
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
     await addEvent(world.db, {
-      lane,
+      batch: lane,
       activity: ids[1]!,
       kind: 'result',
       ok: true,
@@ -68,7 +68,7 @@ describe('an operation with a limit on its answer', () => {
        select $1, $2, 'delivered', $3 from generate_series(1, ${EVENTS_LIMIT})`,
       [lane, ids[1], at],
     );
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
     world.clock.advance(PATIENCE_MS);
     expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
     await world.engine.processPendingEvents(lane, false);
@@ -84,11 +84,11 @@ describe('an operation with a limit on its answer', () => {
     await world.engine.processPendingEvents(lane, false);
     const now = world.clock.now().getTime();
     const at = new Date(now - 3600 * SECOND_MS);
-    for (const activity of ids) await addEvent(world.db, { lane, activity, kind: 'delivered', at });
+    for (const activity of ids) await addEvent(world.db, { batch: lane, activity, kind: 'delivered', at });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 2, nextDueAt: now + waits });
     world.clock.advance(waits - SECOND_MS);
     await addEvent(world.db, {
-      lane,
+      batch: lane,
       activity: ids[0]!,
       kind: 'result',
       ok: true,

@@ -33,7 +33,7 @@ async function aGroupOf(...ends: readonly End[]): Promise<number> {
   const group = await aGroup(db, account, { now: clock.now() });
   for (const [index, { id, lane_id: lane }] of (await childrenOf(db, group)).entries()) {
     await engine.processPendingEvents(lane, false);
-    const news = { lane, activity: id, at: clock.now() };
+    const news = { batch: lane, activity: id, at: clock.now() };
     const end = ends[index]!;
     if (end === 'canceled') await addEvent(db, { ...news, kind: 'cancel' });
     else if (end === 'delivered') await addEvent(db, { ...news, kind: 'delivered' });

@@ -13,7 +13,7 @@ afterAll(() => world?.close());
 beforeEach(() => world.begin());
 
 describe('moments', () => {
-  it('wakes a lane for the first and the last delivery of a random window only', async () => {
+  it('wakes a batch for the first and the last delivery of a random window only', async () => {
     const { lane } = await world.oneBatch({ windowMinutes: 60 }, { computers: 200 });
     const moments = await world.db.query<{ deliver_at: Date }>(
       'select deliver_at from activity where lane_id = $1 order by deliver_at',
@@ -36,7 +36,7 @@ describe('moments', () => {
   it('fails what is not answered in time after delivery', async () => {
     const { lane, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
     const due = world.clock.now().getTime() + 30 * DAY_MS;
     expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(due);
     world.clock.advance(30 * DAY_MS);
@@ -50,7 +50,7 @@ describe('moments', () => {
     const { lane, ids } = await world.oneBatch({}, { computers: 30 });
     await world.engine.processPendingEvents(lane, false);
     for (const activity of ids) {
-      await addEvent(world.db, { lane, activity, kind: 'delivered', at: world.clock.now() });
+      await addEvent(world.db, { batch: lane, activity, kind: 'delivered', at: world.clock.now() });
       await world.engine.processPendingEvents(lane, false);
       world.clock.advance(60_000);
     }

@@ -52,7 +52,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** One lane driven side by side in PostgreSQL and in the model. */
+/** One batch driven side by side in PostgreSQL and in the model. */
 class Trial {
   readonly clock: TestClock;
   readonly engine: Engine;
@@ -197,7 +197,7 @@ class Trial {
   }
 
   async #news(news: { activity: number | null; kind: 'delivered' | 'result' | 'gone' | 'cancel'; ok?: boolean }) {
-    const row = { ...news, lane: this.lane, at: this.clock.now() };
+    const row = { ...news, batch: this.lane, at: this.clock.now() };
     this.model.inbox.push(row);
     await addEvent(db, row);
   }

@@ -15,7 +15,7 @@ async function statuses(group: number) {
   return (await childrenOf(world.db, group)).map(({ status }) => status);
 }
 
-describe('opening a lane', () => {
+describe('opening a batch', () => {
   it('queues every message once, whatever is repeated', async () => {
     const { lane, group } = await world.oneBatch({}, { computers: 3 });
     const first = await world.engine.processPendingEvents(lane, false);
@@ -35,7 +35,7 @@ describe('opening a lane', () => {
 
   it('queues nothing that was canceled before', async () => {
     const { lane, group } = await world.oneBatch({}, { computers: 2 });
-    await addEvent(world.db, { lane, activity: null, kind: 'cancel', at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: null, kind: 'cancel', at: world.clock.now() });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
       open: 0,
       canceled: 2,
@@ -44,7 +44,7 @@ describe('opening a lane', () => {
     expect(await world.messages(group)).toEqual([null, null]);
   });
 
-  it('answers for a lane without a row that nothing is open', async () => {
+  it('answers for a batch without a row that nothing is open', async () => {
     expect(await world.engine.processPendingEvents(2_000_000_000, false)).toMatchObject({ open: 0, nextDueAt: null });
   });
 });
@@ -54,7 +54,7 @@ describe('chains', () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(2, 600) });
     await world.engine.processPendingEvents(lane, false);
     expect(await statuses(group)).toEqual(['undelivered', 'waiting']);
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     const due = world.clock.now().getTime() + 600_000;
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
       open: 1,
@@ -70,7 +70,7 @@ describe('chains', () => {
   it('cancels every step behind a failed one', async () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(3) });
     await world.engine.processPendingEvents(lane, false);
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: false, at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: false, at: world.clock.now() });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 2 });
     expect(await world.engine.getGroupProgress(group, false)).toEqual({
       open: 0,
@@ -81,11 +81,11 @@ describe('chains', () => {
     });
   });
 
-  it('cancels every step behind one that was canceled while news of its success waited', async () => {
+  it('cancels every dependent of one that was canceled while events of its success waited', async () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(3) });
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
-    const news = { lane, activity: ids[0]!, at: world.clock.now() };
+    const news = { batch: lane, activity: ids[0]!, at: world.clock.now() };
     await addEvent(world.db, { ...news, kind: 'delivered' });
     await world.engine.processPendingEvents(lane, false);
     await addEvent(
@@ -105,7 +105,7 @@ describe('chains', () => {
   it('keeps the steps of different computers apart', async () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(2) }, { computers: 2 });
     await world.engine.processPendingEvents(lane, false);
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
     expect(await statuses(group)).toEqual(['succeeded', 'undelivered', 'undelivered', 'waiting']);
   });
@@ -115,7 +115,7 @@ describe('results', () => {
   it('AGENT-reorder: takes the first of two opposite results and ignores every later one', async () => {
     const { lane, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
-    const result = { lane, activity: ids[0]!, kind: 'result' as const, at: world.clock.now() };
+    const result = { batch: lane, activity: ids[0]!, kind: 'result' as const, at: world.clock.now() };
     await addEvent(
       world.db,
       { ...result, ok: true, code: 0, body: 'first' },
@@ -131,7 +131,7 @@ describe('results', () => {
   it('AGENT-reorder: counts a result without a delivery as delivered too', async () => {
     const { lane, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group))[0]).toMatchObject({
       delivery_time: world.clock.now(),
@@ -139,7 +139,7 @@ describe('results', () => {
     });
   });
 
-  it('of groups say when the first was delivered, however late and in what order lanes are settled', async () => {
+  it('of groups say when the first was delivered, however late and in what order batches are settled', async () => {
     const account = await anAccount(world.db, { computers: 3 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const children = await childrenOf(world.db, group);
@@ -150,7 +150,7 @@ describe('results', () => {
     const moments = children.map((_, index) => at(3 - index));
     world.clock.advance(3_600_000);
     for (const [index, { lane_id, id }] of children.entries()) {
-      const told = { lane: lane_id, activity: id, at: moments[index]! };
+      const told = { batch: lane_id, activity: id, at: moments[index]! };
       await addEvent(world.db, { ...told, kind: 'delivered' }, { ...told, kind: 'result', ok: true });
       await world.engine.processPendingEvents(lane_id, false);
       expect((await parent())!['delivery_time']).toEqual(moments[index]);
@@ -166,10 +166,10 @@ describe('results', () => {
     const at = world.clock.now();
     world.clock.advance(3_600_000);
     const parent = () => world.db.query('select status, delivery_time from activity where id = $1', [group]);
-    await addEvent(world.db, { lane: gone!.lane_id, activity: gone!.id, kind: 'gone', at });
+    await addEvent(world.db, { batch: gone!.lane_id, activity: gone!.id, kind: 'gone', at });
     await world.engine.processPendingEvents(gone!.lane_id, false);
     expect(await parent()).toEqual([{ status: 'undelivered', delivery_time: null }]);
-    await addEvent(world.db, { lane: other!.lane_id, activity: other!.id, kind: 'delivered', at: world.clock.now() });
+    await addEvent(world.db, { batch: other!.lane_id, activity: other!.id, kind: 'delivered', at: world.clock.now() });
     await world.engine.processPendingEvents(other!.lane_id, false);
     expect(await parent()).toEqual([{ status: 'delivered', delivery_time: world.clock.now() }]);
   });
@@ -181,12 +181,12 @@ describe('results', () => {
     const { lane_id: lane, id: activity } = first!;
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [activity]);
-    await addEvent(world.db, { lane, activity, kind: 'cancel', at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity, kind: 'cancel', at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
     const parent = () => world.db.query('select status, delivery_time from activity where id = $1', [group]);
     expect(await parent()).toEqual([{ status: 'undelivered', delivery_time: null }]);
     const at = world.clock.now();
-    await addEvent(world.db, { lane, activity, kind: 'delivered', at });
+    await addEvent(world.db, { batch: lane, activity, kind: 'delivered', at });
     await world.engine.processPendingEvents(lane, false);
     expect(await parent()).toEqual([{ status: 'delivered', delivery_time: at }]);
   });
@@ -204,7 +204,7 @@ describe('results', () => {
     const children = await childrenOf(world.db, group);
     for (const [index, end] of [one, other].entries()) {
       const { lane_id: lane, id: activity } = children[index]!;
-      const news = { lane, activity, at: world.clock.now() };
+      const news = { batch: lane, activity, at: world.clock.now() };
       await world.engine.processPendingEvents(lane, false);
       if (end === 'canceled') await addEvent(world.db, { ...news, kind: 'cancel' });
       else if (end === 'gone') await addEvent(world.db, { ...news, kind: 'gone' });
@@ -222,11 +222,11 @@ describe('results', () => {
     const { lane, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
     await world.engine.processPendingEvents(lane, true);
     expect(await world.engine.getGroupProgress(group, false)).toMatchObject({ open: 0, status: 'canceled' });
     world.clock.advance(5000);
-    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
     expect(await world.engine.getGroupProgress(group, false)).toMatchObject({
       open: 0,
@@ -239,12 +239,12 @@ describe('results', () => {
     expect((await childrenOf(world.db, group))[0]).toMatchObject({ message: 'sent' });
   });
 
-  it('ignores operations of another lane', async () => {
+  it('ignores operations of another batch', async () => {
     const one = await world.oneBatch();
     const other = await world.oneBatch();
     await world.engine.processPendingEvents(one.lane, false);
     await addEvent(world.db, {
-      lane: one.lane,
+      batch: one.lane,
       activity: other.ids[0]!,
       kind: 'result',
       ok: true,
@@ -266,16 +266,16 @@ describe('results', () => {
     expect(await world.db.query('select from agent_inbox where lane_id = $1', [lane])).toEqual([]);
   });
 
-  it('lets no cancel wait behind other news, which releases what it covers', async () => {
+  it('lets no cancel wait behind other events, which releases what it covers', async () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(2) });
     await world.engine.processPendingEvents(lane, false);
     const [first, second] = ids;
-    await addEvent(world.db, { lane, activity: first!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: first!, kind: 'result', ok: true, at: world.clock.now() });
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind) select $1, $2, 'delivered' from generate_series(1, 5000)`,
       [lane, first],
     );
-    await addEvent(world.db, { lane, activity: second!, kind: 'cancel', at: world.clock.now() });
+    await addEvent(world.db, { batch: lane, activity: second!, kind: 'cancel', at: world.clock.now() });
     const progress = await world.engine.processPendingEvents(lane, false);
     expect(progress).toMatchObject({ open: 0, succeeded: 1, canceled: 1, nextDueAt: world.clock.now().getTime() });
     expect(await world.messages(group)).toEqual(['queued', null]);
@@ -295,9 +295,9 @@ describe('a crash', () => {
       await world.engine.processPendingEvents(lane, false);
       await addEvent(
         world.db,
-        { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() },
-        { lane, activity: ids[2]!, kind: 'result', ok: false, at: world.clock.now() },
-        { lane, activity: ids[4]!, kind: 'cancel', at: world.clock.now() },
+        { batch: lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() },
+        { batch: lane, activity: ids[2]!, kind: 'result', ok: false, at: world.clock.now() },
+        { batch: lane, activity: ids[4]!, kind: 'cancel', at: world.clock.now() },
       );
       const before = await childrenOf(world.db, group);
       const dying = world.engineWith(30, dyingAfter(world.db, statements));

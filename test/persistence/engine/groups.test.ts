@@ -27,7 +27,7 @@ async function ordered(group: number) {
 }
 
 describe('the cancel of a group', () => {
-  it('cancels unopened lanes and tells the opened ones, once however often it is asked', async () => {
+  it('cancels unopened batches and writes a cancel for the opened ones, once however often it is asked', async () => {
     const account = await anAccount(world.db, { computers: 6 });
     const group = await aGroup(world.db, account, { settings: LANES_OF_TWO });
     const [first, second, third] = await world.engine.listOpenBatches(group);
@@ -74,7 +74,7 @@ describe('the cancel of a group', () => {
 });
 
 describe('what operators read of chains', () => {
-  it('is each computer once, and that the lane counts operations', async () => {
+  it('is each computer once, and that the batch counts operations', async () => {
     const { group, lane } = await world.oneBatch({ operations: aChain(3) }, { computers: 5 });
     const [plan] = await world.engine.listOpenBatches(group);
     expect(plan).toMatchObject({ size: 15, computers: 5 });
@@ -94,7 +94,7 @@ describe('what operators read of chains', () => {
 });
 
 describe('groups', () => {
-  it('names open lanes in order and settles lanes that were never opened', async () => {
+  it('lists open batches in order and cancels batches that were never opened', async () => {
     const account = await anAccount(world.db, { computers: 5 });
     const group = await aGroup(world.db, account, {
       settings: { singleBatchLimit: 0, batchMinSize: 2, batchMaxSize: 2 },
@@ -119,7 +119,7 @@ describe('groups', () => {
   it('shows the text of a cancel', async () => {
     const { lane, group } = await world.oneBatch();
     await addEvent(world.db, {
-      lane,
+      batch: lane,
       activity: null,
       kind: 'cancel',
       body: 'terminated by an operator',
@@ -129,10 +129,10 @@ describe('groups', () => {
     expect((await childrenOf(world.db, group))[0]!.result_text).toBe('terminated by an operator');
   });
 
-  it('shows the text of what was canceled by itself when the whole lane is canceled too', async () => {
+  it('shows the text of what was canceled by itself when the whole batch is canceled too', async () => {
     const { lane, group, ids } = await world.oneBatch({}, { computers: 2 });
     await addEvent(world.db, {
-      lane,
+      batch: lane,
       activity: ids[1]!,
       kind: 'cancel',
       body: 'The computer was removed.',
@@ -145,7 +145,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('keeps the counters right when lanes of one group advance at once', async () => {
+  it('keeps the counters right when batches of one group are processed at once', async () => {
     const account = await anAccount(world.db, { computers: 40 });
     const group = await aGroup(world.db, account, {
       settings: { singleBatchLimit: 0, batchMinSize: 5, batchMaxSize: 5 },

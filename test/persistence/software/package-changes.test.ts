@@ -53,7 +53,15 @@ async function answered(fields: Record<string, unknown>, answer: Answer = {}) {
   }
   const ok = answer.ok ?? true;
   const body = answer.text ?? 'done';
-  await addEvent(db, { lane, activity: child!.id, kind: 'result', ok, code: ok ? 1 : 101, body, at: clock.now() });
+  await addEvent(db, {
+    batch: lane,
+    activity: child!.id,
+    kind: 'result',
+    ok,
+    code: ok ? 1 : 101,
+    body,
+    at: clock.now(),
+  });
   await engine.processPendingEvents(lane, false);
   const [row] = await db.query('select package_ids, changes from activity where id = $1', [child!.id]);
   return { operation: child!.id, row: row! };

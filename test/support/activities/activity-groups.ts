@@ -22,13 +22,13 @@ export function activityGroups(worldOf: () => FleetWorld) {
 
   /** The computers' results, in order; null for none. */
   async function report(group: number, ...outcomes: Array<boolean | null>): Promise<void> {
-    const { db, clock, settle } = worldOf();
+    const { db, clock, processEvents: settle } = worldOf();
     const children = await childrenOf(db, group);
     for (const [index, ok] of outcomes.entries()) {
       if (ok === null) continue;
       const { lane_id, id } = children[index]!;
       const text = ok ? 'done' : 'no such snap';
-      await addEvent(db, { lane: lane_id, activity: id, kind: 'result', ok, body: text, at: clock.now() });
+      await addEvent(db, { batch: lane_id, activity: id, kind: 'result', ok, body: text, at: clock.now() });
     }
     await settle();
   }

@@ -123,11 +123,11 @@ export function childrenOf(db: Sql, group: number): Promise<ChildState[]> {
   );
 }
 
-/** Settings that give every group one lane. */
+/** Settings that give every group one batch. */
 export const ONE_BATCH = { singleBatchLimit: 0 };
 
 export interface PendingEvent {
-  lane: number;
+  batch: number;
   activity: number | null;
   kind: 'delivered' | 'result' | 'gone' | 'cancel';
   ok?: boolean;
@@ -136,9 +136,9 @@ export interface PendingEvent {
   at: Date;
 }
 
-/** Puts news in the inbox, in the order given. */
+/** Puts events in the inbox, in the order given. */
 export async function addEvent(db: Sql, ...news: PendingEvent[]): Promise<void> {
-  for (const { lane, activity, kind, ok, code, body, at } of news) {
+  for (const { batch: lane, activity, kind, ok, code, body, at } of news) {
     await db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok, code, body, at) values ($1, $2, $3, $4, $5, $6, $7)`,
       [lane, activity, kind, ok ?? null, code ?? null, body ?? null, at],

@@ -32,9 +32,9 @@ export interface ActivityRuntime {
   namespace: string;
   /** A client whose calls go through `interceptor`. */
   clientWith(interceptor: WorkflowClientInterceptor): Client;
-  /** How often relays of this runtime did what. */
+  /** How often outbox dispatchers of this runtime did what. */
   events: Record<RelayEvent | 'repaired', number>;
-  /** Starts a relay, with a client of its own if need be. */
+  /** Starts an outbox dispatcher, with a client of its own if need be. */
   startRelay(client?: Client): Relay;
   reconciler: ReconcileActivities;
   /** A reconciler with a client of its own, and with what else is to differ. */

@@ -38,7 +38,7 @@ export function activityVerbs(worldOf: () => FleetWorld) {
     for (const [index, { lane_id, id }] of (await childrenOf(db, group)).entries()) {
       const ok = outcomes[index] ?? outcomes.at(-1)!;
       if (ok === null) continue;
-      await addEvent(db, { lane: lane_id, activity: id, kind: 'result', ok, at: clock.now() });
+      await addEvent(db, { batch: lane_id, activity: id, kind: 'result', ok, at: clock.now() });
     }
     await settle(group);
   }

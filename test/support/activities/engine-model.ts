@@ -14,7 +14,7 @@ export interface ModelOperation {
 
 const FINAL = ['succeeded', 'failed', 'canceled'];
 
-/** What `advance` must do, written for reading: one lane in memory, one event after the other. */
+/** What `processPendingEvents` must do, written for reading: one batch in memory, one event after the other. */
 export class EngineModel {
   readonly operations: Map<number, ModelOperation>;
   inbox: PendingEvent[] = [];
@@ -51,7 +51,7 @@ export class EngineModel {
       if (operation.computerId !== computerId || !['undelivered', 'delivered'].includes(status)) continue;
       if (message !== 'queued' && message !== 'sent') continue;
       operation.message = 'dropped';
-      this.inbox.push({ lane: 0, activity: id, kind: 'gone', at });
+      this.inbox.push({ batch: 0, activity: id, kind: 'gone', at });
     }
   }
 

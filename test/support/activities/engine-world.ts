@@ -3,7 +3,7 @@ import { createEngine, type Engine } from '../../../src/services/engine/engine.t
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { aGroup, anAccount, childrenOf, ONE_BATCH, TestClock } from './activity-rows.ts';
 
-/** Lanes on a database of their own, on a clock that only the test moves. */
+/** Batches on a database of their own, on a clock that only the test moves. */
 export class EngineWorld {
   readonly db: Database;
   clock = new TestClock();
@@ -34,7 +34,7 @@ export class EngineWorld {
     return createEngine({ db, clock: this.clock, settings: { expiryDays } });
   }
 
-  /** A group whose operations are all in one lane, not opened yet. */
+  /** A group whose operations are all in one batch, not opened yet. */
   async oneBatch(plan: Parameters<typeof aGroup>[2] = {}, options: Parameters<typeof anAccount>[1] = {}) {
     const account = await anAccount(this.db, options);
     const group = await aGroup(this.db, account, { now: this.clock.now(), settings: ONE_BATCH, ...plan });

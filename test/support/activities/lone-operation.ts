@@ -9,7 +9,7 @@ export interface LoneOperation {
 }
 
 /**
- * An operation that belongs to no group, as a database may hold it: its lane is the top workflow, which is ordered to
+ * An operation that belongs to no group, as a database may hold it: its batch is the top workflow, which is ordered to
  * start. No service makes one.
  *
  * @returns its id

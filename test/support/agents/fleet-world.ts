@@ -18,8 +18,8 @@ export interface FleetWorld {
   /** Computers by title: web (servers), db (servers), desk (desktops), pending, archived, foreign. */
   ids: Readonly<Record<string, number>>;
   tokens: Readonly<Record<'admin' | 'auditor' | 'servers' | 'mixed' | 'foreign', string>>;
-  /** Opens every lane and settles all news, as workers do. */
-  settle(cancelAll?: boolean): Promise<void>;
+  /** Opens every batch and processes all pending events, as workers do. */
+  processEvents(cancelAll?: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function createFleetWorld(options: Pick<TestAppOptions, 'logger'> =
       mixed: await app.login(mixed),
       foreign: await app.login(other),
     },
-    async settle(cancelAll = false) {
+    async processEvents(cancelAll = false) {
       for (const { id } of await db.query<{ id: number }>('select id from lane order by id')) {
         await engine.processPendingEvents(id, cancelAll);
       }

@@ -47,7 +47,7 @@ export class AuditedRun {
   async tell(index: number, step: number, kind: 'delivered' | 'result' | 'cancel', ok = true) {
     const { db, clock, engine } = this.#scene;
     const { id, lane_id } = (await this.steps(index))[step]!;
-    await addEvent(db, { lane: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });
+    await addEvent(db, { batch: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });
     await engine.processPendingEvents(lane_id, false);
   }
 

@@ -42,7 +42,7 @@ export class TriggerWorld {
   /** To be called before each test: what runs is ended. */
   async next(): Promise<void> {
     this.turn++;
-    await this.world.settle(true);
+    await this.world.processEvents(true);
     await this.refresh();
   }
 

@@ -60,7 +60,7 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
       [activities],
     );
     for (const { id, lane } of rows) {
-      await addEvent(db, { lane, activity: id, kind, at, ...(kind === 'result' ? { ok: true } : {}) });
+      await addEvent(db, { batch: lane, activity: id, kind, at, ...(kind === 'result' ? { ok: true } : {}) });
     }
     for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) await nudge(client, workflow);
   };

@@ -101,13 +101,13 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
       async fetch() {
         const due = await db.query<{ activity_id: number }>(DUE, [computer, new Date(await clock.read())]);
         const ids = due.map((row) => row.activity_id);
-        for (const activity of ids) await addEvent(db, { lane, activity, kind: 'delivered', at: clock.now() });
+        for (const activity of ids) await addEvent(db, { batch: lane, activity, kind: 'delivered', at: clock.now() });
         if (ids.length > 0) await nudgeLane();
         return ids;
       },
       async report(activity, ok) {
         await clock.read();
-        await addEvent(db, { lane, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
+        await addEvent(db, { batch: lane, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
         await nudgeLane();
       },
       children: async () => (await childrenOf(db, group)).map(({ status }) => status),
@@ -191,7 +191,7 @@ describe('a kernel change with a restart behind it', () => {
       await until(async () => (await chain.children()).every((status) => status === 'canceled'));
       expect(await chain.end()).toBeInstanceOf(CancelledFailure);
       await addEvent(db, {
-        lane: chain.lane,
+        batch: chain.lane,
         activity: chain.kernel,
         kind: 'result',
         ok: true,

@@ -82,7 +82,7 @@ class PlayedRun {
 
   async #tell(computer: number, step: number, kind: 'delivered' | 'result', ok: boolean): Promise<void> {
     const { id, lane_id } = (await this.steps(computer))[step]!;
-    await addEvent(db, { lane: lane_id, activity: id, kind, ok, at: clock.now() });
+    await addEvent(db, { batch: lane_id, activity: id, kind, ok, at: clock.now() });
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane_id]);
     await nudge(environment.client, row!.wf_id);
   }

@@ -110,7 +110,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 24,
     fault: 'poison input, undecodable payload, changed code',
     elsewhere: [
-      at('test/workflows/activities/stuck.test.ts', 'is started anew when nobody can read its input'),
+      at('test/workflows/activities/stuck.test.ts', 'is reported and left as it is when nobody can read its input'),
       at('test/replay/replay.test.ts', 'refuses workflow code that does something else'),
     ],
   },
