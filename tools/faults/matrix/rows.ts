@@ -58,7 +58,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 12,
     fault: 'disk full, read-only',
     elsewhere: [
-      at('test/api/http/database-unavailable.test.ts', 'answers 503 with a time to wait, is not ready but alive'),
+      at('test/api/http/database-unavailable.test.ts', 'responds with 503 and Retry-After, is alive but not ready'),
     ],
   },
   {
