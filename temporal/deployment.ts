@@ -6,7 +6,7 @@ import { openConnection, type ServerSettings } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
 import { readPollers } from './pollers.ts';
 
-/** All workers of Flotilla are one deployment; its versions are the digests of the workflow code. */
+/** All workers of Flotilla are one deployment; its versions are the digests of the code that workers run. */
 export const DEPLOYMENT_NAME = 'flotilla';
 
 export type DeploymentSettings = ServerSettings & Pick<Config, 'temporalNamespace'>;

@@ -77,7 +77,7 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
     kinds,
     clock: systemClock,
     measures,
-    buildId: bundle.digest,
+    buildId: bundle.buildId,
     stuck: measures.stuck,
   };
   workers = await startWorkers(queues, config, bundle, parts);
@@ -132,11 +132,11 @@ async function startWorkers(
   const waiting = new Set<TaskQueue>(queues);
   return queues.map((queue) => {
     const onPolling = async (): Promise<void> => {
-      await admitBuild(config, bundle.digest, logger);
+      await admitBuild(config, bundle.buildId, logger);
       logger.info({ queue }, 'polling');
       if (waiting.delete(queue) && waiting.size === 0) notifyReady();
     };
-    const buildId = bundle.digest;
+    const { buildId } = bundle;
     const { measures } = parts;
     return keepWorker({ config, queue, code, buildId, activities: activities[queue](), logger, onPolling, measures });
   });

@@ -24,11 +24,11 @@ await runCommand(
     const bundle = await findBundle();
     if (!bundle) throw new Error('the workflow bundle is missing or not current: run npm run build:workflows first');
     const before = await readCurrentBuild(config);
-    await untilServed(config, bundle.digest, WAIT_MS);
-    await makeBuildCurrent(config, bundle.digest, WAIT_MS);
-    const outcome = before === bundle.digest ? 'this build has the work already' : 'this build gets the work now';
-    logger.info({ buildId: bundle.digest, before }, outcome);
-    if (flags.has('wait')) await untilFree(config, bundle.digest, logger);
+    await untilServed(config, bundle.buildId, WAIT_MS);
+    await makeBuildCurrent(config, bundle.buildId, WAIT_MS);
+    const outcome = before === bundle.buildId ? 'this build has the work already' : 'this build gets the work now';
+    logger.info({ buildId: bundle.buildId, before }, outcome);
+    if (flags.has('wait')) await untilFree(config, bundle.buildId, logger);
   },
 );
 

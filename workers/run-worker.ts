@@ -16,7 +16,7 @@ export interface WorkerSettings {
   queue: TaskQueue;
   /** Compiled workflow code. */
   code: string;
-  /** Names that code; workflows go to workers of the current build only. */
+  /** Names the code of this worker; workflows go to workers of the current build only. */
   buildId: string;
   activities: object;
   logger: Logger;

@@ -8,8 +8,10 @@ import { FAILURE_CONVERTER_PATH } from '../temporal/data-converter.ts';
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const WORKFLOWS_PATH = path.join(PROJECT, 'workflows', 'index.ts');
 const INTERCEPTORS_PATH = path.join(PROJECT, 'workflows', 'interceptors.ts');
+/** All code that a worker runs. */
+const WORKER_SOURCES = ['src', 'temporal', 'workers', 'workflows', 'package.json'];
 /** Everything that can end up in the bundle. */
-const SOURCES = ['workflows', path.join('src', 'domain'), path.join('temporal', 'failure-converter.ts')];
+const BUNDLED_SOURCES = ['workflows', path.join('src', 'domain'), path.join('temporal', 'failure-converter.ts')];
 const SDK_MANIFEST = path.join(PROJECT, 'node_modules', '@temporalio', 'workflow', 'package.json');
 const PREFIX = 'workflows-';
 
@@ -17,6 +19,8 @@ const PREFIX = 'workflows-';
 export interface WorkflowBundle {
   codePath: string;
   digest: string;
+  /** Names the build to Temporal: the digest of all code that a worker runs. */
+  buildId: string;
 }
 
 /** Where bundles lie; git ignores it. */
@@ -63,30 +67,30 @@ export async function buildBundle(logger?: Logger, directory = BUNDLE_DIRECTORY)
 }
 
 async function nameBundle(directory: string): Promise<WorkflowBundle> {
-  const digest = await sourceDigest();
-  return { codePath: path.join(directory, `${PREFIX}${digest}.js`), digest };
+  const [digest, buildId] = await Promise.all([digestOf(BUNDLED_SOURCES), digestOf(WORKER_SOURCES)]);
+  return { codePath: path.join(directory, `${PREFIX}${digest}.js`), digest, buildId };
 }
 
-async function sourceDigest(): Promise<string> {
+async function digestOf(sources: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   const { version } = JSON.parse(await readFile(SDK_MANIFEST, 'utf8')) as { version: string };
   hash.update(`${version}\n`);
-  for (const file of await sourceFiles()) {
+  for (const file of await filesOf(sources)) {
     hash.update(`${file.split(path.sep).join('/')}\n`);
     hash.update(await readFile(path.join(PROJECT, file)));
   }
   return hash.digest('hex').slice(0, 16);
 }
 
-async function sourceFiles(): Promise<string[]> {
+async function filesOf(sources: readonly string[]): Promise<string[]> {
   const files: string[] = [];
-  for (const source of SOURCES) {
-    if (source.endsWith('.ts')) files.push(source);
+  for (const source of sources) {
+    if (path.extname(source) !== '') files.push(source);
     else
-      for (const name of await readdir(path.join(PROJECT, source), { recursive: true }))
-        files.push(path.join(source, name));
+      for (const entry of await readdir(path.join(PROJECT, source), { recursive: true, withFileTypes: true }))
+        if (entry.isFile()) files.push(path.relative(PROJECT, path.join(entry.parentPath, entry.name)));
   }
-  return files.filter((file) => file.endsWith('.ts')).sort();
+  return files.sort();
 }
 
 async function removeOthers(directory: string, keep: string): Promise<void> {

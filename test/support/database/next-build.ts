@@ -23,9 +23,9 @@ const LANE_EDITS: readonly Edit[] = [
   },
   {
     file: 'workflows/lane.workflow.ts',
-    find: '    const progress = await steps.advance(input.lane, cancelAll);\n',
+    find: '    const progress = await activities.processPendingEvents({ batch: input.lane, cancelAll });\n',
     replace:
-      "    if (patched('next-build')) await sleep(1);\n    const progress = await steps.advance(input.lane, cancelAll);\n",
+      "    if (patched('next-build')) await sleep(1);\n    const progress = await activities.processPendingEvents({ batch: input.lane, cancelAll });\n",
   },
 ];
 

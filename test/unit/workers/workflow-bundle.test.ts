@@ -20,6 +20,8 @@ describe('workflow bundle', () => {
     const built = await buildBundle(undefined, directory);
     expect(await findBundle(directory)).toEqual(built);
     expect(await buildBundle(undefined, directory)).toEqual(built);
+    expect(built.buildId).toMatch(/^[\da-f]{16}$/);
+    expect(built.buildId).not.toBe(built.digest);
     expect(await readdir(directory)).toEqual([`workflows-${built.digest}.js`]);
   });
 
