@@ -26,7 +26,6 @@ export class BootstrapError extends Error {
 /**
  * Prepares a Temporal server for Flotilla: namespace, search attributes, housekeeping schedules. Where there are several
  * encryption keys, every schedule is sealed with the first of them. Returns once all of it can be used.
- *
  * @param waitMs - how long to wait for the server itself, and then for its caches
  * @param options.isLocal - the server is the CLI's, which makes the namespace itself with a day of retention: made 30
  * @returns what was done about the keys of schedules

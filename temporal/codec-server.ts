@@ -17,7 +17,6 @@ export interface CodecServerOptions {
 /**
  * `POST /encode` and `POST /decode` as the Temporal UI and CLI call them: `{"payloads": [...]}` in protobuf JSON.
  * Refusals are thrown as DomainError, for the application's error handler.
- *
  * @throws without any key
  */
 export function createCodecRouter(options: CodecServerOptions): Router {

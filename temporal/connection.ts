@@ -23,7 +23,6 @@ export const CALL_LIMIT_MS = 10_000;
 /**
  * A client for our namespace with our data converter. Lazy: it connects with the first call and again after every
  * loss, so it never fails because the server is away.
- *
  * @throws when the address or the encryption keys are missing
  */
 export async function connectClient(config: TemporalSettings): Promise<TemporalClient> {
@@ -49,7 +48,6 @@ export function openConnection(settings: ServerSettings): Connection {
 /**
  * Address and encryption of every connection to the server, a worker's too. Certificates are read anew each time; a
  * connection keeps those that it was made with.
- *
  * @throws when the address is missing or a file cannot be read
  */
 export function serverOptions(

@@ -8,7 +8,6 @@ export const FAILURE_CONVERTER_PATH = fileURLToPath(new URL('./failure-converter
 
 /**
  * The one data converter of all clients and workers: everything that reaches the server is encrypted.
- *
  * @throws when there is no key
  * @see docs/architecture.md#encryption-of-payloads
  */

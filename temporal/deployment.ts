@@ -22,7 +22,6 @@ export async function readCurrentBuild(settings: DeploymentSettings): Promise<st
 
 /**
  * Makes `buildId` the build that gets new and waiting workflows. A worker of another build gets none any more.
- *
  * @param waitMs - how long to wait for a worker of this build to poll: a build nobody serves cannot be made current
  * @throws when no such worker polls in time
  * @remarks Idempotent.
@@ -55,7 +54,6 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
 
 /**
  * Waits until workers of `buildId` poll every task queue, so that nothing stands still once the build is current.
- *
  * @param waitMs - how long to wait for them
  * @throws naming the queues that none of them polls in time
  */
@@ -96,9 +94,7 @@ function notServed(buildId: string, queues: readonly string[]): string {
 /**
  * Open workflows that workers of `buildId` cannot end: reports that other builds began. The workers of those may be
  * stopped at zero.
- *
  * @throws when the server does not answer
- * @see docs/architecture.md#deploying-a-new-build
  */
 export async function countBoundElsewhere(settings: DeploymentSettings, buildId: string): Promise<number> {
   const { temporalNamespace: namespace } = settings;

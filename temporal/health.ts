@@ -12,7 +12,6 @@ const FAILURE_CACHE_MS = 100;
 /**
  * Tells whether an activity accepted now would also be carried out now: the server serves our namespace and a worker
  * polls the activity queue.
- *
  * @remarks One good answer serves all callers of 1.5 s; no look takes longer than 2 s.
  */
 export function createTemporalHealth(
@@ -37,7 +36,6 @@ export function createTemporalHealth(
 
 /**
  * Why the server hands out no work of our namespace now; empty when it could.
- *
  * @remarks No look takes longer than 2 s. A worker's own polls do not tell: they are repeated in silence.
  */
 export async function findOutage({ connection }: Client, namespace: string): Promise<string[]> {

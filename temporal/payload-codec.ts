@@ -47,7 +47,6 @@ export class EncryptionCodec implements PayloadCodec {
 
   /**
    * For people to look at: as {@link decode}, but what is not encrypted stays as it is.
-   *
    * @throws {ValueError} when a payload names a key that is not here or was changed on its way
    */
   async reveal(payloads: Payload[]): Promise<Payload[]> {
@@ -61,7 +60,6 @@ export class EncryptionCodec implements PayloadCodec {
 
   /**
    * Encrypts with the first key what another one encrypted; anything else is returned as it is.
-   *
    * @throws {ValueError} as {@link decode}
    */
   async renew(payload: Payload): Promise<Payload> {

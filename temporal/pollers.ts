@@ -16,11 +16,7 @@ const POLLER_AGE_MS = 90_000;
 const VERSIONED = proto.temporal.api.enums.v1.WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
 const WORKFLOW_TASKS = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;
 
-/**
- * Looks who polls a task queue.
- *
- * @remarks A worker that ended may be among them for 90 s.
- */
+/** Looks who polls a task queue. @remarks A worker that ended may be among them for 90 s. */
 export async function readPollers(
   connection: Connection,
   namespace: string,

@@ -52,7 +52,6 @@ const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDA
 /**
  * Makes the schedule of a profile on the server what it should be: creates, updates, pauses (no further date) or deletes
  * it.
- *
  * @param desired - null: there should be none
  * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is gone is sealed anew.
  * @see docs/architecture.md#schedules-of-profiles

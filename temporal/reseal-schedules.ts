@@ -27,7 +27,6 @@ const PAUSE_MS = 100;
 /**
  * Seals with the first key what schedules hand to the workflows they start, where another key sealed it: unlike
  * workflows they have no end, and would keep the old key in use for ever. Times, policies, pause and note stay.
- *
  * @throws when the server does not take a schedule back; the others are done all the same
  * @remarks Idempotent, safe to run from several processes at once. With one key the server is not asked at all.
  * Schedules that the server does not list yet are left out.

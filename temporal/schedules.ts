@@ -69,7 +69,6 @@ const SYSTEM_SCHEDULES = [
 
 /**
  * Makes the housekeeping schedules on the server equal to the declared ones: creates, updates, removes.
- *
  * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is gone is sealed anew.
  */
 export async function convergeSchedules(client: Client): Promise<void> {

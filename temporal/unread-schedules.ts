@@ -5,7 +5,6 @@ import { encodingKeys, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } 
  * A handle of a schedule whose action may be sealed with a key that is gone. It reads what the server keeps in clear
  * (times, policies, pause and note) and leaves the rest shut: arguments and texts of the action are undefined. What it
  * writes is sealed as `client` seals.
- *
  * @see docs/architecture.md#keys-of-schedules
  */
 export function unreadSchedule(client: Client, scheduleId: string): ScheduleHandle {

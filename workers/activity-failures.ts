@@ -8,7 +8,6 @@ const DEFECTS = [TypeError, ReferenceError, RangeError, SyntaxError];
 /**
  * What a Temporal activity is to fail with: a named failure that is not retried where trying again would change nothing,
  * because a row is missing or the code has a defect; anything else as it is, which is retried.
- *
  * @see docs/architecture.md#failures
  */
 export function toActivityFailure(error: unknown): unknown {

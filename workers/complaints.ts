@@ -5,7 +5,6 @@ const COMPLAIN_EVERY_MS = 30_000;
 /**
  * Logs what fails again and again: the first failure, then one per half minute, and the recovery. A server that is
  * away fails every try.
- *
  * @returns to be told every failure, and null for every success
  */
 export function complaints(logger: Logger, about: Record<string, string>): (error: unknown) => void {

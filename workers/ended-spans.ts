@@ -13,7 +13,6 @@ interface Held {
 /**
  * Keeps the spans of workflows that ended back for a moment: the server refuses an end that meets a signal, and the next
  * task of the run tells of its end once more. The later span replaces the earlier; both have the same id.
- *
  * @remarks Where another worker gets that task, both spans are recorded.
  */
 export class EndedSpans {

@@ -26,7 +26,6 @@ export interface FleetGaugesOptions {
 /**
  * Keeps the figures of the whole fleet up to date in one process: that of the leading relay. The others show none, so
  * that figures are neither read nor shown once per process; `max` in PromQL bridges the moment when another takes over.
- *
  * @returns ends after the reading that is under way
  */
 export function startFleetGauges(options: FleetGaugesOptions): { stop(): Promise<void> } {

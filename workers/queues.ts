@@ -5,7 +5,6 @@ const ALL: readonly TaskQueue[] = Object.values(TASK_QUEUES);
 
 /**
  * The task queues a worker process serves: all, or those after `--queues`, separated by commas.
- *
  * @throws {ConfigError} when an argument or a queue is unknown
  */
 export function chooseQueues(args: readonly string[]): readonly TaskQueue[] {

@@ -2,7 +2,6 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 
 /**
  * Waits for a call that needs an open workflow.
- *
  * @returns false when the workflow has ended or is not there
  * @throws whatever else the call fails with
  */

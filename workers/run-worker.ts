@@ -66,7 +66,6 @@ export function stepsAtOnce(poolSize: number): number {
 
 /**
  * Keeps one worker polling: connects, runs, and begins again when the server went away or is not there yet.
- *
  * @remarks Starts without a server. A worker whose poll fails for good (namespace gone, server replaced) is made anew.
  */
 export function keepWorker(settings: WorkerSettings): RunningWorker {

@@ -15,7 +15,6 @@ export interface WorkerRuntime {
 
 /**
  * Sets up the SDK's runtime: its log into ours, its metrics on a free port, and signals left to us.
- *
  * @remarks Once per process, before any connection is opened.
  */
 export async function installRuntime(logger: Logger): Promise<WorkerRuntime> {

@@ -28,7 +28,6 @@ export const BUNDLE_DIRECTORY = path.join(PROJECT, 'build');
 
 /**
  * The bundle of the workflow code as it is now, or null when it was not built yet.
- *
  * @param directory - where bundles lie
  */
 export async function findBundle(directory = BUNDLE_DIRECTORY): Promise<WorkflowBundle | null> {
@@ -42,7 +41,6 @@ export async function findBundle(directory = BUNDLE_DIRECTORY): Promise<Workflow
 
 /**
  * Builds the bundle unless a current one is there.
- *
  * @throws when workflow code does not compile or imports what it must not
  * @remarks Several processes may build at once: the file appears whole or not at all.
  */

@@ -25,7 +25,6 @@ interface Lanes {
 
 /**
  * Carries out one group: its lanes, each a child workflow, and then closes with the status of the group's row.
- *
  * @remarks A cancel reaches lanes natively and, where they are in another run or are no children of this one, by rows.
  * @see docs/architecture.md#cancellation
  */

@@ -19,7 +19,6 @@ interface Traced {
 
 /**
  * Carries the trace that a workflow was started with to its steps and children, and reports its own span when it ends.
- *
  * @remarks Without a trace every call passes through untouched. Nothing here is a command, uses up random numbers or waits,
  * so that histories replay the same with and without.
  * @see docs/architecture.md#tracing

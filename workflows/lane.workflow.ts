@@ -24,7 +24,6 @@ const ANY_CANCELED = 'any-canceled';
 /**
  * Drives the operations of one lane until none is open: settles news whenever nudged or due, and otherwise waits,
  * for weeks if need be.
- *
  * @remarks Everything it knows is in the rows; started again from nothing it goes on where the rows stand.
  * @see docs/architecture.md#processing-pending-events
  */

@@ -15,7 +15,6 @@ const NOMINAL_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', Sear
 
 /**
  * One date of a profile's schedule. Thin: the run itself is an activity like those that requests make.
- *
  * @see docs/architecture.md#schedules-of-profiles
  */
 export async function profileTrigger({ kind, profileId }: ProfileTriggerInput): Promise<ProfileTriggerResult> {

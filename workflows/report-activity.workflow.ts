@@ -16,11 +16,7 @@ setWorkflowOptions(
   reportActivity,
 );
 
-/**
- * Makes one report and closes with the status of its activity.
- *
- * @see docs/architecture.md#retries
- */
+/** Makes one report and closes with the status of its activity. @see docs/architecture.md#retries */
 export async function reportActivity({ id }: ReportInput): Promise<void> {
   const cancellation = watchCancellation();
   const status = await activities.writeReport({ activity: id }).catch((error: unknown) =>

@@ -9,7 +9,6 @@ const MAPPED = /^::ffff:(?=\d+\.)/i;
 /**
  * The peer's address; behind trusted proxies, the address that the outermost of them saw. `X-Forwarded-For` entries
  * written by clients are ignored.
- *
  * @param trustedProxies - addresses and networks such as `10.0.0.0/8`
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {

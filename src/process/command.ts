@@ -16,7 +16,6 @@ export interface Command {
 /**
  * Runs a command and exits: with 0 on success and after `--help`, with 1 and a message on failure. An unknown argument
  * fails before anything is done.
- *
  * @param work - receives the given flags
  */
 export async function runCommand(

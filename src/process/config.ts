@@ -121,11 +121,9 @@ export interface ActivitySettings {
 
 /**
  * Reads and checks every setting.
- *
  * @param env - environment variables; an empty value counts as absent, except for email addresses
  * @param role - decides which settings are required
  * @throws {ConfigError} naming every wrong setting
- * @see docs/architecture.md#settings-and-commands
  */
 export function loadConfig(env: Record<string, string | undefined>, role: ConfigRole): Config {
   const read = new SettingReader(env, role);

@@ -17,7 +17,6 @@ const LINGER_MS = 2_000;
  * Sends a response body before the request was read to its end, and ends the response once the client has sent the
  * rest, or after a short time. Closing the connection while the client still sends would reset it, and the client would
  * lose the response.
- *
  * @param res - has its headers written, including Content-Length and `Connection: close`
  */
 export function endWithUnreadBody(req: IncomingMessage, res: ServerResponse, body: Uint8Array | string): void {

@@ -17,7 +17,6 @@ export interface LogSinkOptions {
 
 /**
  * Writes to a file descriptor of unknown quality: a file whose disk may be full, a pipe whose reader may hang or be gone.
- *
  * @remarks A pipe is reopened as non-blocking. A socket cannot be reopened: one thread of the pool writes to it, so that
  * a hanging reader blocks only that thread. Files and pipes are written to at once while they accept data.
  * @see docs/reliability.md#the-log-cannot-be-written-mail-or-pam-hangs

@@ -12,7 +12,6 @@ export interface LoggedProcessOptions extends Omit<SpawnOptions, 'stdio' | 'deta
 
 /**
  * Starts a program in its own process group, with its output in a log file.
- *
  * @remarks Add listeners to the child before awaiting anything, or the exit of a short-lived one is missed.
  */
 export function spawnLogged(program: string, args: readonly string[], options: LoggedProcessOptions): ChildProcess {

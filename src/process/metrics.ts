@@ -19,7 +19,6 @@ export interface Metrics {
   startRequest(): void;
   /**
    * Records a finished API operation.
-   *
    * @param status - as sent; 499 when the client disconnected before, 500 when the response broke off
    */
   endRequest(operation: string, status: number, seconds: number): void;

@@ -19,7 +19,6 @@ type Environment = Record<string, string | undefined>;
 
 /**
  * Creates a tracer that exports to an OTLP collector over HTTP, configured by the standard variables.
- *
  * @remarks Imported only by `tracing.ts`, and only when tracing is on.
  */
 export function openExporter(

@@ -39,7 +39,6 @@ export interface Tracing {
 /**
  * Turns tracing on when the standard variables name an OTLP endpoint (`OTEL_EXPORTER_OTLP_ENDPOINT` or
  * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`) and none disables it; otherwise loads nothing.
- *
  * @param role - becomes `service.name` unless `OTEL_SERVICE_NAME` is set
  */
 export async function startTracing(role: string, logger: TracingLog): Promise<Tracing> {
@@ -96,7 +95,6 @@ export interface SpanOptions {
 
 /**
  * Runs `work` within a span. A rejection marks the span as failed, without the message, which could hold user data.
- *
  * @param work - receives null while tracing is off
  */
 export async function inSpan<T>(

@@ -35,7 +35,6 @@ const DICT = 0x64;
 
 /**
  * Reads exactly one value that fills the whole input. Byte strings are views into `buffer`.
- *
  * @throws {BpickleError} on trailing bytes, unknown type bytes, missing terminators, lengths beyond the input, invalid
  *   UTF-8, byte-string keys that are not ASCII, and everything beyond `limits`; in time linear in the input
  * @remarks Keys need no order; of equal keys the last wins, as in the agents.

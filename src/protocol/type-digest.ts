@@ -3,7 +3,6 @@ import { compareCodePoints } from './values.ts';
 
 /**
  * The 16-byte digest by which agent and server compare lists of message types without sending them.
- *
  * @see docs/agent-protocol.md#exchange-payloads
  */
 export function typeListDigest(types: Iterable<string>): Buffer {

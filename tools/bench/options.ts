@@ -80,11 +80,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
 A try in a minute or two: npm run bench -- snaps --computers 200,1000 --rounds 2
                           npm run bench -- usg report --computers 1000 --rounds 2`;
 
-/**
- * Reads the command line.
- *
- * @throws {TypeError} naming the wrong option
- */
+/** Reads the command line. @throws {TypeError} naming the wrong option */
 export function parseOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -28,11 +28,7 @@ after each from the agents' execution logs, the databases and Temporal. Exit cod
 
 The report is written to build/faults.`;
 
-/**
- * Reads the command line.
- *
- * @throws {TypeError} naming the wrong option
- */
+/** Reads the command line. @throws {TypeError} naming the wrong option */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

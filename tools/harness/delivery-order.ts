@@ -18,7 +18,6 @@ export interface Delivery {
 
 /**
  * Everything that computers were given of the activities with a higher id.
- *
  * @remarks Steps of chains and what needed approval are due by the clock of the process that let them go, which tests set
  * wrong: their moments cannot be compared with those of others.
  */
@@ -61,7 +60,6 @@ export function outOfOrder(deliveries: readonly Delivery[]): string[] {
 
 /**
  * Operations that computers carried out in another order than they got them, by the agents' own execution logs.
- *
  * @param except - computers whose agents may have carried something out twice or on two machines
  */
 export function ranOutOfOrder(

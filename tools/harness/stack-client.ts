@@ -70,11 +70,7 @@ export class ApiClient {
     return this.#expect<T>('POST', path, body);
   }
 
-  /**
-   * One request whatever the answer.
-   *
-   * @throws when the connection breaks or nothing comes within 20 s
-   */
+  /** One request whatever the answer. @throws when the connection breaks or nothing comes within 20 s */
   async request<T = unknown>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
     const response = await fetch(`${this.#base}${path}`, {
       method,

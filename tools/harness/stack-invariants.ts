@@ -70,7 +70,6 @@ function countsOf(condition: string): string {
 
 /**
  * Looks for violations of the invariants on one finished group, each as a sentence; none is an empty list.
- *
  * @param executions - the agents' own count, over all operations
  * @remarks Order is judged over all operations, whatever their group.
  */
@@ -91,7 +90,6 @@ export async function violationsOf(
 
 /**
  * Waits until the group is done for good: no row open, queues empty, no workflow of it left open.
- *
  * @throws naming what is left after the limit
  */
 export async function waitUntilDrained(stack: TestStack, group: number, limitMs: number): Promise<void> {

@@ -82,7 +82,6 @@ export class TestStack {
 
   /**
    * Starts the stack and waits until `/readyz` answers 200 and it has said so.
-   *
    * @throws with the end of the output when it ends before or is not ready in time
    */
   async start(env: Record<string, string> = {}): Promise<void> {

@@ -91,9 +91,7 @@ const MAX_COMPUTERS = 200_000;
 const SHORTEST_SECONDS = 0.01;
 const LONGEST_SECONDS = 86_400;
 
-/**
- * @throws {UsageError} on an invalid option
- */
+/** @throws {UsageError} on an invalid option */
 export function parseCommandLine(args: readonly string[], env: Environment): CommandLine {
   const values = parse(args);
   if (values.help) return 'help';

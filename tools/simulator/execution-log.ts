@@ -14,7 +14,6 @@ export interface Execution {
 
 /**
  * Counts executions, which shows whether the server sends each operation once.
- *
  * @remarks An execution is on disk (a JSON line) before its result is queued, so a killed simulator loses none.
  */
 export interface ExecutionLog {
@@ -30,11 +29,7 @@ export interface ExecutionLog {
 const CHUNK_BYTES = 2 ** 20;
 const NEWLINE = 0x0a;
 
-/**
- * Opens a log, continuing an existing file.
- *
- * @param file - null to keep the log in memory
- */
+/** Opens a log, continuing an existing file. @param file - null to keep the log in memory */
 export function openExecutionLog(file: string | null): ExecutionLog {
   const counts = new Map<string, number>();
   let total = 0;

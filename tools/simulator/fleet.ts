@@ -58,7 +58,6 @@ const DRAIN_MS = 1000;
 
 /**
  * Makes a fleet of simulated computers whose agents speak the real protocol over HTTP.
- *
  * @throws if the state file belongs to a fleet of another seed
  * @remarks Like a real agent, a killed agent loses facts, which it reports again, and the batch it kept for a server that
  *   steps back. Identity, counters, results and accepted operations survive. A recovery key does not: its result becomes

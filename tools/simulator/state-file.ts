@@ -52,7 +52,6 @@ const BLOAT_BYTES = 32 * 2 ** 20;
 /**
  * Opens the state of a fleet: JSON lines, of which later ones override parts of earlier ones. A line is written at every
  * step that a real agent would commit, so that a killed simulator goes on where it was; a torn line is dropped.
- *
  * @param file - null keeps nothing
  * @throws when the file belongs to a fleet of another seed
  */

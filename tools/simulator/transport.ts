@@ -15,7 +15,6 @@ export interface Transport {
   get(path: string, headers: Record<string, string>): Promise<Reply>;
   /**
    * Runs a job when a connection is free, so that payloads are not prepared earlier.
-   *
    * @throws if the transport is closed
    */
   whenConnectionFree<T>(job: () => Promise<T>): Promise<T>;
@@ -30,9 +29,7 @@ export const USER_AGENT = 'landscape-client/26.08';
 
 /**
  * Sends requests to one gateway, or to several in turn, as behind a load balancer.
- *
  * @param connections - maximum keep-alive connections to each
- *
  * @param baseUrls - `http://host:port`, optionally with a path, before `/message-system` and `/ping`; comma-separated
  */
 export function createTransport(baseUrls: string, connections: number): Transport {

@@ -28,7 +28,6 @@ const READY_REPORT_MS = 5000;
 
 /**
  * Starts every part as soon as its dependencies run. Resolves when an action would go through.
- *
  * @throws {StackError} with the first reason why not
  */
 export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null> {

@@ -27,7 +27,6 @@ export interface DataDirectory {
 /**
  * Creates the data directory if it is missing and locks it for this process. The lock ends with the process, so a killed
  * stack never blocks the next one.
- *
  * @throws {StackError} when it cannot be created or written, or another stack uses it
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {

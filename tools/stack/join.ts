@@ -37,7 +37,6 @@ const LOOK_EVERY_MS = 200;
 
 /**
  * Settings of the stack that runs on the data directory, for a process that joins it. Waits while that stack starts.
- *
  * @param env - of the process; what is set there stays as it is
  * @param args - of the process
  * @param report - called when it has to wait

@@ -14,7 +14,6 @@ export interface WantedPort {
 
 /**
  * Checks every port that the embedded stack is about to listen on.
- *
  * @throws {StackError} one message that names each port that is taken, doubled or cannot be opened, with its setting
  */
 export function checkPorts(config: Config): Promise<void> {

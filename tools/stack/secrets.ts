@@ -25,7 +25,6 @@ export interface StackSecrets {
 
 /**
  * Reads the generated secrets; generates them on the first start.
- *
  * @param hasData - whether databases exist already, which are useless without their secrets
  * @throws {StackError} when the file is broken, or missing beside existing databases
  */

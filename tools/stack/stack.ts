@@ -26,7 +26,6 @@ export interface StackOptions {
 export interface Stack {
   /**
    * Starts everything. Resolves when an action would go through.
-   *
    * @throws {StackError} with the one reason why it cannot run
    */
   start(): Promise<StartedStack>;
@@ -105,7 +104,6 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
 
 /**
  * Takes the data directory and reads what a start needs.
- *
  * @param cleanups - gets what has to be done after the stop
  * @throws {StackError} when the directory or a port is taken
  */
@@ -161,9 +159,7 @@ export async function ownTemporal(
   return { ui, uiFile, cliProfile };
 }
 
-/**
- * Writes a profile for `temporal --config-file`. Only the owner can read it, because it grants access.
- */
+/** Writes a profile for `temporal --config-file`. Only the owner can read it, because it grants access. */
 async function writeCliProfile(
   file: string,
   of: { address: string; namespace: string; certificates: Certificates; codecUrl: string; codecToken: string },

@@ -6,7 +6,6 @@ export interface BinarySource {
   name: string;
   /**
    * Resolves to the path of the program, or null when this source does not have it.
-   *
    * @throws with the reason of a failure
    */
   find(): Promise<string | null>;
@@ -24,7 +23,6 @@ export class BinaryUnavailable extends Error {
 
 /**
  * Returns the program of the first source that has it.
- *
  * @throws {BinaryUnavailable} when none has it, or a final source fails
  */
 export async function resolveBinary(

@@ -20,7 +20,6 @@ const RENEW_DAYS = 90;
 
 /**
  * Creates the certificates of a stack if they are missing or expire soon; only their owner can read them.
- *
  * @param directory - made when absent; its parent has to exist
  */
 export async function ensureCertificates(directory: string): Promise<Certificates> {

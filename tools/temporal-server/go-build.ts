@@ -30,7 +30,6 @@ export async function findGo(env: Record<string, string | undefined>): Promise<s
 
 /**
  * Builds the programs into a directory, with progress: for the first time it takes minutes.
- *
  * @throws with the end of the output when it fails
  */
 export async function buildWithGo(

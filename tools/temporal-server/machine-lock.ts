@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 /**
  * Takes a lock that one process of this machine can hold. The kernel frees it when the process ends, however it ends,
  * so that there are no stale locks.
- *
  * @param name - any text, such as a path
  * @returns a function that frees the lock, or null when another process holds it
  */

@@ -17,7 +17,6 @@ const UNPACK_LIMIT_MS = 60_000;
 
 /**
  * Downloads the server and its schema tool from the official release into the directory.
- *
  * @param releases - base address of the releases
  * @throws when the download fails, or there is none for this machine
  */

@@ -47,7 +47,6 @@ export async function findInCache(cache: string, program: CachedProgram): Promis
 /**
  * Creates a program and puts it into the cache atomically. Processes that need the same program at the same time wait for
  * the one that creates it.
- *
  * @param make - fills the empty directory with the program
  * @throws what `make` throws
  */

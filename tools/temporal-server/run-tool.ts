@@ -16,7 +16,6 @@ const KEPT_CHARACTERS = 4000;
 
 /**
  * Runs a program to its end and resolves to what it wrote to standard output.
- *
  * @throws when it cannot be started, fails, or takes longer than allowed, with the end of its output
  */
 export function runTool(program: string, args: readonly string[], options: ToolOptions): Promise<string> {

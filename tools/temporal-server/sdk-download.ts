@@ -10,7 +10,6 @@ const STALL_SECONDS = 20;
 /**
  * Lets the Temporal SDK download the test server that it knows and moves the program to `directory/file`. The SDK downloads in a
  * process of its own: it cannot be interrupted and may hang on networks that drop packets.
- *
  * @throws when nothing arrives for 20 s, or the download fails
  */
 export async function downloadTestServer(directory: string, file: string, signal?: AbortSignal): Promise<void> {

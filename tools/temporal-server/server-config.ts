@@ -36,7 +36,6 @@ const HISTORY_SHARDS = 16;
 
 /**
  * The server's static configuration.
- *
  * @param certificates - with them the server and its parts accept only calls of their owner; without, all calls
  * @param dynamicConfigFile - see {@link dynamicConfig}
  */

@@ -45,7 +45,6 @@ const SCHEMA_LIMIT_MS = 120_000;
 
 /**
  * Starts all parts of a Temporal server, with its web UI, in one process and waits until it serves.
- *
  * @throws {NewerDataFile} when an SQLite file was last used by a newer server
  * @throws when the server ends or is not ready in time
  */
@@ -101,7 +100,6 @@ function uiSettings({ ports, namespace, certificates, ui }: TemporalServerOption
 
 /**
  * Brings the schema of both databases up to date; the databases have to exist. Can be repeated.
- *
  * @throws with the output of the schema tool
  */
 export async function prepareStore(

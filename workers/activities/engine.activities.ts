@@ -18,7 +18,6 @@ export interface EngineActivitiesDeps {
 
 /**
  * The Temporal activities of groups and batches, also by their names in 0.1.0; each is harmless when run again.
- *
  * @remarks Accounts, and within one the small and the large batches, take turns: the batches of a large group move
  * thousands of rows at a time and must not fill all places. What waited as long as the workflow does is not begun.
  */

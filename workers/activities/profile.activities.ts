@@ -6,7 +6,6 @@ import type { ProfileKindName } from '../../workflows/contracts/profile-trigger.
 
 /**
  * The steps of `profileTrigger` over the kinds of profiles; each is harmless when run again.
- *
  * @throws {ApplicationFailure} of type `UnknownKind`, not to be retried, for a kind that came with a newer build
  */
 export function createProfileActivities(deps: { kinds: ProfileKinds; clock: { now(): Date } }): ProfileActivities {

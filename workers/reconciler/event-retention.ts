@@ -16,7 +16,6 @@ const STEPS = 20;
 
 /**
  * Shortens the event log to what is to be kept, by a bounded number of lines.
- *
  * @returns how many lines went
  * @remarks A failure is logged and left to the next run.
  * @see docs/api-conventions.md#event-log

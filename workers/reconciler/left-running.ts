@@ -13,7 +13,6 @@ const PAGE = 200;
  * Wakes lane workflows that still run although their lane has ended: the answer of their last step was lost, when a
  * worker stood still or the server lost its last moments. Asking again, they learn from the rows that they may end, and
  * so do their groups.
- *
  * @param before - workflows that began before this, in ms since the epoch; the newest first when absent
  * @returns where the next run goes on; undefined when the round is complete
  */

@@ -14,7 +14,6 @@ const LIMIT = 200;
 /**
  * Gives reports that nobody makes a workflow again, and ends those whose workflow an operator terminated. A workflow
  * stays with the build that began it; when that build has gone, another workflow takes its place.
- *
  * @param count - told of each report that was looked at
  * @remarks Safe to repeat and to run twice at once: whichever workflow is first, the activity ends once.
  */

@@ -24,7 +24,6 @@ const GRACE_MS = 60_000;
  * Starts the run of the latest date of every profile whose schedule let it pass, once: a server that was away, or came
  * back without its data, makes up for a day at most. Dates of schedules that an operator paused are let pass, each with
  * an event: they do not run when the pause ends.
- *
  * @param count - told of the kind of the profile of each date that was missed, when its run is made; not of those that were
  * let pass
  * @throws when the server is away; a single profile that fails is logged and left to the next round
@@ -82,7 +81,6 @@ export async function orderEverySchedule(
 /**
  * Orders the schedules that are missing on the server, those that are of a time before their profile was changed, and
  * those that no profile wants any more.
- *
  * @remarks Orders change nothing where visibility was merely behind.
  */
 export async function compareSchedules({ db, client, kinds }: MissedDatesDeps, now: Date): Promise<void> {

@@ -14,7 +14,6 @@ const STUCK_ATTEMPT = 3;
  * its history, is reported and left as it is: a fixed build goes on with it, or an operator decides. The others are
  * nudged: one lost its wake-up with the answer of its last step, when a worker stood still or the server lost its last
  * moments.
- *
  * @param after - the lane to go on after
  * @returns the lane to go on after in the next run; 0 when the round is complete
  * @see docs/reliability.md#a-worker-or-a-workflow-stands-still

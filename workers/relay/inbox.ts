@@ -44,7 +44,6 @@ interface Memory {
 /**
  * Makes the round of a loop: looks which lanes have news and nudges those that are due; settles news of lanes whose
  * workflow has ended itself.
- *
  * @remarks Nudges carry nothing and may be lost or doubled; news stays in the inbox until a lane takes it. A lane that
  * cannot be told waits by itself and holds up no other.
  * @see docs/architecture.md#settling-it

@@ -29,7 +29,6 @@ const AT_ONCE = 3;
  * Makes the round of a loop: starts the runs of dates that the server is behind with or has missed, to the last of
  * them. Of thousands of schedules due in one moment it works tens of milliseconds on each; a run itself takes few. What
  * the schedules start later finds its run there, and plans further dates.
- *
  * @returns a round that tells whether more is to be done at once
  * @remarks Schedules that an operator paused are left alone, also those that are paused because nothing is ahead: their
  * dates are looked after by the reconciler. A run that fails does not keep others from being started.

@@ -26,7 +26,6 @@ interface Nudged {
 /**
  * Decides which lanes to nudge now. What it remembers only saves nudges: a planner that forgets, or a second one
  * beside it, nudges once too often and does no harm.
- *
  * @see docs/architecture.md#signals
  */
 export class NudgePlanner {

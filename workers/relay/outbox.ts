@@ -37,7 +37,6 @@ interface Memory {
 
 /**
  * Makes the round of a loop: claims up to 50 commands, executes and deletes them in one transaction.
- *
  * @remarks Accounts take turns. Several relays share the work (SKIP LOCKED). A crash after a start and before the
  * delete repeats the start, which the server rejects as a duplicate. A command that the server refuses waits by itself and holds up no other.
  * @see docs/architecture.md#starting-it

@@ -66,7 +66,6 @@ const LATE_DATES_MS = 2_000;
 /**
  * Carries news from the rows to the workflows: starts and cancels from the outbox, nudges from the inbox, schedules of profiles
  * from the outbox.
- *
  * @remarks Runs beside every worker of the activity queue; several at once are safe. It survives the loss of either
  * side and goes on where the rows stand.
  * @see docs/architecture.md#starting-it

@@ -69,7 +69,6 @@ export async function readState(client: Client, workflowId: string, buildId?: st
 
 /**
  * Gives an opened lane with open operations a workflow again, or closes its operations when an operator terminated it.
- *
  * @remarks Safe to repeat and to run twice at once. A lane that was never started is left to its parent, which cannot
  * start one whose id an orphan had.
  * @see docs/architecture.md#crashes-and-repairs

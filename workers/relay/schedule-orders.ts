@@ -29,7 +29,6 @@ const BATCH = 20;
  * Makes the round of a loop: claims up to 20 orders, makes the schedules they name equal to the rows, and deletes the
  * orders in the same transaction. A date that passed before its schedule was there is started at once, unless an
  * operator paused the schedule.
- *
  * @remarks Several relays share the work and take turns on one schedule. A crash repeats an order, which changes
  * nothing the second time. @see docs/architecture.md#schedules-of-profiles
  */

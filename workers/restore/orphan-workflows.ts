@@ -24,7 +24,6 @@ export async function highestActivity(client: Client): Promise<number> {
 
 /**
  * Terminates every workflow that drives nothing: the rows it was started for are not there, or have ended.
- *
  * @returns ids of the terminated workflows
  * @remarks Idempotent. For a database that is older than the server; rows in the course of ending lose nothing by it,
  * as they decide and not their workflow.

@@ -35,7 +35,6 @@ export interface RestoreReport {
  * Brings a database that was restored from a backup in line with a Temporal server, agents and people that know more,
  * always to the stricter side: nothing that may have been carried out is carried out again, no id is given out twice,
  * no token is good any more.
- *
  * @param mark - what the reconciler's mark becomes at least, in ms since the epoch
  * @throws when another one is under way
  * @remarks Safe to repeat. What only the server lost needs none of this: the reconciler starts workflows again.

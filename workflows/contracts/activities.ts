@@ -10,7 +10,6 @@ export type { BatchPlan, BatchProgress, GroupProgress, OpenOperation };
 /**
  * What groups and batches ask of the engine. Each is a transaction that can run twice: it starts from the rows as they
  * are, guards every change by the old status, and answers from the rows.
- *
  * @throws {ApplicationFailure} of a type of FAILURE_TYPES, not to be retried; anything else while the database is away
  * @remarks Tried three times as local ones, each for 20 s and all within 25 s, then for 60 s each, a second to a minute
  * apart, until they succeed.
@@ -20,7 +19,6 @@ export interface EngineActivities {
   /**
    * Moves a batch on: opens it on the first call (queues its messages), applies its pending events, releases or cancels
    * dependents, expires what is overdue, and moves the counters of batch and group.
-   *
    * @returns how the batch stands, and what moved; a batch without a row has nothing open
    * @throws when it waited too long for its turn in this worker: nothing was begun
    * @remarks An event is taken once, in the transaction that applies it. A repeated call answers from the rows.
@@ -31,7 +29,6 @@ export interface EngineActivities {
   /**
    * Reads how a group stands; with `cancelAll` first cancels batches that were never opened, and has the others cancel
    * what they hold.
-   *
    * @throws {ApplicationFailure} of type `MissingRow` when there is no such group: retention keeps groups that have not
    * ended, so that somebody deleted it
    * @remarks Batches that were canceled, or have a cancel waiting, are left alone by a repeated call.
@@ -50,7 +47,6 @@ export interface CancelActivities {
   /**
    * Asks the server to cancel the run that calls. A workflow can close as Canceled only when a cancel was requested,
    * and rows can be canceled one by one without any.
-   *
    * @throws while the server is away
    * @remarks Tried as {@link EngineActivities}. Asking twice, or for a closed run, changes nothing.
    */
@@ -69,7 +65,6 @@ export interface ReleasedActivities {
 
 /**
  * Steps of `profileTrigger`. Both can run again at any time.
- *
  * @throws both, while the database is away, and when this worker knows no profiles of the kind: a newer build does, and
  * one of its workers takes a further try
  * @remarks Tried as {@link EngineActivities}.
@@ -78,7 +73,6 @@ export interface ReleasedActivities {
 export interface ProfileActivities {
   /**
    * Makes the run of one date, unless it has been made.
-   *
    * @param nominalTime - ISO 8601 in UTC
    * @returns what became of the date
    * @remarks One transaction, and at most one run per profile and date: a second call answers `known`, or why the date
@@ -87,7 +81,6 @@ export interface ProfileActivities {
   startDueRun(kind: ProfileKindName, profileId: number, nominalTime: string): Promise<DueOutcome>;
   /**
    * Plans further dates when few are left.
-   *
    * @throws also when the dates of the stored rule were not found in time, which were when it was checked
    * @remarks Once they are planned a repeated call changes nothing.
    */
@@ -98,7 +91,6 @@ export interface ProfileActivities {
 export interface ReportActivities {
   /**
    * Makes the report of an activity, with heartbeats.
-   *
    * @returns the status of the activity's row by then: it may have been cancelled meanwhile
    * @throws {CancelledFailure} when the workflow was cancelled, and other errors while the database is away
    * @remarks Tried thirty times, for 6 h each; a try without a heartbeat for 10 s is over. Then the activity is ended as
@@ -107,7 +99,6 @@ export interface ReportActivities {
   writeReport(input: { activity: number }): Promise<ActivityStatus>;
   /**
    * Ends the activity without a report, unless it has ended, and removes what was written of it.
-   *
    * @returns the status of its row
    * @throws while the database is away
    * @remarks Tried as {@link EngineActivities}. A repeated call changes nothing.
@@ -119,7 +110,6 @@ export interface ReportActivities {
 export interface AuditRetentionActivities {
   /**
    * Removes some of the runs, results and reports that are older than their account keeps them, in one transaction.
-   *
    * @returns how many rows went, and whether there may be more
    * @throws while the database is away
    * @remarks Tried as {@link EngineActivities}. Safe to repeat and to run twice at once.
@@ -131,7 +121,6 @@ export interface AuditRetentionActivities {
 export interface ReconcileActivities {
   /**
    * Brings rows, workflows and schedules in line where one side lost or missed something.
-   *
    * @param cursor - where the last completed run stopped; null starts from the beginning
    * @returns how many workflows were started again, how many rows were closed whose workflow an operator terminated,
    * and where to go on
@@ -167,7 +156,6 @@ export interface RetentionActivities {
   /**
    * One small step: removes some of the activities that ended before the retention time, whole groups only, in one
    * transaction.
-   *
    * @param after - where the step before stopped; null begins with the oldest
    * @throws while the database is away
    * @remarks Tried as {@link EngineActivities}. Safe to repeat and to run twice at once. Without a retention

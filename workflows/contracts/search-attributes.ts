@@ -4,7 +4,6 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
  * Typed search attributes, set at start and never changed. All Keyword: a namespace on SQL visibility has only
  * three Int columns. `FleetComputerId` is set only where a batch has one computer, `FleetPersonId` where
  * somebody asked for the activity.
- *
  * @see docs/architecture.md#search-attributes
  */
 export const SEARCH_ATTRIBUTES = {

@@ -17,7 +17,6 @@ export function watchCancellation(): CancelWatch {
 
 /**
  * Closes the workflow as Canceled.
- *
  * @throws {CancelledFailure} always
  * @remarks Without a cancel request the server would record Failed; rows cancelled one by one bring none, so it is
  * asked for first.

@@ -17,7 +17,6 @@ const ENDLESS_RETRIES = {
 /**
  * Temporal activities over the database for workflow code: each is tried locally first, then as a normal one with
  * retries.
- *
  * @throws {ApplicationFailure} of a type of {@link FAILURE_TYPES}, when trying again would change nothing
  * @remarks Never cancelled: a cancelled workflow still has rows to settle. Not to be run in parallel.
  * @see docs/architecture.md#rules-for-database-steps

@@ -19,7 +19,6 @@ type Lane = (input: LaneInput) => Promise<LaneResult>;
 
 /**
  * Starts the lanes of a group as children and waits until each has ended one way or another.
- *
  * @remarks How a lane ended is not read here: the rows decide. A lane that already runs or ran is not waited for. Lanes
  * outlive their parent; a cancel of the parent reaches them.
  */

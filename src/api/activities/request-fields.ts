@@ -22,7 +22,6 @@ export function readDeliveryFields(body: DeliveryFields) {
 
 /**
  * The window in minutes; null when absent.
- *
  * @param place - `body` or `query`, for error messages
  * @throws {DomainError} InvalidParameterCombination for two different windows
  */

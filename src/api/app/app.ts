@@ -44,9 +44,7 @@ export interface AppDeps extends HandlerDeps {
   onRequestEnd?(operationId: string, status: number, seconds: number): void;
 }
 
-/**
- * @throws when an operation of the document has no handler, or the other way round
- */
+/** @throws when an operation of the document has no handler, or the other way round */
 export function createApp(deps: AppDeps): Express {
   const document = loadDocument();
   const operations = buildOperations(document, createHandlers(deps));

@@ -64,7 +64,6 @@ const VERSION = '/v2';
 
 /**
  * Serves every operation: route, authentication, permission, body, validation, handler, response.
- *
  * @remarks At `/api/v2` and, for generated clients without a version, at `/api`.
  */
 export function createDispatcher(deps: DispatcherDeps): RequestHandler {

@@ -39,7 +39,6 @@ export interface HttpServer {
 
 /**
  * Listens, with timeouts for slow clients, and sends HSTS to browsers that arrived by TLS, which a proxy terminates.
- *
  * @throws when the port is in use or not permitted
  */
 export async function listen(
@@ -100,7 +99,6 @@ const ENDING_SOCKETS = new WeakSet<Socket>();
 /**
  * Whether the client expects a response: requests pipelined behind a response that closes the connection are not served,
  * because the client has to repeat them.
- *
  * @see RFC 9112 9.6
  */
 function expectsResponse(request: IncomingMessage, response: ServerResponse): boolean {

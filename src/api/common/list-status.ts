@@ -7,9 +7,7 @@ export interface StatusAlias<S extends string> {
   meaning: Readonly<Record<string, S>>;
 }
 
-/**
- * @throws {DomainError} InvalidParameterCombination when `status` and its older name contradict each other
- */
+/** @throws {DomainError} InvalidParameterCombination when `status` and its older name contradict each other */
 export function readListStatus<S extends string>(
   query: Record<string, unknown>,
   alias: StatusAlias<S>,

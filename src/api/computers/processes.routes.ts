@@ -46,9 +46,7 @@ function toProcessResponse(computer: number, process: ProcessView) {
   };
 }
 
-/**
- * @throws {DomainError} InvalidParameter when `pids` is neither a list nor a comma-separated text of process ids
- */
+/** @throws {DomainError} InvalidParameter when `pids` is neither a list nor a comma-separated text of process ids */
 function readSignalCommand(body: unknown, traceparent: string | null): SignalCommand {
   const { computer_id, pids, after } = body as { computer_id: number; pids: unknown; after?: number | null };
   return { computerId: computer_id, pids: readPids(pids), after: after ?? null, traceparent };

@@ -8,7 +8,6 @@ const OLD_PATH = /^\/security-profiles(?=\/|$)/;
 
 /**
  * The path in the document for a path that may be deprecated, with the headers of its response.
- *
  * @param path - below the version prefix
  * @see docs/api-conventions.md#deprecation
  */

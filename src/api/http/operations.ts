@@ -68,7 +68,6 @@ const PERMISSIONS: ReadonlySet<string> = new Set([...GROUP_PERMISSIONS, ...GLOBA
 
 /**
  * Pairs every operation of the document with its handler.
- *
  * @throws naming every operation without handler, handler without operation, missing or unknown `x-permission`,
  * repeated `operationId`, and path parameter without an error code
  */

@@ -7,7 +7,6 @@ import { rateLimitKey, TokenBuckets } from '../../services/common/token-buckets.
 export interface RateLimit {
   /**
    * Counts a request with a valid token.
-   *
    * @throws {DomainError} TooManyRequests with the time until the next request is accepted
    */
   byToken(tokenId: string): void;

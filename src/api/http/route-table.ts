@@ -16,7 +16,6 @@ interface Template {
 /**
  * Finds the operation of a method and path in a few steps, however many operations there are. The colon of a verb may
  * come as `%3A`, a trailing slash is accepted.
- *
  * @see docs/decisions/0013-openapi-first.md#alternatives
  */
 export class RouteTable {

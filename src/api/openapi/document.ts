@@ -12,7 +12,6 @@ export { bodySchemaOf, eachOperation, type PathOperation, parametersOf, resolveR
 /**
  * Merges the head, `paths/<area>/*.yaml` and `schemas/<area>/*.yaml` of a folder into one OpenAPI 3.1 document.
  * Every operation gets its error responses, no security if it needs no token, and a closed body.
- *
  * @throws when two files define the same path or schema
  */
 export function loadDocument(folder = import.meta.dirname): OpenApiDocument {

@@ -8,7 +8,6 @@ export type ErrorCodes = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
 /**
  * All error codes of an operation: those that follow from its permission, feature, parameters and body, and those of its
  * `x-errors`.
- *
  * @param parameters - of the operation, references followed
  * @see docs/api-conventions.md#error-codes
  */
@@ -45,9 +44,7 @@ export function errorCodesOf(
   return new Map([...errorCodes].sort(([a], [b]) => a - b));
 }
 
-/**
- * Adds the error responses of an operation to the document. Equal ones share a component.
- */
+/** Adds the error responses of an operation to the document. Equal ones share a component. */
 export function describeErrorResponses(
   document: OpenApiDocument,
   operation: OperationObject,

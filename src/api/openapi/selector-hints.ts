@@ -35,7 +35,6 @@ export function selectorNames(language: SelectorLanguage): Iterable<string> {
 
 /**
  * The query that a client meant who sent a selector as a parameter: `query=tag:web`.
- *
  * @param values - of that parameter
  * @param query - the request's `query`, to which the selector is added
  * @returns null when the values are invalid for the selector

@@ -61,7 +61,6 @@ interface KernelParameters extends DeliveryFields {
 
 /**
  * The body takes precedence over the query; null counts as absent.
- *
  * @throws {DomainError} InvalidParameter without a package, InvalidParameterCombination
  */
 function readKernelCommand({ params, query, body }: RequestContext, traceparent: string | null): KernelCommand {

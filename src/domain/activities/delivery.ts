@@ -14,7 +14,6 @@ const LATEST = Date.UTC(9999, 11, 30);
 
 /**
  * Reads the delivery parameters of a request.
- *
  * @param text - ISO 8601; null when not given
  * @param path - where it stood, for the refusal
  * @throws {DomainError} InvalidParameter when it is no moment or not in the future

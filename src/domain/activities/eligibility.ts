@@ -24,11 +24,7 @@ export interface ActivityActions {
   revertable: boolean;
 }
 
-/**
- * Which actions an activity allows now.
- *
- * @param manageable - the caller may act on every computer concerned
- */
+/** Which actions an activity allows now. @param manageable - the caller may act on every computer concerned */
 export function actionsOf(subject: ActivitySubject, manageable: boolean): ActivityActions {
   return {
     approvable: manageable && subject.status === 'unapproved',

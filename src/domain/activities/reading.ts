@@ -13,7 +13,6 @@ export interface StoredPosition {
 
 /**
  * The status as it is read: a delivery in the future and a full queue are not stored, they are seen.
- *
  * @see docs/api-conventions.md#activity-statuses
  */
 export function readStatus(stored: StoredPosition, now: Date): ActivityStatus {

@@ -48,7 +48,6 @@ export function snapOperationSummary(action: SnapAction, snaps: readonly SnapEnt
 
 /**
  * The message that carries out `action`.
- *
  * @remarks An agent never answers an argument name it does not know, so exactly the known ones are sent.
  */
 export function snapMessage(action: SnapAction, snaps: readonly SnapEntry[]): SnapMessage {

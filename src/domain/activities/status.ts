@@ -18,10 +18,8 @@ export const FINAL_STATUSES = ['succeeded', 'failed', 'canceled'] as const satis
 /**
  * Which state may follow which. `canceled` is final with one exception: a computer that already had the operation
  * when it was cancelled may still report, and its report replaces the state once.
- *
  * @remarks Delivery and result may arrive together, and delivery can turn out impossible: open states may go
  * straight to `failed` or `succeeded`.
- * @see docs/api-conventions.md#activity-statuses
  */
 export const TRANSITIONS: Readonly<Record<ActivityStatus, readonly ActivityStatus[]>> = {
   unapproved: ['undelivered', 'scheduled', 'waiting', 'canceled'],

@@ -96,7 +96,6 @@ export class DomainError extends Error {
 
 /**
  * The refusal of something that may be done only so often within a time: until the oldest time stops counting.
- *
  * @param what - beginning of the message
  * @param oldest - null: it is not known, and the whole time is waited for
  */

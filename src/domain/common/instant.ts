@@ -2,7 +2,6 @@ const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9
 
 /**
  * Reads an ISO 8601 date and time; without a zone it is UTC, without seconds or time of day it is their start.
- *
  * @returns null for another form, a moment that no calendar has (30 February, second 60, offset beyond 14 hours), or
  * one outside the years 1 to 9999 in UTC
  * @see docs/api-conventions.md#names-values-and-times

@@ -7,7 +7,6 @@ const MIN_PART = 3;
  * The candidate that a name was probably meant to be: the same but for case, dashes and underscores, else the one with
  * the fewest edits, of which there may be one in every three characters, else the shortest that it is a part of, as
  * `alerts` is of `with_alerts`.
- *
  * @returns null when none is that near; of several equally near ones the first
  * @remarks At most 64 x 64 steps for each candidate.
  */

@@ -24,7 +24,6 @@ export function isUtc(zone: string): boolean {
 
 /**
  * What clocks in a zone show at an instant, in ms, as if that were UTC.
- *
  * @throws RangeError when there is no such zone
  */
 export function wallClockAt(zone: string, instant: number): number {
@@ -34,7 +33,6 @@ export function wallClockAt(zone: string, instant: number): number {
 /**
  * The instant at which clocks in a zone show a time, as RFC 5545 (3.3.5) reads it: of a time that they show twice the
  * first, of one that they skip the instant that the offset before the gap gives (02:30 becomes 03:30).
- *
  * @param wall - ms, as if in UTC
  */
 export function instantOf(zone: string, wall: number): number {

@@ -30,7 +30,6 @@ function unitOf(text: string): number {
 
 /**
  * The stretch of time that a question names.
- *
  * @param startText - ISO 8601; alone it stands for its whole day, minute or second, by its precision
  * @param endText - ISO 8601, included; a date covers its day. Null: none was given
  * @returns the name of a parameter that is no date and time, or `order` when the end lies before the start

@@ -34,7 +34,6 @@ export function runSummary({ mode, title }: Pick<RunProfile, 'mode' | 'title'>):
 
 /**
  * The steps of a run, each waiting for the success of the one before.
- *
  * @param runId - travels with every step and comes back with the audit's report
  * @see docs/api-conventions.md#usg-runs-and-results
  */

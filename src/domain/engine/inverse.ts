@@ -36,7 +36,6 @@ const PACKAGE_INVERSES: Readonly<Record<string, string>> = {
 
 /**
  * The exact inverse of what an operation did.
- *
  * @returns operations in order; none when there is nothing to undo
  * @remarks What is not known of the time before counts as untouched: a snap as absent, its updates as not held (before
  * a hold) or held for ever (before an unhold).

@@ -2,7 +2,6 @@ import type { ActivityStatus } from '../activities/status.ts';
 
 /**
  * How a batch stands after a call; read from its row, so that a repeated call gives the same answer.
- *
  * @remarks Optional is what activities of older builds, and recorded histories, do not have.
  */
 export interface BatchProgress {
@@ -30,7 +29,6 @@ export interface BatchProgress {
 
 /**
  * One batch of a group, as its parent starts it. Recorded histories name its fields.
- *
  * @remarks Optional is what activities of older builds, and recorded histories, do not have.
  */
 export interface BatchPlan {

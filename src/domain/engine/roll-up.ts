@@ -14,7 +14,6 @@ export type GroupStatus = 'undelivered' | 'delivered' | 'succeeded' | 'failed' |
 
 /**
  * Status of a group from its children alone.
- *
  * @param isBegun - something of it was delivered
  * @remarks A group without children has succeeded: its expansion is over. Children that ended before their delivery are
  * no beginning.

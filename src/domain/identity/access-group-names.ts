@@ -5,9 +5,7 @@ const MAX_SLUG = 240;
 
 /**
  * An access group's title as it is stored: letters, digits, spaces, `-` and `.`; everything else is dropped.
- *
  * @returns null when nothing is left, or too much
- * @see docs/api-conventions.md#limits-of-fields
  */
 export function cleanTitle(title: string): string | null {
   const clean = title
@@ -20,7 +18,6 @@ export function cleanTitle(title: string): string | null {
 
 /**
  * The name made of a title: lower case, words joined by dashes. Letters lose their accents; those of other scripts stay.
- *
  * @param fallback - for a title without any letter or digit
  * @see docs/api-conventions.md#access-groups
  */

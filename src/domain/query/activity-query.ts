@@ -30,10 +30,8 @@ const MONTH_LENGTH = '2026-05'.length;
 
 /**
  * Reads a query over activities.
- *
  * @param path - where the text stands in the request, for the refusal
  * @throws {DomainError} InvalidQueryError; that a saved search is unknown is found out when it is resolved
- * @see docs/api-conventions.md#activity-selectors
  */
 export function parseActivityQuery(text: string, path?: string): ActivityQuery {
   return parseQuery(text, ACTIVITY_LANGUAGE, path);

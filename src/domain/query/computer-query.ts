@@ -57,9 +57,7 @@ export type CloudField = (typeof CLOUD_FIELDS)[number];
 
 /**
  * Reads a query over computers.
- *
  * @throws {DomainError} InvalidQueryError; that a saved search is unknown is found out when it is resolved
- * @see docs/api-conventions.md#computer-selectors
  */
 export function parseComputerQuery(text: string, path?: string): ComputerQuery {
   return parseQuery(text, COMPUTER_LANGUAGE, path);

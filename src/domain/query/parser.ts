@@ -46,10 +46,8 @@ const TERM = 'a keyword or a selector';
 
 /**
  * Reads a query text in linear time. The empty text has no clause and is fulfilled by everything.
- *
  * @param path - where the text stands in the request, for the refusal
  * @throws {DomainError} InvalidQueryError naming the place and what was expected there
- * @see docs/api-conventions.md#query-language
  */
 export function parseQuery<C>(text: string, language: QueryLanguage<C>, path = 'query.query'): Query<C> {
   if (text.length > MAX_QUERY_BYTES || new TextEncoder().encode(text).length > MAX_QUERY_BYTES) {

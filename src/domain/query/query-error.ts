@@ -2,7 +2,6 @@ import { DomainError } from '../common/errors.ts';
 
 /**
  * The refusal of a query text: where in it, counted in characters from 1, and what was expected there.
- *
  * @param at - index into `text`
  * @param path - where the text stands in the request
  * @see docs/api-conventions.md#error-codes

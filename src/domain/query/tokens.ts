@@ -19,7 +19,6 @@ const SPACES = new Set([' ', '\t', '\n', '\r', '\f', '\v']);
 /**
  * Cuts a query text into tokens at spaces outside double quotes; a quoted part may stand anywhere in a token, and in it
  * `\"` stands for a quote and `\\` for a backslash. One pass over the text, whatever is in it.
- *
  * @throws {DomainError} InvalidQueryError on a quote without its partner, or U+0000
  */
 export function tokenize(text: string, path: string): Token[] {

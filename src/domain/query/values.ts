@@ -13,7 +13,6 @@ export function readWord<W extends string>(value: SelectorValue, words: readonly
 
 /**
  * A non-negative integer as an id; 0, which nothing has, for one that is too large to be an id.
- *
  * @throws {DomainError} InvalidQueryError for anything but ASCII digits
  */
 export function readId(value: SelectorValue, text = value.text): number {

@@ -5,7 +5,6 @@ import { LAST_DATE } from './plan.ts';
 /**
  * The first date strictly after `after` at which one of the calendars matches; null when there is none before
  * {@link LAST_DATE}.
- *
  * @remarks Whole minutes in UTC. Bounded: at most every day until then is looked at, in less than a millisecond.
  */
 export function nextCalendarDate(calendars: readonly CalendarTimes[], after: Date): Date | null {

@@ -3,7 +3,6 @@ import type { CalendarTimes } from './profile-schedule.ts';
 /**
  * A cron schedule taken apart: values of each field in ascending order, days of the week from 0, Sunday. Null where
  * every day will do; when neither kind of day is null, a date needs only one of them.
- *
  * @see docs/api-conventions.md#triggers-and-runs
  */
 export interface CronSchedule {
@@ -49,7 +48,6 @@ export function isCronProblem(cron: CronSchedule | CronProblem): cron is CronPro
 
 /**
  * Reads a cron text of exactly five fields: numbers, names of months and weekdays, `*`, lists, ranges and steps.
- *
  * @returns the schedule, or what is wrong: other forms (`@daily`, seconds, years, zones, `L`, `#`, `?`) are refused,
  * and so is what never comes, as 31 February
  */
@@ -131,7 +129,6 @@ function sorted(values: readonly number[]): number[] {
 /**
  * What a cron schedule means to a server whose calendars match when all of their fields do: where either kind of day is
  * enough, one calendar for each.
- *
  * @see docs/architecture.md#cron
  */
 export function cronCalendars({ daysOfMonth, daysOfWeek, ...times }: CronSchedule): CalendarTimes[] {

@@ -11,7 +11,6 @@ const EPOCH_WEEKDAY = 3;
 /**
  * The dates of a rule from its start on, by RFC 5545 and without regard to COUNT and UNTIL: what clocks show, in ms as
  * if in UTC, ascending, each once, to the end of the last year that schedules know.
- *
  * @param start - DTSTART: what the rule does not say comes from it, and its intervals are counted from it
  * @param from - dates before it may be left out
  * @param daysOf - the days that the rule allows, for this start

@@ -33,7 +33,6 @@ export function needsRefill(planned: readonly Date[], now: Date): boolean {
 
 /**
  * Whether an unplanned run was started by an operator: its time is now.
- *
  * @param editedAt - last edit of the profile. Just after it, the run may come from an outdated schedule
  */
 export function isByOperator(editedAt: Date, scheduledTime: Date, now: Date): boolean {

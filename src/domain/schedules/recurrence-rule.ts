@@ -65,7 +65,6 @@ export function isShort(rule: RecurrenceRule): rule is ShortRule {
 /**
  * Reads one RFC 5545 recurrence rule, with or without `RRULE:`, by a grammar of our own: the rrule library does not
  * check its input.
- *
  * @remarks Linear in the length of the text. DTSTART, EXDATE, TZID and a second rule are refused.
  */
 export function parseRule(text: string): RecurrenceRule | RuleProblem {

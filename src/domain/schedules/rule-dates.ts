@@ -21,7 +21,6 @@ export interface RuleSchedule {
 
 /**
  * The dates of a schedule after a moment and before {@link LAST_DATE}, ascending, each once.
- *
  * @remarks Days and times are those that clocks in the time zone show, and so are the seven days between two dates: a
  * change of clocks may shorten them by as much. Dates left out for their distance to the start do not count for COUNT.
  */

@@ -24,7 +24,6 @@ const ALL_MONTHS = Array.from({ length: 12 }, (_, month) => month + 1);
 /**
  * The parts of a rule that choose days, with those that RFC 5545 (3.3.10) takes from the start where the rule lacks
  * them: the weekday of a weekly rule, the day of a monthly, the day and month of a yearly one.
- *
  * @param start - what clocks show at the start, in ms as if in UTC
  */
 export function dayParts({ frequency, lists }: RecurrenceRule, start: number): DayParts {

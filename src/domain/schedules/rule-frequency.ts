@@ -23,7 +23,6 @@ const BEGIN_DAY = Date.UTC(FIRST_YEAR, 0, 7) / DAY_MS;
  * How often a rule has dates, judged by all dates that it can have: over a whole cycle of the calendar, in whichever of
  * its periods INTERVAL begins to count, and without COUNT and UNTIL. The start does not matter: what a rule takes from
  * it is one weekday, day or time.
- *
  * @param daysOf - the days that the rule allows, for any start
  * @remarks Bounded whatever the rule: some hundred thousand steps.
  */

@@ -29,7 +29,6 @@ const LISTS: Readonly<Record<string, { valid: (entry: string) => boolean; what: 
 
 /**
  * Splits a rule in upper case into its parts, every list entry once and without needless signs and zeros.
- *
  * @returns the problem when a part is unknown, given twice, empty or out of range
  */
 export function readParts(rule: string): RuleParts | string {

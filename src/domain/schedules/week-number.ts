@@ -7,7 +7,6 @@ const EPOCH_WEEKDAY = 3;
 /**
  * Whether a date lies in one of the weeks of its year: the first week is the first with at least four days in the year,
  * so that the first days of January may be in the last week of the year before.
- *
  * @param numbers - from 1 on, or from -1 on for those counted from the end of the year
  * @param start - on which weeks begin
  * @see RFC 5545 3.3.10, BYWEEKNO

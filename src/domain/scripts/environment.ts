@@ -10,11 +10,7 @@ export interface RunOrigin {
 
 type Environment = Record<string, string>;
 
-/**
- * Variables of a run beside those that differ from computer to computer.
- *
- * @see docs/agent-protocol.md#scripts
- */
+/** Variables of a run beside those that differ from computer to computer. @see docs/agent-protocol.md#scripts */
 export function runEnvironment(run: RunOrigin & { accountName: string }, publicUrl: string): Environment {
   return { LANDSCAPE_ACCOUNT: run.accountName, LANDSCAPE_URL: publicUrl, ...orderEnvironment(run) };
 }

@@ -17,7 +17,6 @@ const WORDS: Readonly<Record<number, string>> = {
 /**
  * What is shown as the result of an operation: of a script that ended badly how it did so, in a line of its own before
  * its whole output; of everything else what was reported.
- *
  * @remarks The output itself is stored as it came.
  */
 export function shownResult(operation: {

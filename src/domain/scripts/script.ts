@@ -28,7 +28,6 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /**
  * Splits a script's text into interpreter and code. A byte-order mark, which editors put first, is dropped.
- *
  * @returns null when its first line is not `#!` and the absolute path of an interpreter
  */
 export function parseScript(given: string): ScriptBody | null {
@@ -99,7 +98,6 @@ export function runSummary(script: { title: string }): string {
 
 /**
  * The operation that runs a script on a computer; it fails when nothing is heard of it after the time limit.
- *
  * @see docs/agent-protocol.md#scripts
  */
 export function scriptOperation(script: RunnableScript, { username, timeLimit, env }: ScriptRunOptions) {

@@ -20,7 +20,6 @@ export interface TriggerState {
 
 /**
  * Whether the one run of a one-time trigger was started, be it by an operator before its time.
- *
  * @param profile.last_run - start of the latest run of this trigger; null before the first
  */
 export function hasRunOnce({ trigger, last_run }: { trigger: Trigger; last_run: Date | null }): boolean {

@@ -1,6 +1,5 @@
 /**
  * Compares two Debian package versions: negative when `a` is older than `b`, positive when it is newer, 0 when equal.
- *
  * @remarks Any text is a version here: what agents report is not always well formed, and sorting must not fail over it.
  * @see docs/agent-protocol.md#packages
  */

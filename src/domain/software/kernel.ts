@@ -39,7 +39,6 @@ export interface KernelChoices<K extends ReportedKernel = ReportedKernel> {
 
 /**
  * Picks the kernel package of a computer, and the versions it could be changed to.
- *
  * @param kernels - versions of kernel meta packages; of several that are installed the one that the running kernel
  * comes from counts ({@link comesFrom}), and without a report of it the newest
  */
@@ -140,7 +139,6 @@ function byText(a: string, b: string): number {
 
 /**
  * The first status that holds, in the order of {@link SMART_STATUSES}; without data the last.
- *
  * @remarks Where the hot-patch tool says that only another kernel helps, an upgrade is due, listed or not.
  */
 export function smartStatus(choices: KernelChoices, reports: HotpatchReports): SmartStatus {

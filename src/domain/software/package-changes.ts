@@ -59,7 +59,6 @@ export function packagesOf({ installed, removed, held, released }: PackageEffect
 /**
  * Describes an effect for people: a version that took the place of another of the same name is one entry, an upgrade
  * or a downgrade. It counts as complemented unless the new version, or what was removed, had been asked for.
- *
  * @param known - versions by id; ids without one are left out
  */
 export function describeEffect(

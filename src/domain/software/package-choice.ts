@@ -13,7 +13,6 @@ export interface KnownVersion {
 /**
  * The version with which a computer does what is wanted of a package: the given one where it can, else the one that the
  * given one stands for, as listings show a package by the version that one of its computers has.
- *
  * @param given - id of a version of the package
  * @param versions - those of the package that the computer knows
  * @returns null when the computer cannot do it

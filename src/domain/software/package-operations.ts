@@ -26,9 +26,7 @@ export function kernelGroupSummary(action: KernelAction): string {
 
 /**
  * The steps of a kernel change: the packages and, behind their success alone, the restart.
- *
  * @remarks The restart is an operation of its own: an agent that restarts by itself after a change can fall silent.
- * @see docs/agent-protocol.md#package-changes
  */
 export function kernelOperations(
   action: KernelAction,
@@ -49,7 +47,6 @@ const SHOWN_NAMES = 3;
 
 /**
  * For example "Install packages curl 8.5.0-2, jq 1.7-1".
- *
  * @param packages - names alone where computers differ in the versions
  */
 export function packageSummary(action: PackageAction, packages: ReadonlyArray<PackageVersion | string>): string {

@@ -23,11 +23,7 @@ export interface PackageStanding {
   available_id: number | null;
 }
 
-/**
- * Sums up the versions of one package that one computer knows.
- *
- * @param versions - at least one
- */
+/** Sums up the versions of one package that one computer knows. @param versions - at least one */
 export function standingOf(versions: readonly ReportedVersion[]): PackageStanding {
   const newestFirst = [...versions].sort((a, b) => compareVersions(b.version, a.version));
   const current = newestFirst.find(({ installed }) => installed);

@@ -37,7 +37,6 @@ export interface PingDeps {
  *
  * Anybody can name any computer here. Only a ping from the network of the computer's last exchange counts as a contact;
  * one from elsewhere changes nothing and makes the computer exchange, which shows whether it has moved.
- *
  * @throws {HttpError} 413 and 429; a body without a computer gets the response for an unknown one
  */
 export function pingRoute(deps: PingDeps) {

@@ -14,7 +14,6 @@ export async function expectClone(db: Sql, computerId: number, now: Date): Promi
 
 /**
  * As {@link expectClone}, for the owner of a spare identity; counts each owner once.
- *
  * @returns the computer that the identity was given for; null if it is not a spare one
  */
 export async function expectSpareOwner(db: Sql, secureIdHash: Buffer, now: Date): Promise<{ title: string } | null> {
@@ -45,7 +44,6 @@ export async function findOriginal(tx: Sql, accountId: number, secureIdHash: Buf
 
 /**
  * Whether a registration comes from an expected clone, which is not expected any more then.
- *
  * @param digest - of the registration, for machines that do not name their original
  */
 export async function takeExpectedClone(

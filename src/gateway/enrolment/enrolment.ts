@@ -26,7 +26,6 @@ interface AccountRow {
 
 /**
  * Enrols a computer, approved or pending.
- *
  * @remarks A registration that is repeated because its response was lost finds the computer of the first one, as long as
  * nobody has used the identity given then. Machines with equal registrations all get that computer at first; the one that
  * uses its identity first keeps it, and the others are rejected and get computers of their own when they register again.

@@ -29,7 +29,6 @@ export async function claimIdentities(
 /**
  * Deletes the identities of a removed computer and ends its open operations, as no result can come any more. Its agent
  * is told that it is unknown and forgets its identity.
- *
  * @remarks Idempotent: only the call that deletes an identity inserts events.
  */
 export async function deleteIdentity(db: Database, computerId: number, now: Date): Promise<void> {

@@ -32,7 +32,6 @@ export interface Registration {
 
 /**
  * Reads a `register` message. Text that is only shown is cut, and unusable optional fields are left out.
- *
  * @throws {MalformedMessage} if a required field is missing or has a wrong type
  */
 export function readRegistration(message: BObject): Registration {
@@ -87,7 +86,6 @@ export function isWsl(registration: Registration): boolean {
 
 /**
  * Equal for repeated registrations and for those of indistinguishable machines.
- *
  * @param ownMark - something that no other machine has, if known
  */
 export function registrationDigest(accountId: number, registration: Registration, ownMark: Buffer | null): Buffer {

@@ -54,7 +54,6 @@ export interface Acknowledged {
 
 /**
  * Removes what the agent acknowledges from the queue, and its head if the agent cannot handle it.
- *
  * @param nextExpected - null if the payload has no such counter
  * @param confirmsLastResponse - the agent has received the last response
  * @see docs/agent-protocol.md#poison-messages

@@ -35,7 +35,6 @@ export class IdentifiedExchange {
   /**
    * Ingests one payload and makes the response. Exchanges of one computer take effect one after another: in this process
    * they are queued, and against other processes the version of the row decides.
-   *
    * @throws {HttpError} 503 after too many lost races
    */
   async handle(request: IdentifiedRequest): Promise<Buffer> {

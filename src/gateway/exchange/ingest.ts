@@ -55,7 +55,6 @@ const MAX_SHARED_BYTES = 256 * 1024;
 /**
  * Reads the new messages; saves counters, facts, results and newly sent operations in one transaction; and makes the
  * response.
- *
  * @returns null, with nothing saved, if another exchange of the computer came first
  */
 export async function ingestPayload(deps: ExchangeDeps, request: ExchangeRequest): Promise<Buffer | null> {

@@ -29,7 +29,6 @@ const MESSAGE_COST = 0.1;
 
 /**
  * POST /message-system.
- *
  * @throws {HttpError} 400 on a malformed payload, 404 on an unsupported API version, 413, 429, 503
  * @see docs/agent-protocol.md#transport
  */

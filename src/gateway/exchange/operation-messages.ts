@@ -12,7 +12,6 @@ const PLACEHOLDER_TYPE = 'no-operation';
 
 /**
  * Builds the messages of a response. Call it after the exchange has been saved.
- *
  * @param sent - new operations that were saved as sent; the others were canceled meanwhile and are left out
  * @remarks An operation that ended or was answered before it was acknowledged must not run again: a placeholder takes its
  * position, which the agent counts.

@@ -24,7 +24,6 @@ const MAX_TYPE_LENGTH = 200;
  * Decodes a payload and checks everything but its messages. Only the first messages of one that exceeds the limits are
  * read: the agent sends the rest again. A single message that is too large becomes {@link TOO_LARGE}, so that it does not
  * block the agent.
- *
  * @param charge - called with the memory that values take, as they are read
  * @throws {HttpError} 400 on anything malformed, and what `charge` throws
  */

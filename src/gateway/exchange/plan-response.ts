@@ -48,7 +48,6 @@ export interface ResponsePlan {
 /**
  * Plans the response: unacknowledged messages at their positions, then control messages, then due operations, as far as
  * there is room. Further control messages wait for a later response.
- *
  * @remarks Operations are not sent with a `resynchronize`, as their results could be dropped, nor in the first response
  *   to an approved computer: its inventory comes first. @see docs/agent-protocol.md#outgoing-exactly-once
  */

@@ -46,7 +46,6 @@ interface SessionRow {
 
 /**
  * Reads everything that exchanges need in one snapshot without locks; saving detects exchanges that came in between.
- *
  * @returns null in place of unknown identities
  */
 export async function readSessions(

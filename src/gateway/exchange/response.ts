@@ -12,7 +12,6 @@ export interface ResponseCounters {
 
 /**
  * Encodes a response to POST /message-system.
- *
  * @param counters - null for agents without an identity of this server
  * @remarks The token and both digests are byte strings: as text they make agents fail.
  * @see docs/agent-protocol.md#field-types-the-agent-checks

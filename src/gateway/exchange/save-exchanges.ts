@@ -69,7 +69,6 @@ function snapOperations({ change: { sends } }: ExchangeWrite): number[] {
 
 /**
  * Saves exchanges of different computers: counters, sent operations, results and facts.
- *
  * @returns null, with nothing saved, in place of each exchange that lost against another one of its computer
  * @remarks Runs in the caller's transaction, which {@link isSingleStatement} makes unnecessary.
  */

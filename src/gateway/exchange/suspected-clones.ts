@@ -24,7 +24,6 @@ interface Exchange {
  * Whether an exchange may come from a second machine with the same identity: it has no token and comes from another
  * network, or its counters do not continue. Agents lose their token with every failure, and addresses change, so this is
  * a reason for an alert, not for an error.
- *
  * @returns null also if there is nothing to compare with: before the first exchange, and after a restore of the database
  */
 export function suspectClone(session: Session, request: Exchange): SuspectedClone | null {

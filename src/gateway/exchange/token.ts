@@ -4,7 +4,6 @@ import type { Session } from './session.ts';
 
 /**
  * `clone`: from a second machine with the same identity; `late`: an old payload that the network delayed.
- *
  * @see docs/agent-protocol.md#token
  */
 export type PayloadKind = 'current' | 'repeated' | 'clone' | 'late';

@@ -18,7 +18,6 @@ const MAX_TEXT = 1024 * 1024;
 
 /**
  * Text as PostgreSQL can store it: without NUL characters and lone surrogates.
- *
  * @remarks Byte strings are read as UTF-8: agents send some names as bytes.
  */
 export function toText(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string {

@@ -44,7 +44,6 @@ type NumberKey = typeof NUMBERS extends Set<infer K> ? K : never;
 /**
  * Reads as much of the XML of the hardware lister as possible: every node, each before its children. A text that is cut
  * off by the end of the report is left out, as part of a number is another number.
- *
  * @throws {MalformedMessage} on entity declarations, document types and excessive nesting
  */
 export function parseHardwareXml(xml: string): HardwareNode[] {

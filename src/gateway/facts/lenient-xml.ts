@@ -24,7 +24,6 @@ const CDATA = ['<![CDATA[', ']]>'] as const;
  * Reads XML that may be malformed, in time linear in its length: a stray `&` or `<` is text, control characters are left
  * out, unmatched end tags are ignored, and elements without one are closed at the end. Only the five entities of XML and
  * character references are decoded.
- *
  * @param names - of elements; any other tag is text
  */
 export function readLenientXml(xml: string, names: ReadonlySet<string>, events: XmlEvents): void {

@@ -186,7 +186,6 @@ function readId(value: BValue | undefined): number {
 
 /**
  * Applies the deltas of different computers: the first step of each in one statement, then the second, and so on.
- *
  * @returns computers with inconsistent sets: a removal named packages that the set did not have, or an addition named
  * packages that the account may not name, which are left out
  * @remarks Idempotent.

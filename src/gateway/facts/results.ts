@@ -70,7 +70,6 @@ export function readAuditReport(message: BObject, facts: Facts, faults: MessageF
 
 /**
  * Reads `resynchronize`: with an id the response to a request, without one the agent's decision to start over.
- *
  * @remarks Facts that are reported as deltas are forgotten, because they are reported again; snaps and processors stay.
  */
 export function readResynchronize(message: BObject, facts: Facts): void {

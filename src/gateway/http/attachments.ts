@@ -9,7 +9,6 @@ import { HttpError, sendBytes } from './response.ts';
 
 /**
  * GET /attachment/<id>: a file of a script, for a computer that has been sent the script.
- *
  * @throws {HttpError} 404 for everybody who may not read it, whether it exists or not
  */
 export function attachmentRoute(db: Database, clientAddress: ClientAddress) {

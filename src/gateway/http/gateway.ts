@@ -55,7 +55,6 @@ const MAX_REGISTRATION_KEYS = 50_000;
 
 /**
  * Builds the side of the server that agents talk to. Several gateways may serve one database.
- *
  * @see docs/agent-protocol.md#agent-protocol
  */
 export function createGateway(deps: GatewayDeps): Gateway {

@@ -24,7 +24,6 @@ const END_BYTES = 4096;
 /**
  * Reads a request's body and hands it to `use`; its bytes, and those that `use` charges, count against `limit` until
  * `use` is done.
- *
  * @throws {HttpError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 when it is compressed, 400 when cut off
  */
 export async function withBody<T>(

@@ -141,7 +141,6 @@ export async function listParents(
 
 /**
  * Ids, descending, of the parents and operations that were asked for.
- *
  * @param limit - at most so many
  * @param among - only of these; null for all
  */
@@ -248,7 +247,6 @@ const parent = (held: string, later: string) => `${base(held, later)}, ${CANCEL_
 
 /**
  * Of the runs of a script profile, which have no window.
- *
  * @param now - number of the parameter with the present moment
  */
 export const parentAt = (now: number) => parent(heldAt(`$${now}::timestamptz`), 'false');

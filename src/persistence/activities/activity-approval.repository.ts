@@ -15,7 +15,6 @@ export interface ApprovedOperation {
 /**
  * Approves operations and those of groups; one that waits for another goes on waiting. Operations whose cancel was
  * accepted are left out.
- *
  * @remarks The caller holds the locks of their batches. Idempotent.
  */
 export function approveOperations(tx: Sql, activities: readonly number[], now: Date): Promise<ApprovedOperation[]> {
@@ -31,7 +30,6 @@ export async function approveGroups(tx: Sql, activities: readonly number[], now:
 
 /**
  * Those of some groups and operations whose cancel was accepted and has not been applied yet.
- *
  * @remarks Read in the transaction that holds the locks of their batches.
  */
 export async function readCancelRequested(tx: Sql, activities: readonly number[]): Promise<number[]> {

@@ -5,7 +5,6 @@ export type Counted = 'activities' | 'parents';
 
 /**
  * How many activities of a kind an account has, exactly, without counting them.
- *
  * @remarks As of the same statement's view of the rows: both change in one transaction.
  */
 export async function countActivities(db: Sql, accountId: number, counted: Counted): Promise<number> {
@@ -32,7 +31,6 @@ export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<
 
 /**
  * Deletes those of some blocks that nothing is left in. Recent ones stay: whoever adds to them now may not be seen yet.
- *
  * @remarks Idempotent.
  */
 export async function deleteEmptyBlocks(tx: Sql, blocks: readonly ActivityBlock[]): Promise<void> {

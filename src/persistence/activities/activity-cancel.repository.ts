@@ -20,7 +20,6 @@ export interface Cancellation {
 
 /**
  * Locks the batches of activities, so that no status of theirs moves before the transaction ends.
- *
  * @remarks In the order of their ids, before any other lock.
  */
 export async function lockBatchesOf(tx: Sql, accountId: number, activities: readonly number[]): Promise<void> {
@@ -30,7 +29,6 @@ export async function lockBatchesOf(tx: Sql, accountId: number, activities: read
 /**
  * Cancels activities: messages that no agent has are withdrawn at once, their batches get a cancel, and workflows that
  * have nothing else to do are cancelled.
- *
  * @remarks Part of the caller's transaction, which holds the batches' locks. Doing it twice changes nothing.
  * @see docs/architecture.md#cancellation
  */
@@ -51,7 +49,6 @@ export async function cancelActivities(tx: Sql, cancellation: Cancellation): Pro
 /**
  * Those of some groups and operations that have ended although no status says so yet: all that is open of them has an
  * end waiting in the inbox.
- *
  * @remarks Read in the transaction that holds the batches' locks.
  */
 export async function readPendingEnds(tx: Sql, activities: readonly number[]): Promise<number[]> {

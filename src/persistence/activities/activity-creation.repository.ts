@@ -63,7 +63,6 @@ export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMi
 
 /**
  * Creates a group: parent, batches, operations, payloads and the command to start its workflow.
- *
  * @returns id of the parent
  * @remarks Five statements whatever the number of computers. Part of the caller's transaction; the dispatcher is woken at
  * its commit.
@@ -135,7 +134,6 @@ export type PlacedGroupPlan = Omit<GroupPlan, 'operations'> & {
 /**
  * As {@link createGroup}, with operations of its own for each computer. They point at their origins as the group does
  * at the activity it repeats or undoes.
- *
  * @returns id of the parent
  */
 export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings: BatchSettings): Promise<number> {
@@ -201,7 +199,6 @@ const MAX_BATCHES = 1000;
 /**
  * Computers per batch of a large group: a tenth of them within the bounds of the settings, and more than their upper
  * bound where the group would have over a thousand batches.
- *
  * @see docs/architecture.md#how-many-workflows
  */
 export function batchSize(computers: number, settings: BatchSettings): number {

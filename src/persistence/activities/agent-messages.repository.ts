@@ -2,7 +2,6 @@ import type { Sql } from '../database/sql.ts';
 
 /**
  * Puts the messages of undelivered operations in their computers' queues, each once.
- *
  * @param request.operations - operations to queue; null for every undelivered one of the batch
  * @remarks Idempotent by operation id. The caller holds the batch's row lock.
  */

@@ -4,7 +4,6 @@ import type { Sql } from '../database/sql.ts';
 /**
  * Ids of one page of the operations on some computers and of the groups they are in, newest first, and how many there
  * are in all.
- *
  * @remarks What the caller may see is decided by the computers: the caller has checked them.
  */
 export async function listComputerActivities(

@@ -9,7 +9,6 @@ export async function readMessageBacklog(sql: Sql, accountId: number): Promise<n
 /**
  * Sets the bound, or removes it with null. It is judged whenever messages are handed over, so it holds from now on for
  * all that no computer has been given.
- *
  * @returns the bound before
  * @remarks Part of the caller's transaction.
  */

@@ -31,7 +31,6 @@ export async function addStartCommand(
 /**
  * Claims commands until the transaction ends. Accounts take turns: whoever asked for thousands of actions stands in front of
  * nobody else's next one. What other dispatchers have claimed is skipped.
- *
  * @param except - commands to leave out
  */
 export function claimCommands(tx: Sql, except: readonly number[], limit: number): Promise<OutboxCommand[]> {

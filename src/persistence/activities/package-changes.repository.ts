@@ -32,7 +32,6 @@ export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
 
 /**
  * Writes into operations that have just succeeded what was really done on their computers.
- *
  * @remarks Three statements whatever their number. Idempotent. The result's own part is there before its event:
  * the gateway writes both in one transaction.
  * @see docs/api-conventions.md#fields-of-an-activity
@@ -53,7 +52,6 @@ export async function recordPackageChanges(tx: Sql, operations: readonly number[
 
 /**
  * What succeeded operations on packages asked for and did, in no order; others are left out.
- *
  * @remarks To undo one, install and remove what it removed and installed, hold and release what it released and held.
  */
 export async function readPackageOperations(db: Sql, operations: readonly number[]): Promise<PackageOperation[]> {

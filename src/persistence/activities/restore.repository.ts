@@ -11,7 +11,6 @@ const IDS_PER_SECOND = 100;
 
 /**
  * Moves the mark up to `next`.
- *
  * @param known - the mark that the Temporal server knows; 0 for none
  * @returns the mark as it was; null when the database is behind `known`, and the mark stays: this database is older than
  * the server's
@@ -35,7 +34,6 @@ export async function setMark(tx: Sql, mark: number): Promise<void> {
  * Makes every id from now on one that was never given out: agents, workflows and clients remember those of the time
  * that was lost, and of one that was restored before. The longer ago the backup was made, the further ids move, though
  * never over more than a quarter of those that are left, and a repair that is begun again does not move them so far again.
- *
  * @param activity - the highest id of an activity that the Temporal server knows; 0 when it knows none
  */
 export async function skipIds(tx: Sql, now: Date, activity: number): Promise<void> {
@@ -51,7 +49,6 @@ export async function resetExchangeTokens(tx: Sql): Promise<void> {
 /**
  * Ends every operation that a computer may have been given since the backup. Its message counts as given: it is never
  * handed out again, and a result that comes after all replaces the end. Operations that are due later stay.
- *
  * @returns how many operations end, by account
  * @remarks By cancels in the inbox of their batches. Idempotent.
  */
@@ -67,7 +64,6 @@ export async function endUncertainOperations(
 
 /**
  * Which of these workflows drive something that is open: a batch, or the activity that owns them.
- *
  * @param workflows - each with the activity in its id; a batch of one computer is named after its first operation, which
  *   may have ended before the others
  * @returns their ids

@@ -2,7 +2,6 @@ import type { Sql } from '../database/sql.ts';
 
 /**
  * Lets operations of a group that was just created fail without being sent.
- *
  * @param steps - positions of the operations in the group, in id order, with the text each ends with
  * @remarks As news for their lanes, which take it before they queue any message. Part of the creating transaction.
  * @see docs/architecture.md#operations-that-are-never-sent

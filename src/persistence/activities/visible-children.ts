@@ -17,7 +17,6 @@ export interface ChildCounters {
 
 /**
  * Has parents count only what the caller may see of them, whose own counters cover all their children.
- *
  * @returns the same rows in the same order
  * @see docs/api-conventions.md#access-groups-as-scope
  */

@@ -29,7 +29,6 @@ export function deleteResults(tx: Sql, runs: readonly number[], limit: number): 
 
 /**
  * Deletes runs without results. Of a run whose date is still planned the date is kept, or it would count as missed.
- *
  * @returns how many
  */
 export async function deleteRuns(tx: Sql, runs: readonly number[]): Promise<number> {

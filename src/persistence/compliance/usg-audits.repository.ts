@@ -33,7 +33,6 @@ export async function insertRunAudits(
  * Updates the audits of a run in the transaction that changed its operations: a failed step fails the computer, a
  * delivered one puts it in progress, and after a successful audit it waits for its report. A canceled step is no result:
  * the computer counts as not started, until a late result.
- *
  * @remarks Three statements in all, before the row of the activity is locked. A report received earlier takes precedence.
  */
 export async function recordAuditProgress(tx: Sql, runId: number, changes: StatusChanges, now: Date): Promise<void> {
@@ -48,7 +47,6 @@ export async function recordAuditProgress(tx: Sql, runId: number, changes: Statu
 
 /**
  * Stores verdicts and updates the counters of their runs. Idempotent; the last verdict of a computer counts.
- *
  * @returns run and computer of those whose reason is new
  */
 export async function saveVerdicts(

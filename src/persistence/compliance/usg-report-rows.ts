@@ -73,7 +73,6 @@ export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: Repor
 
 /**
  * Every computer of every run in a range, in the order of runs and computers, in batches.
- *
  * @param tx - a transaction, for a cursor
  */
 export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean): AsyncGenerator<ReportRow[]> {

@@ -31,7 +31,6 @@ const MAX_ATTEMPTS = 5;
 
 /**
  * Inserts the row of a report if need be, and locks it until the transaction ends: requests for the same report wait.
- *
  * @throws when the row is deleted again and again before it is locked
  */
 export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgReportRow> {
@@ -65,11 +64,7 @@ export async function findUsgReportOf(sql: Sql, activityId: number): Promise<Usg
   return rows[0] ?? null;
 }
 
-/**
- * Inserts the activity of a report and the command that starts its workflow.
- *
- * @returns its id
- */
+/** Inserts the activity of a report and the command that starts its workflow. @returns its id */
 export async function insertReportActivity(
   tx: Sql,
   activity: {

@@ -19,7 +19,6 @@ export interface CatalogueRuleSet {
 
 /**
  * Ids of rule sets of an account, in the given order; missing sets and rules are inserted.
- *
  * @remarks One statement when all exist. Concurrent callers wait for each other instead of failing. Existing sets are
  * locked against deletion until the transaction ends.
  */

@@ -17,7 +17,6 @@ export interface LastRun {
 
 /**
  * Inserts a run, at most once per date.
- *
  * @param scheduledTime - the date it was planned for; null when a person started it
  * @returns null when there is a run for that date already
  */
@@ -63,7 +62,6 @@ const WITHOUT_RESULT = `latest.computer_count > 0 and latest.passing_count + lat
 /**
  * Select of the run to show for a profile: the latest, unless it was canceled as a whole: then the latest with a result,
  * if there is one.
- *
  * @param profile - SQL of its id
  */
 export const lastRunOf = (profile: string) => `
@@ -86,7 +84,6 @@ const LAST_RUNS = `
 
 /**
  * SQL of the share of passes, as `passRate` in domain/usg/pass-rate.ts computes it.
- *
  * @param passing - SQL of a count, never null; `failing` likewise
  */
 export const passRateOf = (passing: string, failing: string) => `case when ${passing} + ${failing} = 0 then null

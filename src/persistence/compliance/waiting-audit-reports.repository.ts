@@ -9,9 +9,7 @@ export interface WaitingReport {
   run_id: number | null;
 }
 
-/**
- * Locks some waiting reports until the transaction ends, oldest operations first; skips locked ones.
- */
+/** Locks some waiting reports until the transaction ends, oldest operations first; skips locked ones. */
 export async function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingReport[]> {
   return tx.query<WaitingReport & Record<string, unknown>>(CLAIM, [limit]);
 }

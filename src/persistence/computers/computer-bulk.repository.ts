@@ -2,7 +2,6 @@ import type { Sql } from '../database/sql.ts';
 
 /**
  * Gives tags to computers that lack them.
- *
  * @returns up to 100 computers that have more than `most` tags now, by id
  * @remarks Each change is one statement. Unchanged rows are not written; the others are locked by id, as everywhere.
  */

@@ -12,9 +12,7 @@ export interface ComputerView {
 
 export const WITHOUT_BLOCKS: ComputerView = { blocks: new Set(), now: new Date(0) };
 
-/**
- * Reads computers by id, in that order, each as the text of a JSON object. Missing and invisible ones are left out.
- */
+/** Reads computers by id, in that order, each as the text of a JSON object. Missing and invisible ones are left out. */
 export async function readComputers(
   sql: Sql,
   scope: { accountId: number; groups: readonly number[] | null },

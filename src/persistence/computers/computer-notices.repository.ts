@@ -14,7 +14,6 @@ const MAX_PER_DAY = 20;
 
 /**
  * Records new notices in the event logs of the accounts.
- *
  * @remarks Part of the caller's transaction; concurrent calls for the same computer wait.
  */
 export async function recordNotices(tx: Sql, notices: readonly ComputerNotice[], now: Date): Promise<void> {

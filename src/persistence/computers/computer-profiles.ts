@@ -14,7 +14,6 @@ const PROFILE_PARTS: readonly string[] = [
 
 /**
  * SQL over a computer `c`: the JSON array of its profiles, ordered by name.
- *
  * @param only - SQL over `p` that picks some of them
  * @see docs/api-conventions.md#optional-blocks
  */

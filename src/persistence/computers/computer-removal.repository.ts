@@ -27,7 +27,6 @@ export async function findArchiveActivity(tx: Sql, computer: number, type: strin
 
 /**
  * Blocks the exchanges of some computers until the transaction ends.
- *
  * @remarks Exchanges lock the agent, then messages, then the computer: other changes must lock in the same order.
  */
 export async function lockAgents(tx: Sql, accountId: number, computers: readonly number[]): Promise<void> {
@@ -42,7 +41,6 @@ export async function findOpenOperations(tx: Sql, accountId: number, computers: 
 /**
  * Deletes the identities of some computers, their recovery keys, their profiles and licences, and their links to hosts and
  * instances. What they reported stays.
- *
  * @remarks Their agents are unknown after the commit. The caller holds {@link lockAgents}.
  */
 export async function releaseComputers(tx: Sql, computers: readonly number[]): Promise<void> {
@@ -58,7 +56,6 @@ export async function markArchived(tx: Sql, computers: readonly number[]): Promi
 /**
  * Removes computers with everything they reported. Their activities stay, visible to those who see the access group
  * where they were.
- *
  * @remarks The caller holds {@link lockAgents}.
  */
 export async function removeComputers(tx: Sql, computers: readonly number[]): Promise<void> {

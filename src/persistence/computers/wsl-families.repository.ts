@@ -3,7 +3,6 @@ import type { AcceptedComputer } from './pending-computers.repository.ts';
 
 /**
  * Links WSL instances and their Windows hosts, whichever is accepted first. Pending computers do not count.
- *
  * @param accepted - computers of the account that were just accepted
  * @remarks Idempotent. The first instance of a host is its default one, as in WSL itself; agents do not report it.
  */

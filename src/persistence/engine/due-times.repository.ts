@@ -16,7 +16,6 @@ export interface DueTimes {
 
 /**
  * Reads them from the operations.
- *
  * @param expirySeconds - time after delivery at which any operation fails
  * @param hasAnswerLimits - some operations may fail before that
  */

@@ -5,7 +5,6 @@ import type { Sql } from '../database/sql.ts';
 
 /**
  * How a group stands.
- *
  * @throws {DomainError} UnknownActivity when there is no such activity: somebody deleted its row, as retention keeps groups that have not ended
  */
 export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
@@ -22,7 +21,6 @@ export interface MovedGroup extends ChildCounts {
 
 /**
  * Moves the counters of a group; the first delivery of a child begins it.
- *
  * @param deliveredAt - earliest delivery among the changes; null for none
  * @returns the group; undefined when it was deleted
  */

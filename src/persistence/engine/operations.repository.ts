@@ -22,7 +22,6 @@ export interface Released {
 
 /**
  * Cancels operations of a batch, as far as they are still open, and their dependents; null means all of the batch.
- *
  * @remarks Dependents are canceled also where the success of what they wait for was read just now: it was open when its
  * cancel was accepted.
  */

@@ -4,7 +4,6 @@ import type { Sql } from '../database/sql.ts';
 
 /**
  * Records one event: who did what, when and from where.
- *
  * @param tx - the transaction of the change itself, so that both or neither are committed
  * @param actor - a `Caller`, or who acted where there is none
  * @remarks Append-only: the database rejects changes and deletions other than by {@link purgeExpiredEvents}.
@@ -32,7 +31,6 @@ export async function recordEvents(tx: Sql, actor: EventActor, events: readonly 
 
 /**
  * Deletes events older than `keepDays`, oldest first. The database allows no other way to delete events.
- *
  * @param keepDays - 1 or more
  * @param limit - of the events examined; fewer deleted means that no more are due
  * @returns how many were deleted

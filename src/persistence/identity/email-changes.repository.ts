@@ -25,7 +25,6 @@ export async function deleteEmailChange(tx: Sql, personId: number): Promise<void
 
 /**
  * Deletes the pending change of a token or address, so that it applies only once.
- *
  * @returns the new address; null when there is no such change, or it has expired
  */
 export async function takeEmailChange(
@@ -65,11 +64,7 @@ export async function updateEmailCase(tx: Sql, personId: number, email: string):
   );
 }
 
-/**
- * Gives a person an address, which is their only one then.
- *
- * @throws an error for which `isAddressTaken` is true
- */
+/** Gives a person an address, which is their only one then. @throws an error for which `isAddressTaken` is true */
 export async function setEmail(tx: Sql, personId: number, email: string): Promise<void> {
   await tx.query('update person set email = $2::text, allowable_emails = array[$2::text] where id = $1', [
     personId,

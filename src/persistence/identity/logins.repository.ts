@@ -90,7 +90,6 @@ export interface SucceededLogin {
 /**
  * Records a success: the person's last login, the last use of their access key, the address for this name, and an event.
  * One statement, and it updates the person first, so that concurrent logins wait only there.
- *
  * @returns the system's counter of revocations
  */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
@@ -119,7 +118,6 @@ const RECORD_LOGIN = `
 
 /**
  * Records a failed login in the log of the requested account, else of the account the person would have entered.
- *
  * @param login.personId - null for an unknown name: the event is written and rolled back, to take as long
  */
 export async function recordFailedLogin(

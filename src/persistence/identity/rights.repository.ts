@@ -23,7 +23,6 @@ export interface RightsRow {
 /**
  * Rights as they are now, in one statement. A permission holds in its role's access groups and all below them; on the
  * root group it covers the account.
- *
  * @see docs/api-conventions.md#access-groups-as-scope
  */
 export async function findRights(

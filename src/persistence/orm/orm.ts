@@ -43,11 +43,7 @@ export interface PersistenceOptions {
   lazy?: boolean;
 }
 
-/**
- * Opens the pool without touching the schema.
- *
- * @throws when the server cannot be reached, unless `lazy`
- */
+/** Opens the pool without touching the schema. @throws when the server cannot be reached, unless `lazy` */
 export async function openPersistence(options: PersistenceOptions): Promise<Persistence> {
   const orm = await MikroORM.init({
     clientUrl: options.url,
@@ -146,7 +142,6 @@ function openGenericPlanPool(options: PersistenceOptions): Pool {
 
 /**
  * Plain SQL over a pool, with the driver's own type parsers.
- *
  * @param maxAttempts - of a transaction that PostgreSQL aborts in favour of another
  */
 export function createDatabase(pool: Pool, maxAttempts = 1): Database {
@@ -215,7 +210,6 @@ const LOCK_POLL_MS = 250;
 
 /**
  * Brings the schema up to date, each migration in a transaction of its own.
- *
  * @remarks Idempotent, and safe from several processes at once: one migrates, the others wait. It takes a session lock,
  * because an open transaction would block `create index concurrently`.
  */
@@ -248,7 +242,6 @@ const CONNECT_RETRY_MS = 500;
 
 /**
  * Opens the database once its server accepts connections: a deploy starts everything at the same time.
- *
  * @throws the error of the last attempt after `timeoutMs`
  */
 export async function connectWithRetry(

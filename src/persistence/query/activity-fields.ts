@@ -18,7 +18,6 @@ const isFree = (now: string) =>
 /**
  * Over the alias `a` of `activity`: it is due and waits for room in its computer's queue; of a group, all of it that is
  * not delivered does, or waits for another activity. True or false.
- *
  * @param now - SQL of the present moment
  */
 // A group is asked only while it is fresh, and only in accounts with a bound; the first child that may go answers.
@@ -31,7 +30,6 @@ export const heldAt = (now: string) => `case
 /**
  * Over the alias `a` of `activity`: a group whose time has come, and yet nothing of it is free to go and something is due
  * later. True or false.
- *
  * @param now - SQL of the present moment
  */
 // Without a window all is due at once; as long as nothing has ended and there is no bound, what is due is free: no child
@@ -89,7 +87,6 @@ const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archive
 
 /**
  * Over the alias `a` of `activity` of the account `$1`: it has ended, and one of its computers is archived or gone.
- *
  * @param groups - what follows the ids of all groups that are asked about, with its operator
  */
 // Most accounts have lost few computers: their operations are fewer than those of all groups on a page.

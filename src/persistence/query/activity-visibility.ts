@@ -66,7 +66,6 @@ const withOperationsOn = (computers: string, further = '') => `with own as mater
 
 /**
  * `with` of the table `found (id, parent_id)`: operations on some computers and the groups they are in.
- *
  * @param computers - SQL of their ids in brackets
  */
 export const onComputers = (computers: string) => withOperationsOn(computers);

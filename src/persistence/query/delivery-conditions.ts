@@ -10,7 +10,6 @@ interface Delivery {
 
 /**
  * The least id that an operation in a lane without messages can have; null when every lane of the account has them.
- *
  * @remarks An operation that may be delivered has a message as soon as its lane is opened. Lanes are opened within
  * moments, so this is nearly always null, and what compares with it reads nothing.
  */
@@ -36,7 +35,6 @@ export const isDue = (now: string) => `m.state in ('held', 'queued') and m.deliv
 /**
  * Over an alias of `activity`: the operation is due, not delivered, and beyond the bound on messages waiting for its
  * computer; true or false.
- *
  * @param a - alias of the operation
  */
 // Places are taken by what was handed over and not acknowledged, and by what is due and was accepted before.

@@ -21,7 +21,6 @@ export const scopedProfiles = (kind: ProfileKindName) =>
 /**
  * The one place that says which computers a profile applies to: those that are enrolled and not archived, in its access
  * group or below, and then all of them or those with one of its tags.
- *
  * @param c - alias of a computer
  * @param p - alias of a row of {@link scopedProfiles}
  * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
@@ -32,7 +31,6 @@ export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.accoun
 /**
  * Select of the active profiles that a computer is in the scope of, from the computer's side: what {@link inScope} says
  * with the tree walked up once per computer. A test holds the two together.
- *
  * @param c - alias of a computer
  */
 export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
@@ -48,7 +46,6 @@ export async function computersInScope(sql: Sql, kind: ProfileKindName, profileI
 
 /**
  * How many computers each of some profiles of an account applies to now.
- *
  * @remarks One statement whatever the number of profiles: computers are counted by access group and tags once, and
  * profiles are matched with these counts.
  */
@@ -124,7 +121,6 @@ export const computersWithOpenRun = (profile: string) => `
 
 /**
  * Select of the computers with an open audit: a step of a run has not ended, or its report is awaited; some repeatedly.
- *
  * @param profile - SQL of the id of a profile
  */
 export const computersWithOpenAudit = (profile: string) => `${computersWithOpenRun(profile)}

@@ -4,7 +4,6 @@ import type { Sql } from '../database/sql.ts';
 
 /**
  * Adds an outbox command to make the schedule of a profile on the Temporal server equal to its row.
- *
  * @param scheduleId - `<kind>/<profile id>`
  * @see docs/architecture.md#schedules-of-profiles
  */

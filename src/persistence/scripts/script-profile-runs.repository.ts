@@ -8,7 +8,6 @@ import { inScope, scopedProfiles } from '../query/profile-scope.ts';
 
 /**
  * Takes the place of a run of a profile's trigger: nobody else can take it again.
- *
  * @param run.scheduledTime - the date it was planned for; null where the trigger has none
  * @returns null when there is a run for that date already
  */
@@ -93,7 +92,6 @@ export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<Waitin
 /**
  * Keeps the active profiles of an account that wait for enrolments, and their scripts, from being changed until the
  * transaction ends.
- *
  * @returns whether there are any
  */
 export async function lockEnrolmentProfiles(tx: Sql, accountId: number): Promise<boolean> {

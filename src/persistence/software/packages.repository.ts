@@ -38,7 +38,6 @@ const BATCHES: PackageBatches = { first: SHOWN_COMPUTERS, largest: 1600 };
 /**
  * One page of package names in order, each with the versions its first {@link SHOWN_COMPUTERS} computers know, and how
  * many names there are.
- *
  * @remarks The sets of a fleet do not fit into memory at once: computers are read in batches, in order of their ids,
  * and no further than there is something to find.
  */
@@ -114,7 +113,6 @@ export interface ComputersWithSameVersions {
 
 /**
  * What computers know of the packages that some versions belong to, computers that know the same together.
- *
  * @param packages - ids of versions; nothing is found of those that are not in the catalogue
  */
 export async function readKnownVersions(

@@ -30,7 +30,6 @@ export interface ListOf<T> {
 export interface ActivitiesService {
   /**
    * Parents and operations alike, newest first; each parent with its first {@link LISTED_CHILDREN} children.
-   *
    * @param query - text of the query language; empty for no filter
    * @throws {DomainError} InvalidQueryError
    * @see docs/api-conventions.md#activity-selectors
@@ -38,18 +37,13 @@ export interface ActivitiesService {
   list(caller: Caller, query: string, page: PageRequest): Promise<ListOf<DetailedActivity>>;
   /** As `list`, only activities that are nobody's children. @throws {DomainError} InvalidQueryError */
   listParents(caller: Caller, query: string, page: PageRequest): Promise<ListOf<ParentActivity>>;
-  /**
-   * As `list`, only operations on some computers and the groups they are in.
-   *
-   * @throws {DomainError} UnknownComputer
-   */
+  /** As `list`, only operations on some computers and the groups they are in. @throws {DomainError} UnknownComputer */
   listOfComputers(caller: Caller, computers: readonly number[], page: PageRequest): Promise<ListOf<DetailedActivity>>;
   /** One activity with all its children. @throws {DomainError} UnknownActivity */
   read(caller: Caller, id: number): Promise<DetailedActivity>;
   /**
    * Cancels activities, all or none: what no computer has is withdrawn before this returns, the rest is canceled until
    * its computer reports.
-   *
    * @param traceparent - W3C trace context of the request
    * @returns ids in the order asked for, newest first for a query
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one has ended; InvalidQueryError
@@ -58,11 +52,9 @@ export interface ActivitiesService {
   cancel(caller: Caller, choice: ActivityChoice, traceparent: string | null): Promise<number[]>;
   /**
    * Approves activities, all or none; of a group every operation that needs it.
-   *
    * @returns ids in the order asked for, newest first for a query
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval or is being canceled;
    *   InvalidQueryError
-   * @see docs/api-conventions.md#cancel-approve-reapply-revert
    */
   approve(caller: Caller, choice: ActivityChoice): Promise<number[]>;
   /** Names of all types of activities, in alphabetical order. @see docs/api-conventions.md#types-and-summaries */

@@ -17,7 +17,6 @@ const MAX_CHOSEN = 100_000;
  * Locks the batches of the chosen activities, so that no status of theirs moves before the transaction ends, and names
  * them: ids in the order asked for, newest first for a query. What the query no longer means once it is locked is left
  * alone.
- *
  * @remarks Ids are not checked.
  * @throws {DomainError} InvalidQueryError; SavedSearchChanged; InvalidParameter for a query that means too many
  */

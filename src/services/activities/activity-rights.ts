@@ -18,7 +18,6 @@ export function scopeOf(caller: Caller): ActivityScope {
 
 /**
  * Reads activities that a caller wants to act on.
- *
  * @param ids - distinct
  * @param verb - what the caller wants, for the refusal
  * @param now - moment their status is read at

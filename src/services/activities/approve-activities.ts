@@ -6,7 +6,6 @@ import { wakeWaiting } from '../../persistence/engine/prior-activities.repositor
 /**
  * Approves operations that waited for it: one that waits for another goes on waiting, the rest is queued if its batch
  * is open already. A group waits for approval as long as one of its operations does.
- *
  * @param activities - groups and operations
  * @remarks Part of the caller's transaction, which holds the batches' locks. Doing it twice changes nothing.
  * @see docs/api-conventions.md#activity-statuses

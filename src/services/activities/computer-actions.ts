@@ -42,7 +42,6 @@ export interface ComputerAction extends Delivery {
 
 /**
  * Creates the group of an action and its line in the event log. A group without computers has succeeded.
- *
  * @returns the group
  * @throws {DomainError} UnknownActivity, InvalidParameter as {@link requirePrior}
  */

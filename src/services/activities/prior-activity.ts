@@ -7,7 +7,6 @@ import { scopeOf, unknownActivities } from './activity-rights.ts';
 
 /**
  * Has operations that are made in this transaction wait, on each computer, for the success of an activity.
- *
  * @param after - the activity; null or undefined for none
  * @param computers - of the operations
  * @returns its id for the plan of the group; null for none

@@ -33,7 +33,6 @@ const LIMITS = { scan: 500, rows: 5_000 };
 /**
  * Deletes some old activities: groups with all their operations, operations that are in no group, each with payloads,
  * messages, batches, partial results and the replaced files of scripts that nothing else names. In one transaction.
- *
  * @param after - where the call before stopped; null to begin with the oldest
  * @returns how many rows of activities were deleted, and where the next call begins; null when all were looked at
  * @remarks Safe to repeat and to run twice at once.

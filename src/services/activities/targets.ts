@@ -8,7 +8,6 @@ import type { Caller } from '../common/ports.ts';
 /**
  * Makes sure that the caller may act on every one of some computers, and that none of them leaves before the
  * transaction ends.
- *
  * @remarks Called before any row is locked.
  * @param permission - what acting on each of them needs
  * @param options.archived - `allowed` for what reads, and for what puts computers away
@@ -39,7 +38,6 @@ export async function requireTargets(
 
 /**
  * Makes sure that the caller sees every one of some computers, archived ones included.
- *
  * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight
  */
 export async function requireVisible(db: Sql, caller: Caller, computers: readonly number[]): Promise<void> {

@@ -3,7 +3,6 @@ import type { PlacedGroupPlan } from '../../persistence/activities/activity-crea
 
 /**
  * Signals of a group to processes that were never reported, which fail unsent whenever they are asked for.
- *
  * @returns their positions among the group's operations, in id order, with the text each ends with
  * @see docs/api-conventions.md#processes
  */

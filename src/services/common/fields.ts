@@ -8,7 +8,6 @@ const EMAIL = /^[^\s@,;:<>()[\]\\"\p{Cc}]+@[^\s@,;:<>()[\]\\"\p{Cc}]+$/u;
 
 /**
  * A name or title: one line of 1 to 255 characters, trimmed.
- *
  * @param path - of the field in the request, for the error
  * @throws {DomainError} InvalidParameter
  * @see docs/api-conventions.md#limits-of-fields
@@ -23,7 +22,6 @@ export function readLine(path: string, value: string): string {
 
 /**
  * One email address, trimmed.
- *
  * @throws {DomainError} InvalidParameter, also for anything that mail programs parse as several recipients
  */
 export function readEmail(path: string, value: string): string {
@@ -32,11 +30,7 @@ export function readEmail(path: string, value: string): string {
   return email;
 }
 
-/**
- * A name in the IANA time zone database.
- *
- * @throws {DomainError} InvalidParameter, also for offsets such as `+01:00`
- */
+/** A name in the IANA time zone database. @throws {DomainError} InvalidParameter, also for offsets such as `+01:00` */
 export function readTimezone(path: string, value: string): string {
   if (isTimeZone(value)) return value;
   throw fieldError(path, 'must be the name of a time zone, such as Europe/Madrid');

@@ -9,7 +9,6 @@ export type HashingClient = { personId: number } | { address: string };
 export interface Hashing {
   /**
    * Runs everything of an attempt that hashes.
-   *
    * @throws {DomainError} ServiceUnavailable when too many wait, in all or of this client
    */
   run<T>(client: HashingClient, work: () => Promise<T>): Promise<T>;

@@ -11,7 +11,6 @@ export const systemClock: Clock = { now: () => new Date() };
 
 /**
  * The person and account that a token stands for, with their current rights.
- *
  * @see docs/api-conventions.md#access-groups-as-scope
  */
 export interface Principal {
@@ -68,7 +67,6 @@ export interface TemporalHealth {
 export interface IdentityAuthenticator {
   /**
    * Whether the password belongs to the login name.
-   *
    * @param login.address - of the client: clients take turns
    * @param login.storedHash - hash of the person with that name; null for none: the same work is done
    * @throws {DomainError} ServiceUnavailable when it cannot be checked now; that does not count as a failed login
@@ -94,14 +92,12 @@ export interface Mailer {
 export interface FileStore {
   /**
    * Stores a file under a key that its account has not used.
-   *
    * @param tx - transaction that also writes the reference to the file. A store outside the database writes before the
    * commit; what a rollback leaves behind is unreferenced
    */
   put(tx: Sql, file: StoredFile): Promise<void>;
   /**
    * The content of a file of an account, or null.
-   *
    * @param sql - a transaction, if there is one: it sees its own files and needs no second connection
    */
   read(sql: Sql, accountId: number, key: string): Promise<string | null>;
@@ -109,7 +105,6 @@ export interface FileStore {
   open(accountId: number, key: string): Promise<OpenFile | null>;
   /**
    * Starts a file that is written in chunks and cannot be found before it is published.
-   *
    * @param tx - writes the chunks; a rollback removes them
    */
   draft(tx: Sql, draft: FileDraft): Promise<DraftFile>;
@@ -126,14 +121,12 @@ export interface OpenFile extends FoundFile {
 export interface DraftFile {
   /**
    * Adds UTF-8 text without split characters. The buffer may be reused afterwards.
-   *
    * @throws when the draft no longer exists
    */
   append(chunk: Buffer): Promise<void>;
   /**
    * Gives the file its key, once its chunks are committed. A file that had the key loses it, but whoever has opened that
    * file can read it to its end.
-   *
    * @returns its id
    * @throws when the draft no longer exists
    */

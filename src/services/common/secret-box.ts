@@ -14,7 +14,6 @@ export interface EncryptedSecret {
 
 /**
  * Encrypts a secret for storage with the newest key.
- *
  * @param context - what the secret belongs to; decryption needs the same, so that stored secrets cannot be swapped
  * @throws when there is no key
  */
@@ -29,7 +28,6 @@ export function encryptSecret(keys: readonly EncryptionKey[], secret: string, co
 
 /**
  * Decrypts what {@link encryptSecret} made.
- *
  * @throws when its key is not configured any more, or the secret belongs to another context or was changed
  */
 export function decryptSecret(keys: readonly EncryptionKey[], secret: EncryptedSecret, context: string): string {

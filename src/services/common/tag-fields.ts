@@ -15,7 +15,6 @@ export const MOVE_PERMISSIONS: readonly Permission[] = ['ManageComputer', 'ViewC
 
 /**
  * Tags, each once.
- *
  * @param known - tags of the computer, allowed in any form: agents may have set them
  * @throws {DomainError} InvalidParameter that names each invalid tag
  */
@@ -30,7 +29,6 @@ export function readTags(path: string, tags: readonly string[], known: readonly 
 
 /**
  * Key of an annotation, in the form that the selector `annotation:<key>:<text>` can express.
- *
  * @throws {DomainError} InvalidParameter
  */
 export function readAnnotationKey(path: string, key: string): string {

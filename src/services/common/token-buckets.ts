@@ -25,7 +25,6 @@ export class TokenBuckets {
 
   /**
    * Takes `cost` tokens from the key's bucket.
-   *
    * @returns 0; or, when it holds fewer, the seconds until it holds enough: nothing is taken then
    */
   take(key: string, cost: number, nowMs: number): number {

@@ -22,7 +22,6 @@ export interface WorkerThreadOptions {
 export interface WorkerThread<Request, Response> {
   /**
    * Sends a request to the thread, which is started if need be.
-   *
    * @returns null when the response took too long; the thread has been ended then
    * @throws {DomainError} ServiceUnavailable when the thread did not start in time
    * @throws when the thread fails

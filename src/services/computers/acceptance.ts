@@ -33,7 +33,6 @@ export async function beginAcceptance(tx: Sql, accountId: number): Promise<void>
  * Accepts pending computers, whether an administrator does so or the account registers them automatically. Everything
  * that follows an enrolment happens in the same transaction: WSL instances are linked to their hosts, and script profiles
  * with the event `post_enrollment` run on the computers in their scope.
- *
  * @remarks Computers that are not pending stay as they are, and nothing runs on them again. Agents learn of it at their
  * next exchange, which a ping triggers. The caller holds {@link beginAcceptance}.
  * @see docs/api-conventions.md#triggers-and-runs

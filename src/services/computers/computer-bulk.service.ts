@@ -27,7 +27,6 @@ import { requireTargets } from '../activities/targets.ts';
 /**
  * Changes of all computers that match a query, all or none: those the caller sees, without archived ones. Each is
  * idempotent and returns all their ids, ascending, whether or not they changed.
- *
  * @throws {DomainError} all: InvalidQueryError; SavedSearchChanged; Forbidden when the caller may not manage one of them; InvalidParameter
  * @see docs/api-conventions.md#changing-computers
  */

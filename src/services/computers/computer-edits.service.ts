@@ -23,7 +23,6 @@ export interface ComputerChange {
 export interface ComputerEditsService {
   /**
    * Changes title, comment, tags or access group of a computer. Idempotent.
-   *
    * @returns the computer in detail as JSON text
    * @throws {DomainError} UnknownComputer; Forbidden when the caller may not manage computers where it is or where it
    * shall go; ComputerArchived; UnknownAccessGroup (400); InvalidParameter

@@ -42,7 +42,6 @@ export interface ComputerRemovalService {
   /**
    * Archives a computer: it stays readable by id but leaves every list and scope, and its agent becomes unknown. Its open
    * operations are canceled and its recovery key is deleted.
-   *
    * @returns an activity that the server itself completes; for an archived computer the earlier one
    * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title is another
    * @see docs/api-conventions.md#changing-computers
@@ -50,7 +49,6 @@ export interface ComputerRemovalService {
   archive(caller: Caller, computer: NamedComputer): Promise<BaseActivity>;
   /**
    * Lets a computer erase the keys of its encrypted volumes, so that nobody can read them.
-   *
    * @param computer.after - activity that has to succeed on it first; null for none
    * @throws {DomainError} as `archive`; ComputerArchived, UnknownActivity
    */
@@ -58,7 +56,6 @@ export interface ComputerRemovalService {
   /**
    * Removes computers and everything they reported, all or none; archived ones too. Open operations are canceled;
    * activities stay, visible to whoever sees the access group where the computer was.
-   *
    * @param ids - repeated ones count once
    * @param traceparent - W3C trace context of the request
    * @throws {DomainError} UnknownComputer, Forbidden
@@ -141,7 +138,6 @@ async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Or
 
 /**
  * Cancels all open operations of computers that are archived or removed. The lock on the fleet prevents new ones.
- *
  * @remarks Also locks their agents: before their messages, as exchanges do.
  */
 async function endOperations(

@@ -39,14 +39,12 @@ export interface ComputersPage {
 export interface ComputersService {
   /**
    * One page of approved computers in the caller's viewable access groups, in id order.
-   *
    * @throws {DomainError} InvalidParameterCombination for `wslChildren` with `rootOnly`; InvalidQueryError
    * @see docs/api-conventions.md#computer-fields
    */
   list(caller: Caller, query: ComputersQuery, blocks: ComputerBlocks): Promise<ComputersPage>;
   /**
    * One computer in detail, archived or not, as JSON text.
-   *
    * @throws {DomainError} UnknownComputer when there is none, in another account, or outside the viewable groups
    */
   get(caller: Caller, id: number, blocks: ComputerBlocks): Promise<string>;

@@ -23,7 +23,6 @@ export interface PendingComputersService {
   list(caller: Caller, page: PageRequest): Promise<{ count: number; rows: PendingComputerRow[] }>;
   /**
    * Accepts computers, all or none.
-   *
    * @param ids - repeated ones count once
    * @param to.accessGroup - they move to; undefined: the one they asked for
    * @param to.traceparent - W3C trace context of the request

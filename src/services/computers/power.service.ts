@@ -19,7 +19,6 @@ export interface PowerCommand {
 export interface PowerService {
   /**
    * Restarts a computer or turns it off.
-   *
    * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived
    * @see docs/api-conventions.md#delivery-parameters
    */

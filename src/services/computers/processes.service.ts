@@ -27,7 +27,6 @@ export interface ProcessesService {
   /**
    * Sends a signal to processes, one operation each. For a process that the computer did not report, the operation fails
    * unsent: without name and start time it could hit another process.
-   *
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived
    * @see docs/api-conventions.md#processes
    */

@@ -18,7 +18,6 @@ export interface Rotation {
 
 /**
  * Encrypts every stored recovery key with the first encryption key, so that the others can be removed from the settings.
- *
  * @remarks Short transactions that skip locked rows. Several processes may do this at once, and an interrupted rotation
  * continues at the next start. Does nothing without encryption keys.
  * @throws when a stored key was tampered with

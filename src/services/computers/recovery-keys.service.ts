@@ -39,18 +39,15 @@ export interface GenerateCommand {
 export interface RecoveryKeysService {
   /**
    * Reads the key of a computer and records an event in the same transaction.
-   *
    * @throws {DomainError} UnknownComputer, Forbidden; ServiceUnavailable when the encryption key is not configured
    * @see docs/api-conventions.md#recovery-keys
    */
   read(caller: Caller, computerId: number): Promise<RecoveryKey>;
   /**
    * Lets the computer generate a new key, which replaces the stored one when that succeeds.
-   *
    * @returns the group of the generation
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived, FdeNotSupported; ActivityInProgress while a
    * generation is open and `force` is not given
-   * @see docs/api-conventions.md#recovery-keys
    */
   generate(caller: Caller, command: GenerateCommand): Promise<BaseActivity>;
 }

@@ -30,14 +30,12 @@ export interface SavedSearchesService {
   list(caller: Caller, page: PageRequest): Promise<Paged<SavedSearchRow>>;
   /**
    * Saves a query of the caller. Without a name it is made of the title, and the other way round.
-   *
    * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch for a name or
    * title that is taken
    */
   create(caller: Caller, content: SavedSearchContent): Promise<SavedSearchRow>;
   /**
    * Changes title or text; the name stays. Idempotent.
-   *
    * @throws {DomainError} UnknownSavedSearch, Forbidden for whoever neither made it nor has ManageAccount,
    * InvalidParameter, InvalidQueryError, DuplicateSavedSearch
    */
@@ -91,11 +89,7 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
   };
 }
 
-/**
- * Locks a saved search that the caller may change.
- *
- * @throws {DomainError} UnknownSavedSearch, Forbidden
- */
+/** Locks a saved search that the caller may change. @throws {DomainError} UnknownSavedSearch, Forbidden */
 async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSearchRow> {
   const row = requireRow(await lockSavedSearch(tx, caller.accountId, name));
   if (row.creator_id === caller.personId || caller.may('ManageAccount')) return row;

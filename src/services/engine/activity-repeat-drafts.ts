@@ -54,7 +54,6 @@ function withoutRest({ not_reverted, ...parameters }: Readonly<Record<string, un
 
 /**
  * What undoes the operations that succeeded, and which it leaves out.
- *
  * @param lost - computers on which nothing can be done any more
  */
 export async function undo(

@@ -33,7 +33,6 @@ export interface ActivityRepeatsService {
   /**
    * Repeats activities that have ended, all or none; a group with all its operations, an operation alone. Signals that
    * could not be sent fail unsent again.
-   *
    * @param ids - repeated ones count once
    * @returns ids of the new groups, in the order asked for
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible; InvalidParameter as {@link requirePrior}
@@ -43,7 +42,6 @@ export interface ActivityRepeatsService {
    * Undoes what activities did, all or none. Of a group that has ended what succeeded is undone, and its revert names the
    * rest: what failed, was canceled or changed nothing, whose computer is gone, and what an earlier revert undoes or undid,
    * so that nothing is undone twice however many ask at once.
-   *
    * @param ids - repeated ones count once
    * @returns ids of the new groups, in the order asked for
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible also when nothing is left to undo;
@@ -211,7 +209,6 @@ const REASONS: Readonly<Record<NotReverted['reason'], string>> = {
 /**
  * A computer that is gone or archived since makes its activities ineligible, but for groups that are undone: these go
  * without it. Scripts are asked about.
- *
  * @returns such computers
  */
 async function requireTargetsOf(

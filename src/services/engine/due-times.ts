@@ -37,7 +37,6 @@ export async function expireOperations(
 /**
  * The next moment at which a batch must look at its rows without an event: the first delivery of what is scheduled, then
  * the last one, so that a random window over thousands of rows wakes a batch twice; the oldest expiry.
- *
  * @param at.isAgain - the batch has just been looked at for such a moment: further expiries are gathered for up to an hour
  */
 export async function readNextDueTime(

@@ -34,7 +34,6 @@ export interface EngineOptions {
 
 /**
  * The one place that moves operations after their creation.
- *
  * @remarks Every call is one transaction per batch under the batch's row lock, starts from the rows as they are and can
  * run again at any time. Lock order: batch, messages, own rows, the group last.
  * @see docs/architecture.md#processing-pending-events
@@ -45,7 +44,6 @@ export interface Engine {
   /**
    * Applies the pending events of a batch and opens it on the first call. Of a batch whose workflow has ended, results
    * may replace `canceled`.
-   *
    * @param cancelAll - also cancel everything still open
    * @returns how the batch stands, read from its rows; `nextDueAt` is now when events are left over. A batch without a
    * row has nothing open
@@ -56,7 +54,6 @@ export interface Engine {
   /**
    * How a group stands, read from its row; with `cancelAll` batches that were never opened are canceled first, and the
    * opened ones get a cancel.
-   *
    * @throws when there is no such activity
    */
   getGroupProgress(group: number, cancelAll: boolean): Promise<GroupProgress>;
@@ -98,11 +95,7 @@ interface Processed {
 
 const NOTHING: BatchProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 
-/**
- * Moves a batch on by everything that happened to it, in the caller's transaction.
- *
- * @see docs/architecture.md#processing-pending-events
- */
+/** Moves a batch on by everything that happened to it, in the caller's transaction. */
 async function moveBatch(
   tx: Sql,
   id: number,

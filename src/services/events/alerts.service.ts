@@ -39,7 +39,6 @@ export interface AlertsService {
   summarize(caller: Caller): Promise<ActiveAlert[]>;
   /**
    * Hides an alert from the caller only, until it is raised again or on another computer. Idempotent.
-   *
    * @throws {DomainError} UnknownAlert
    * @see docs/api-conventions.md#alerts
    */

@@ -29,7 +29,6 @@ export interface AccessGroupsService {
   get(caller: Caller, name: string): Promise<AccessGroupRow>;
   /**
    * Creates a group whose name is the slug of its title.
-   *
    * @param parent - name of the parent, `global` by default
    * @throws {DomainError} InvalidParameter, UnknownAccessGroup for the parent (400), DuplicateAccessGroup
    * @see docs/api-conventions.md#access-groups
@@ -37,14 +36,12 @@ export interface AccessGroupsService {
   create(caller: Caller, title: string, parent: string | undefined): Promise<AccessGroupRow>;
   /**
    * Changes the title; the name stays.
-   *
    * @throws {DomainError} UnknownAccessGroup, InvalidParameter, DuplicateAccessGroup
    */
   rename(caller: Caller, name: string, title: string): Promise<AccessGroupRow>;
   /**
    * Removes a group and moves its children and computers to its parent. Roles limited to it lose it; they do not get the
    * parent.
-   *
    * @returns the parent
    * @throws {DomainError} UnknownAccessGroup, InvalidParameter for the root
    */

@@ -40,7 +40,6 @@ export interface AccountsService {
   /**
    * Creates the standalone account with its first administrator. Computers need the generated registration key to enrol
    * and wait to be accepted.
-   *
    * @param enforceStrength - whether the password needs letters of both cases and a digit; by default as the deployment
    * is configured
    * @param setupToken - from the log, where one is needed
@@ -58,9 +57,7 @@ export interface AccountsService {
   /**
    * Creates an account whose administrator is the caller. Computers need its generated registration key and wait to be
    * accepted. The caller's token stays valid for its own account.
-   *
    * @throws {DomainError} SelfServiceDisabled, AccountExists when the caller is in an account already, InvalidParameter
-   * @see docs/api-conventions.md#accounts
    */
   createOwn(caller: Caller, title: string): Promise<AccountRow>;
 }
@@ -108,7 +105,6 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
 
 /**
  * Creates the standalone account with its access group, roles and first administrator in one transaction.
- *
  * @param options.registrationKey - what agents must present; null lets every agent enrol
  * @throws {DomainError} StandaloneAccountExists (of two calls at once exactly one succeeds), InvalidParameter
  */
@@ -127,7 +123,6 @@ const ENROLMENT_CLOSED = 'enrolment_closed';
 /**
  * Requires a registration key and acceptance from computers that enrol into the standalone account. Happens once per
  * database; an account that has a key, or was opened again afterwards, stays as it is.
- *
  * @returns the new key; null when nothing changed
  */
 export async function closeStandaloneEnrolment(db: Database): Promise<string | null> {

@@ -21,7 +21,6 @@ export interface AdministratorsService {
   list(caller: Caller, page: PageRequest): Promise<Paged<AdministratorRow>>;
   /**
    * Gives an administrator these roles and no others. Idempotent.
-   *
    * @throws {DomainError} UnknownPerson for anybody outside the account, UnknownRole, LastGlobalAdmin, Forbidden for roles that
    * the caller may not manage
    * @see docs/api-conventions.md#people
@@ -29,7 +28,6 @@ export interface AdministratorsService {
   setRoles(caller: Caller, personId: number, roles: readonly string[]): Promise<AdministratorRow>;
   /**
    * Ends a membership, one's own too. The person and their other accounts stay.
-   *
    * @throws {DomainError} UnknownPerson, LastGlobalAdmin, Forbidden as in `setRoles`
    */
   remove(caller: Caller, personId: number): Promise<void>;

@@ -6,7 +6,6 @@ import type { Caller } from '../common/ports.ts';
 /**
  * Locks the caller's row, for changes of the person and for issuing new credentials: a token revoked in the last seconds
  * must not do either, although cached rights may still allow reads.
- *
  * @throws {DomainError} Unauthorized when the token has been ended
  */
 export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {

@@ -18,14 +18,12 @@ import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 export interface EmailChangesService {
   /**
    * Confirms the caller's new address by the token that was mailed to it.
-   *
    * @throws {DomainError} UnknownEmailChange for a token that does not belong to the pending change, was used or has
    * expired; DuplicateEmail when somebody else has the address by now
    */
   confirm(caller: Caller, token: string): Promise<void>;
   /**
    * Confirms the new address of an administrator of the account `standalone` where no mail goes out.
-   *
    * @param email - the address to confirm; must be the pending one
    * @throws {DomainError} Forbidden where mail is sent, and for callers in accounts that anybody may create; UnknownPerson, UnknownEmailChange, DuplicateEmail, InvalidParameter
    */

@@ -10,7 +10,6 @@ export interface Feature {
 
 /**
  * The features of this deployment, by key. They depend only on the settings, so they are the same for every account.
- *
  * @see docs/api-conventions.md#deployment-settings
  */
 export function listFeatures(settings: Pick<Config, 'deployment' | 'identity' | 'smtpUrl'>): readonly Feature[] {

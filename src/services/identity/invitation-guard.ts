@@ -7,7 +7,6 @@ export interface InvitationGuard {
   /**
    * Runs `attempt` and counts it when it finds no invitation or a login with one fails. Both count alike, or the counts
    * would reveal which names exist.
-   *
    * @param by - the client; without a person its address counts
    * @throws {DomainError} TooManyRequests before anything is looked up, and what `attempt` throws
    */

@@ -32,7 +32,6 @@ export interface InvitationsService {
   get(caller: Caller, id: number): Promise<InvitationRow>;
   /**
    * Stores an invitation and mails it; a mail that fails changes nothing.
-   *
    * @throws {DomainError} InvalidParameter, UnknownRole (400); TooManyRequests for an address that was invited too often
    */
   create(caller: Caller, invitation: WantedInvitation): Promise<{ id: number; secureId: string }>;
@@ -42,7 +41,6 @@ export interface InvitationsService {
   remove(caller: Caller, id: number): Promise<void>;
   /**
    * Makes the caller an administrator of the inviting account, which does not become current.
-   *
    * @throws {DomainError} UnknownInvitation when unknown, used or expired; Forbidden when it is for another address;
    * TooManyRequests
    */

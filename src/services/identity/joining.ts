@@ -21,7 +21,6 @@ export interface Joined {
 /**
  * Consumes an invitation: the person becomes a member with its roles; a member gets its roles in addition. Of concurrent
  * calls exactly one succeeds.
- *
  * @param tx - holds the lock on the account's rights from then on
  * @throws {DomainError} UnknownInvitation when there is none, or no longer; Forbidden when it is for another address
  */

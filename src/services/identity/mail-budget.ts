@@ -19,7 +19,6 @@ export interface ReservedMail {
 /**
  * Counts a test mail or a change of address of a person: 10 an hour together. People choose the addresses, so these mails
  * could flood somebody else's mailbox, and the responses could reveal which addresses exist here.
- *
  * @throws {DomainError} TooManyRequests with the time until the oldest one stops counting
  * @remarks Counted before it is sent, so that concurrent requests cannot exceed the limit.
  */

@@ -19,7 +19,6 @@ const LIMITS = { concurrency: 4, concurrencyPerKey: 4, maxQueued: 32, maxQueuedP
 
 /**
  * Sends mail by an SMTP server. A server that hangs costs a bounded number of connections and one timeout.
- *
  * @remarks `send` throws MailQueueUnavailable when the server did not accept the mail; the reason is logged.
  */
 export function createMailer(options: MailerOptions): Mailer {

@@ -39,7 +39,6 @@ export interface PeopleService {
    * Changes what is given and not null. A new address is pending until it is confirmed and replaces an earlier pending
    * one; where mail is sent, a token that confirms it is mailed there. The current address in another case applies at
    * once and drops a pending one.
-   *
    * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable when the mail server
    * did not accept the mail: nothing is changed then
    */
@@ -115,7 +114,6 @@ type RequestedEmail = { spelling: string } | { pending: Omit<EmailChange, 'perso
 
 /**
  * Checks the requested address and mails the token that confirms it.
- *
  * @throws {DomainError} DuplicateEmail, TooManyRequests, MailQueueUnavailable: nothing is stored then
  */
 async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<RequestedEmail> {

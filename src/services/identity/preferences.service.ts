@@ -23,7 +23,6 @@ export interface PreferencesService {
   get(caller: Caller): Promise<PreferencesRow>;
   /**
    * Changes what is given. Key and auto-registration apply to the next computer that enrols.
-   *
    * @throws {DomainError} InvalidParameter
    * @see docs/api-conventions.md#passwords-preferences-and-features
    */

@@ -9,7 +9,6 @@ import type { Caller } from '../common/ports.ts';
 
 /**
  * Distinct ids of the roles that a request body names.
- *
  * @throws {DomainError} UnknownRole (400) with every unknown name
  * @see docs/api-conventions.md#error-codes
  */
@@ -28,10 +27,8 @@ export async function resolveRoles(sql: Sql, accountId: number, names: readonly 
 
 /**
  * Distinct ids of the access groups that a request body names.
- *
  * @param path - of the field that names them
  * @throws {DomainError} UnknownAccessGroup (400) with every unknown name
- * @see docs/api-conventions.md#error-codes
  */
 export async function resolveAccessGroups(
   sql: Sql,
@@ -53,7 +50,6 @@ export async function resolveAccessGroups(
 
 /**
  * Id of the access group that a request body moves something into. The caller needs the permission to create it there.
- *
  * @param needed - permissions the caller must have in that group
  * @throws {DomainError} UnknownAccessGroup (400), Forbidden
  */

@@ -15,7 +15,6 @@ export interface RightsChangeDeps {
 /**
  * Changes rights in the caller's account. Changes are serialized, and the caller's own rights are checked under the lock:
  * otherwise an administrator who was just removed could restore themselves.
- *
  * @param work - runs in the transaction; `limit` rejects roles beyond the access groups that the caller manages
  * @throws {DomainError} Unauthorized or Forbidden when the caller lost their rights meanwhile, and what `work` throws
  * @remarks This process uses the new rights from the next request on, the others within seconds.
@@ -37,7 +36,6 @@ export async function changeRights<T>(
 
 /**
  * Rejects roles that the caller may neither assign nor change.
- *
  * @param roleIds - roles as they are now in the transaction
  * @throws {DomainError} Forbidden
  */
@@ -46,7 +44,6 @@ export type RoleLimit = (tx: Sql, roleIds: readonly number[]) => Promise<void>;
 /**
  * A caller whose ManageRole is limited to some access groups may assign and change roles that apply only there and grant
  * nothing the caller does not have there. Otherwise they could give themselves the whole account.
- *
  * @param manager - with the rights from before the change
  * @param reach - access groups of their ManageRole; null for the whole account
  */

@@ -33,7 +33,6 @@ export interface RolesService {
   list(caller: Caller, page: PageRequest): Promise<Paged<RoleRow>>;
   /**
    * Creates a role that nobody has, by default without permissions and for the whole account.
-   *
    * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; like all changes of roles, Forbidden
    * beyond what the caller may grant
    * @see docs/api-conventions.md#access-groups-as-scope
@@ -41,13 +40,11 @@ export interface RolesService {
   create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
   /**
    * Changes a role for everybody who has it; the name stays. Idempotent.
-   *
    * @throws {DomainError} UnknownRole, RoleReadOnly, InvalidParameter, UnknownAccessGroup (400)
    */
   change(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
   /**
    * Removes a role from everybody who has it.
-   *
    * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse when an administrator or an invitation would be left
    * without any role
    */

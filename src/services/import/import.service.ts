@@ -31,7 +31,6 @@ export interface ImportSummary {
 
 /**
  * Imports a document, all of it or nothing. Idempotent: it replaces what it names; everything else stays.
- *
  * @throws {ImportError} with everything that conflicts with stored data
  * @see docs/architecture.md#what-agents-do-not-report
  */

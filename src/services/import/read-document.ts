@@ -14,11 +14,7 @@ const STATUSES = ['compliant', 'noncompliant'] as const;
 /** Kinds of profiles with a compliance status. */
 const WITH_STATUS: readonly string[] = ['wsl', 'package'];
 
-/**
- * Parses an import file.
- *
- * @throws {ImportError} with everything that is malformed
- */
+/** Parses an import file. @throws {ImportError} with everything that is malformed */
 export function readImportDocument(text: string): ImportDocument {
   const reader = new ValueReader();
   let json: unknown;

@@ -5,7 +5,6 @@ import { NO_SEEN_SEARCHES, type QueryDeps, readSearches } from './computer-queri
 
 /**
  * Parses a query over activities and looks up the saved searches that its queries over computers name.
- *
  * @param path - of the text in the request, for the error
  * @param seen - texts of saved searches as the client saw them
  * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged

@@ -39,7 +39,6 @@ const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
 
 /**
  * Parses a query over computers and looks up the saved searches it names.
- *
  * @param path - of the text in the request, for the error
  * @param seen - as in {@link ActingQuery}
  * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
@@ -69,7 +68,6 @@ export interface ParsedQueries {
 
 /**
  * Looks up the saved searches that queries name, in one statement.
- *
  * @throws {DomainError} InvalidQueryError when one is unknown, or when all of them together are too long;
  * SavedSearchChanged; InvalidParameter when the client saw one that the queries do not name
  */
@@ -98,7 +96,6 @@ export async function readSearches(
 /**
  * Ids, ascending, of the visible computers that match a query, without pending and archived ones. `requireTargets` checks
  * whether the caller may act on them.
- *
  * @param path - of the text in the request, for the error
  * @throws {DomainError} InvalidQueryError, SavedSearchChanged
  */

@@ -6,7 +6,6 @@ import type { Sql } from '../../persistence/database/sql.ts';
  * it in `workers/profile-kinds.ts`, add its runs to `src/persistence/engine/startable.repository.ts`, and call
  * `enqueueScheduleSync` in every transaction that changes what `desiredSchedule` returns. The trigger workflow, refilling,
  * repair and the schedules on the server are shared.
- *
  * @see docs/architecture.md#schedules-of-profiles
  */
 export interface ProfileKind {
@@ -15,7 +14,6 @@ export interface ProfileKind {
   desiredSchedule(sql: Sql, profileId: number, now: Date): Promise<DesiredSchedule | null>;
   /**
    * Starts the run of one date, in one transaction.
-   *
    * @param scheduledTime - the date it was planned for, in whole seconds
    * @remarks At most one run per profile and date, however often and by whomever it is called.
    */
@@ -26,7 +24,6 @@ export interface ProfileKind {
   missedRuns(dueBefore: Date, profileId?: number): Promise<MissedRun[]>;
   /**
    * Drops all dates up to `now` without a run, and records an event. Idempotent.
-   *
    * @param latest - the latest of those dates
    */
   skipRun(profileId: number, latest: Date, now: Date): Promise<void>;

@@ -32,7 +32,6 @@ export function recordScheduleEvent(
 /**
  * Whether an operator started a run at a time that is not planned. False while the schedule may be older than the last
  * edit of its profile.
- *
  * @param run.editedAt - last edit of the profile
  */
 export async function isOperatorRun(

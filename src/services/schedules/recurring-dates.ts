@@ -16,7 +16,6 @@ export type ProfileSchedule = Pick<UsgProfileRow, 'schedule' | 'timezone' | 'sta
 
 /**
  * Validates the schedule of a request.
- *
  * @param change - of an existing profile; a new one whose start is past runs at once, and needs no further date
  * @returns the dates of {@link planDates}
  * @throws {DomainError} InvalidParameter when it is no rule, or has no date from `now` on; IntervalTooShort
@@ -42,7 +41,6 @@ export function planRequested(profile: ProfileSchedule, now: Date, { change }: {
 
 /**
  * The dates of a profile after `now`, from which its schedule, `next_run_time` and every refill follow.
- *
  * @param profile - its rule was checked when it was stored
  * @returns at most {@link PLANNED_DATES}, ascending, each once
  */
@@ -78,7 +76,6 @@ function tooOften(): DomainError {
 
 /**
  * Reads a start time in whole seconds, the precision of schedules.
- *
  * @param path - of the field in the request, for the error
  * @throws {DomainError} InvalidParameter when it is no time, or outside the years that schedules support
  */

@@ -17,7 +17,6 @@ const MOST_IN_MONTH = 5;
  * The days of a year that a rule allows. The rrule library follows RFC 5545 for BYMONTH, BYMONTHDAY, BYYEARDAY and BYDAY
  * within one year, but not for BYWEEKNO at the turn of a year and for numbered beside other weekdays: those are handled
  * here.
- *
  * @param start - wall clock time of the start, in ms as if in UTC
  * @remarks The library is called at most once for each of the 28 kinds of years.
  */

@@ -76,11 +76,7 @@ export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number,
   });
 }
 
-/**
- * Locks a script that the caller may manage.
- *
- * @throws {DomainError} UnknownScript, Forbidden
- */
+/** Locks a script that the caller may manage. @throws {DomainError} UnknownScript, Forbidden */
 export async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptWithCode> {
   requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
   await lockScript(tx, id, 'change');
@@ -89,7 +85,6 @@ export async function lockManageable(tx: Sql, caller: Caller, id: number): Promi
 
 /**
  * Only callers who may manage profiles may change code that active profiles run.
- *
  * @throws {DomainError} Forbidden, with the profiles that the caller may see
  */
 function requireProfileRights(caller: Caller, script: ScriptWithCode): void {

@@ -12,7 +12,6 @@ import type { AttachmentUpload } from './model.ts';
 
 /**
  * Code and interpreter of a script's text.
- *
  * @throws {DomainError} InvalidParameter when it does not begin with `#!` and an absolute path
  */
 export function readScriptBody(text: string): ScriptBody {
@@ -34,7 +33,6 @@ export interface AttachmentChange {
 
 /**
  * Validates the files of a request.
- *
  * @param present - files that the script has
  * @throws {DomainError} InvalidParameter when there are too many or too large ones, names that no file can have or that
  * come twice, content that is no base64, or none for a file that is not there

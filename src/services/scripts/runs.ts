@@ -53,7 +53,6 @@ export async function executeScript(
 
 /**
  * The script as it is run now, kept from being changed until the transaction ends.
- *
  * @throws {DomainError} ScriptArchived
  */
 export async function lockRunnable(tx: Sql, id: number): Promise<RunnableScript> {

@@ -8,11 +8,7 @@ import { archiveScript, redactScript } from './archive.ts';
 import { readFile, readScript, readScripts, readVersion, readVersions } from './reads.ts';
 import { executeScript } from './runs.ts';
 
-/**
- * Scripts and runs of them. Whoever may not see a script gets UnknownScript.
- *
- * @see docs/api-conventions.md#scripts
- */
+/** Scripts and runs of them. Whoever may not see a script gets UnknownScript. @see docs/api-conventions.md#scripts */
 export interface ScriptsService {
   /** One page without code, newest first. */
   list(caller: Caller, query: ScriptQuery): Promise<{ count: number; results: Script[] }>;
@@ -20,7 +16,6 @@ export interface ScriptsService {
   get(caller: Caller, id: number): Promise<Script>;
   /**
    * Stores a script as version 1.
-   *
    * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), Forbidden when the caller may not manage scripts
    * in that group, DuplicateScript
    */
@@ -28,7 +23,6 @@ export interface ScriptsService {
   /**
    * Changes a script; other code is a new version. What active profiles run, code and files, is changed by those alone
    * who have ManageScriptProfile and ExecuteScript in the script's group too.
-   *
    * @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript
    */
   patch(caller: Caller, id: number, patch: ScriptPatch): Promise<Script>;
@@ -43,14 +37,12 @@ export interface ScriptsService {
   /**
    * Archives a script and wipes its code and files wherever they are kept; operations that have not ended are canceled.
    * Idempotent.
-   *
    * @param traceparent - W3C trace context of the request
    * @throws {DomainError} UnknownScript, Forbidden
    */
   redact(caller: Caller, id: number, traceparent: string | null): Promise<void>;
   /**
    * Runs a script once on the computers a query means, all or none.
-   *
    * @throws {DomainError} UnknownScript, ScriptArchived, InvalidParameter, InvalidQueryError, SavedSearchChanged,
    * Forbidden when the caller may not run scripts in the script's group or on one of the computers
    */

@@ -51,10 +51,8 @@ export interface KernelsService {
   listing(caller: Caller, computer: number): Promise<KernelListing>;
   /**
    * Changes the kernel package; the restart, if wanted, waits for the success of the change and never runs without it.
-   *
    * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; KernelPackageNotEligible when
    * the package is not among the upgrades (downgrades) of the computer
-   * @see docs/api-conventions.md#kernels
    */
   change(caller: Caller, action: KernelAction, command: KernelCommand): Promise<BaseActivity>;
 }

@@ -25,7 +25,6 @@ const MAX_NAMED = 100;
 
 /**
  * Chooses the version of each package for each computer.
- *
  * @throws {DomainError} PackageNotEligible when one of the computers cannot do it with one of the packages
  */
 export async function choosePackages(

@@ -43,7 +43,6 @@ export interface PackageCommand {
 export interface PackagesService {
   /**
    * One page of package names over the caller's computers that are not archived.
-   *
    * @param query - text of the query language over computers; empty for all
    * @throws {DomainError} InvalidQueryError
    */
@@ -62,7 +61,6 @@ export interface PackagesService {
   ): Promise<{ count: number; results: PackageOnComputers[] }>;
   /**
    * Changes packages, all computers or none.
-   *
    * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; PackageNotEligible when one of
    * the computers cannot do it with one of the packages
    */

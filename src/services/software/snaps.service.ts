@@ -37,7 +37,6 @@ export interface SnapsService {
   installed(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: InstalledSnapRow[] }>;
   /**
    * Makes one operation per computer, all or none.
-   *
    * @returns the group
    * @throws {DomainError} InvalidParameter, UnknownComputer, UnknownActivity, Forbidden, ComputerArchived
    * @see docs/api-conventions.md#snaps

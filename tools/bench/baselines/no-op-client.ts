@@ -12,7 +12,6 @@ export interface NoOps {
 
 /**
  * Starts worker and client on a task queue of their own.
- *
  * @param environment - of a process of the product: server address, namespace and keys
  */
 export async function startNoOps(resources: Resources, environment: Record<string, string>): Promise<NoOps> {

@@ -42,7 +42,6 @@ const STEPS: ReadonlyArray<readonly [name: string, text: string]> = [
  * without a group, with their batches, payloads and messages. Nearly all have ended; what is open waits for its computers
  * and has the outbox command that starts its workflow, so that a running stack drives it. One transaction, every constraint in
  * force.
- *
  * @throws when the account has no approved computers
  */
 export async function generateActivities(db: Database, options: ActivitiesOptions): Promise<void> {

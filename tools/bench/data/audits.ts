@@ -15,7 +15,6 @@ export interface AuditsOptions {
 /**
  * Gives a profile runs that are over on every computer of its account: two of five computers pass every rule, the others
  * fail some, fewer from run to run. One statement per run.
- *
  * @returns computers of each run
  */
 export async function generateAudits(db: Database, options: AuditsOptions): Promise<number> {

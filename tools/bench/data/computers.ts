@@ -26,7 +26,6 @@ const PROTOTYPES = 10 * PATTERN.length;
  * Fills an account with believable computers: a few hundred go through the gateway's own code, the rest are copies of
  * them with names, addresses, tags and times of their own, made by one statement per table. All in one transaction and
  * with every constraint in force; nothing is left behind when it fails.
- *
  * @returns ids of the first and the last, which follow each other without a gap
  */
 export async function generateComputers(

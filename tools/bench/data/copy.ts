@@ -106,7 +106,6 @@ export async function copyComputers(tx: Sql, { seed, now }: { seed: number; now:
 
 /**
  * Copies everything that is kept beside the prototypes, whatever tables that is: each that has a column `computer_id`.
- *
  * @param onTable - called with the next table
  */
 export async function copyParts(

@@ -28,7 +28,6 @@ const macTail = (index: string) => `regexp_replace(lpad(to_hex(${index}), 6, '0'
 
 /**
  * Makes the access groups: one per kind of computer below the root, one per site below each.
- *
  * @remarks Groups of these names are used as they are.
  */
 export async function makeGroups(tx: Sql, accountId: number): Promise<void> {
@@ -45,7 +44,6 @@ export async function makeGroups(tx: Sql, accountId: number): Promise<void> {
 
 /**
  * Decides in one statement what every computer is: the temporary table `planned`, one row each in order of `n`.
- *
  * @remarks Ids are taken from the table's own sequence in one piece, under a lock that keeps other writers away.
  */
 export async function planComputers(tx: Sql, options: PlanOptions, prototypes: readonly Prototype[]): Promise<void> {

@@ -32,7 +32,6 @@ const FACTS = [...factsInScopes(null), 'snaps', 'processor-info', 'cloud-instanc
 
 /**
  * Enrols computers of the simulated fleet and saves what they report, by the gateway's code and without HTTP.
- *
  * @param db - one transaction, so that ids follow from the order alone
  */
 export async function makePrototypes(db: Database, options: PrototypeOptions): Promise<Prototype[]> {

@@ -3,7 +3,6 @@ import type { Resources } from './resources.ts';
 
 /**
  * Starts a Node program of ours with an IPC channel and waits until it says that it is ready.
- *
  * @throws when it ends before
  */
 export async function startChild(

@@ -13,11 +13,7 @@ export interface ProcessStat {
 /** Clock ticks per second in /proc: fixed at 100 on every Linux that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/**
- * Reads the fields of /proc/<pid>/stat that matter here.
- *
- * @returns null when the text is not such a line
- */
+/** Reads the fields of /proc/<pid>/stat that matter here. @returns null when the text is not such a line */
 export function parseStat(text: string): ProcessStat | null {
   // The name in parentheses may hold spaces and parentheses of its own: fields count from the last one.
   const end = text.lastIndexOf(')');

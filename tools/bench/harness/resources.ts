@@ -50,7 +50,6 @@ export function createResources(): Resources {
 
 /**
  * Ends a process in order (SIGTERM), and everything below it by force after 20 s.
- *
  * @returns seconds until it had ended; at once when it had ended before
  */
 export async function stopProcess(child: ChildProcess): Promise<void> {

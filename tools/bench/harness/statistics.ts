@@ -8,7 +8,6 @@ export interface Summary {
 
 /**
  * Value below which the share `q` of the samples lies, by linear interpolation between neighbours.
- *
  * @param q - from 0 to 1
  * @throws {RangeError} when there are no samples or `q` is out of range
  */
@@ -39,7 +38,6 @@ export function summarize(samples: readonly number[]): Summary {
 /**
  * Ratios of neighbouring rounds: round i of the product over round i of the baseline, so that drift of the machine
  * cancels out.
- *
  * @throws {RangeError} when the two sides have different lengths
  */
 export function pairedRatios(product: readonly number[], baseline: readonly number[]): number[] {
@@ -70,7 +68,6 @@ export function latency(samples: readonly number[]): Latency {
 
 /**
  * Exponent e of `cost ~ size^e` between two measured points: 1 is linear growth, 0 none.
- *
  * @throws {RangeError} when a value is not positive or both sizes are the same
  */
 export function growthExponent(small: { size: number; cost: number }, large: { size: number; cost: number }): number {
@@ -81,7 +78,6 @@ export function growthExponent(small: { size: number; cost: number }, large: { s
 
 /**
  * Slope of the straight line through points, by least squares.
- *
  * @throws {RangeError} when there are not two different x
  */
 export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): number {
@@ -93,7 +89,6 @@ export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): nu
 
 /**
  * Standard error of {@link linearSlope}: how far by chance alone the slope may well be from that of endless points.
- *
  * @throws {RangeError} when there are fewer than three points or not two different x
  */
 export function slopeError(points: ReadonlyArray<{ x: number; y: number }>): number {
@@ -111,7 +106,6 @@ function aroundMean(points: ReadonlyArray<{ x: number; y: number }>): Array<{ x:
 
 /**
  * Exponent e of `cost ~ size^e` through all measured points: the slope between their logarithms.
- *
  * @throws {RangeError} when a value is not positive or there are not two different sizes
  */
 export function fittedExponent(points: ReadonlyArray<{ size: number; cost: number }>): number {

@@ -19,7 +19,6 @@ const SQLITE_POLL_MS = 20;
 
 /**
  * Reads the write-ahead logs of PostgreSQL and of the SQLite file that the local Temporal server runs on.
- *
  * @param database - any connection to the PostgreSQL server
  * @param temporalFolder - where the server's file is; no file there counts as zero writes
  * @remarks PostgreSQL commits are transaction ids given out, so reads do not count and savepoints that wrote do.

@@ -54,7 +54,6 @@ const SHARED_EVERY = 4;
 
 /**
  * Measures what the roles and the machine use while `work` runs.
- *
  * @param roles - trees must not overlap
  * @param options.peaks - `ends`: memory is read at both ends only, so that reading takes nothing from the work
  * @remarks A process that ends in the window and is not reaped by a member of its tree loses its CPU time.

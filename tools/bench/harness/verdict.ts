@@ -13,7 +13,6 @@ export const NOISE_LIMIT = 0.1;
 
 /**
  * Judges a figure.
- *
  * @param noise - greatest share of foreign load or steal while it was measured; 0 to judge in any case
  */
 export function judge(value: number, target: Target, noise: number): Verdict {

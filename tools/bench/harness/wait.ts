@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Polls until the result is not null.
- *
- * @throws when `limitMs` passes first; the message holds `what`
- */
+/** Polls until the result is not null. @throws when `limitMs` passes first; the message holds `what` */
 export async function waitFor<T>(
   what: string,
   ask: () => Promise<T | null> | T | null,

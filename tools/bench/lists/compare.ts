@@ -54,7 +54,6 @@ const MOST = 60;
 
 /**
  * Holds a case's answer against the bare rows, then measures both sides in turn.
- *
  * @returns null when the product does not serve the request
  * @throws {AssertionError} when the two sides say different things
  */

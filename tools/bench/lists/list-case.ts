@@ -30,10 +30,6 @@ export interface ListCase {
   bare: readonly BareStatement[];
   /** Whether the answer has what the case is about at all; absent: yes. */
   isServed?(page: Page): boolean;
-  /**
-   * Holds an answer against the rows of every statement.
-   *
-   * @throws {AssertionError} when they say different things
-   */
+  /** Holds an answer against the rows of every statement. @throws {AssertionError} when they say different things */
   check(page: Page, rows: ReadonlyArray<readonly BareRow[]>): void;
 }

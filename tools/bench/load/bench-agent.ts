@@ -13,7 +13,6 @@ const EXCHANGE_LIMIT = 12;
 /**
  * The least agent that keeps the protocol: it enrols, settles and then exchanges nothing, or reports success of what it
  * was given, with the counters and tokens of the real one.
- *
  * @see docs/agent-protocol.md#exchange-payloads
  */
 export class BenchAgent {
@@ -51,7 +50,6 @@ export class BenchAgent {
 
   /**
    * One exchange.
-   *
    * @returns how many messages the server sent
    * @throws when the answer is not 200
    */

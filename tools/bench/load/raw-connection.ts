@@ -80,7 +80,6 @@ export class RawConnection {
 
 /**
  * Reads one HTTP/1.1 answer from the beginning of `bytes`.
- *
  * @returns null while it is not complete; `length` is what it took of `bytes`
  */
 export function parseAnswer(bytes: Buffer): (RawAnswer & { length: number }) | null {

@@ -27,7 +27,6 @@ export async function countsOf(
 
 /**
  * Computers of a simulated fleet that take snaps: Windows hosts and their children run no snap daemon.
- *
  * @throws when there are not so many
  */
 export async function snapTargets(database: pg.Client, count: number): Promise<number[]> {

@@ -41,7 +41,6 @@ export interface FleetOrder {
 
 /**
  * Starts a fleet and resolves when every agent is enrolled and has told its inventory.
- *
  * @throws when the process ends before
  */
 export async function startFleet(

@@ -5,7 +5,6 @@ import { startTopology } from './topology.ts';
 
 /**
  * Starts the product as the options say and waits until it serves: the embedded stack, or every part apart.
- *
  * @param env - further settings
  */
 export async function startProduct(context: BenchContext, env: Readonly<Record<string, string>> = {}): Promise<Stack> {

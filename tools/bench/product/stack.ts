@@ -52,7 +52,6 @@ const READY_LIMIT_MS = 120_000;
 
 /**
  * Starts the embedded stack without simulated computers.
- *
  * @param dataDir - kept from an earlier start for a warm one
  * @param env - further settings
  */

@@ -17,7 +17,6 @@ const READY_LIMIT_MS = 900_000;
 /**
  * Starts `npm run topology`: two APIs, two gateways, three workers and the official Temporal server on PostgreSQL, all on
  * this machine.
- *
  * @param env - further settings
  */
 export async function startTopology(

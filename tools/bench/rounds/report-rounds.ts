@@ -77,11 +77,7 @@ export async function copyRound(setting: ReportSetting, detailed: boolean): Prom
   return { ...result, usage, readSeconds: 0 };
 }
 
-/**
- * Holds a report of one day to the rows by COPY in its order: the same lines, byte by byte.
- *
- * @returns lines compared
- */
+/** Holds a report of one day to the rows by COPY in its order: the same lines, byte by byte. @returns lines compared */
 export async function compareDay(setting: ReportSetting, detailed: boolean): Promise<number> {
   const { api, database, profileId, days } = setting;
   const query = `start_date=${days.first}&detailed=${detailed}`;

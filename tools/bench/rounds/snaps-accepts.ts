@@ -23,7 +23,6 @@ const DAY_MS = 86_400_000;
 /**
  * How long a client waits for the answer to an action on a group, while agents ping as they do by default. Each action
  * is for the day after and taken back before the next one.
- *
  * @remarks The agents keep their default interval.
  * @see docs/reliability.md#the-benchmark-set
  */

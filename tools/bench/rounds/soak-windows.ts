@@ -23,7 +23,6 @@ export interface HourlyTrend {
 
 /**
  * How much a value grows in an hour by the straight line through all its points.
- *
  * @throws {RangeError} when there are fewer than three points or not two different moments
  */
 export function hourlyTrend(points: ReadonlyArray<{ hours: number; value: number }>): HourlyTrend {

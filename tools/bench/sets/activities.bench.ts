@@ -16,7 +16,6 @@ const COMPUTERS = 10_000;
 /**
  * Pages of GET /activities and /activities/parents out of a year of activities, with filters and deep offsets, against
  * the bare SQL of the same rows.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function activities(context: BenchContext): Promise<Report> {

@@ -30,7 +30,6 @@ const OPEN = '/login/methods';
 
 /**
  * An authenticated trivial GET of the product against the same answer of a bare Express server.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function auth(context: BenchContext): Promise<Report> {

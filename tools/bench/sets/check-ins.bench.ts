@@ -35,7 +35,6 @@ const FULL_CORE = 0.7;
 
 /**
  * Pings and empty exchanges against the least server that commits an UPDATE per check-in, on the same PostgreSQL.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function checkIns(context: BenchContext): Promise<Report> {

@@ -15,7 +15,6 @@ const LASTS_MS = 3 * 3600_000;
 
 /**
  * Pages of GET /computers, every family of selectors and every block, against the bare SQL of the same rows.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function computers(context: BenchContext): Promise<Report> {

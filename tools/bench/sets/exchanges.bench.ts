@@ -36,7 +36,6 @@ const BARE_TABLE = `create table told
 /**
  * Full exchanges: 100 messages of 1 kB each, decoded, counted and stored row by row, against a bare server that parses as
  * much JSON and inserts as many rows in one statement.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function exchanges(context: BenchContext): Promise<Report> {

@@ -29,7 +29,6 @@ const SNAPS_SHARE = 20 / 25;
 
 /**
  * One account acts on a single computer, end to end, alone and while another account's operation on a large group runs.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function fairness(context: BenchContext): Promise<Report> {

@@ -26,7 +26,6 @@ interface SizeRounds {
 /**
  * How the cost of one action grows with its computers, from the smallest to the largest of several sizes: the slope
  * between the logarithms. All agents speak the protocol, exchange one after another on 16 connections and do nothing else.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function growth(context: BenchContext): Promise<Report> {

@@ -35,7 +35,6 @@ const BYSTANDER_EVERY_MS = 20;
 
 /**
  * Logins over bare password hashes; what a token costs on a trivial GET; what a storm of logins does to others.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function login(context: BenchContext): Promise<Report> {

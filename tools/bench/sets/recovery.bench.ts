@@ -18,7 +18,6 @@ const SNAPS_SHARE = 20 / 25;
 /**
  * Every process of the embedded stack killed at once in the middle of an action on a whole fleet: how long until it
  * serves again, beside an ordered restart, and how fast the rest is worked off, beside an action that nothing disturbs.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function recovery(context: BenchContext): Promise<Report> {

@@ -29,7 +29,6 @@ interface KindRounds {
 
 /**
  * Reports on five runs of a whole fleet, against the same rows by a bare COPY.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function report(context: BenchContext): Promise<Report> {

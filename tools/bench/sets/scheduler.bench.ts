@@ -18,7 +18,6 @@ const LARGE = 5000;
 
 /**
  * Profiles that are all due at one moment, each a Temporal Schedule, against claiming as many rows of a table.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function scheduler(context: BenchContext): Promise<Report> {
@@ -37,11 +36,7 @@ export async function scheduler(context: BenchContext): Promise<Report> {
   return report(context, due, claimSeconds);
 }
 
-/**
- * The least scheduler: rows that are due are claimed in batches, each committed.
- *
- * @returns seconds
- */
+/** The least scheduler: rows that are due are claimed in batches, each committed. @returns seconds */
 async function bareClaim(database: pg.Client, count: number): Promise<number> {
   await database.query('drop table if exists bench_due');
   await database.query('create table bench_due (id int primary key, at timestamptz not null, claimed_at timestamptz)');

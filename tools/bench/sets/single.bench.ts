@@ -33,7 +33,6 @@ interface Round {
 /**
  * Actions on one computer each, from POST over the agent's own exchanges until their batches have closed, against bare
  * no-op workflows on the same Temporal server, and against a bare pair of group and batch, the lower bound for any action.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function single(context: BenchContext): Promise<Report> {

@@ -28,7 +28,6 @@ const GROUP_SIZES = [1000, 10_000];
 
 /**
  * POST /snaps to groups of simulated agents over HTTP, against bare no-op workflows on the same Temporal server.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function snaps(context: BenchContext): Promise<Report> {

@@ -31,7 +31,6 @@ const SETTLE_LIMIT_MS = 300_000;
 /**
  * Lists, check-ins and an action on all computers every ten seconds, for as long as is asked: whether memory, times and
  * tables grow.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function soak(context: BenchContext): Promise<Report> {

@@ -28,7 +28,6 @@ interface Round {
 /**
  * Cold and warm start of the whole embedded stack to the first POST that starts a workflow, against the sum of its
  * bare parts one after another.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function startup(context: BenchContext): Promise<Report> {

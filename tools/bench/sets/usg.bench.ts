@@ -14,7 +14,6 @@ const LARGE = 5000;
 
 /**
  * A profile that audits a whole fleet, and many profiles due at one moment, with a gateway that answers meanwhile.
- *
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function usg(context: BenchContext): Promise<Report> {

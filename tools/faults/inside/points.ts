@@ -1,7 +1,6 @@
 /**
  * Fail points between two durable steps, recognized by the statements that a process sends. The product contains no hooks:
  * tests inject the faults from outside.
- *
  * @see docs/reliability.md#durable-steps
  */
 export const FAIL_POINTS = [
@@ -91,11 +90,7 @@ const COMMITS: ReadonlyArray<readonly [Mark, Passed]> = [
 /** These reads find nothing most of the time, and count only when they do. */
 export const WITH_ROWS: ReadonlySet<FailPoint> = new Set(['before-start', 'before-nudge', 'inside-open']);
 
-/**
- * Tracks the next statement of a connection.
- *
- * @returns the marks that hold from now on and what is passed on the way
- */
+/** Tracks the next statement of a connection. @returns the marks that hold from now on and what is passed on the way */
 export function follow(marks: Marks, text: string): { marks: Marks; passed: Passed | null } {
   const word = text.trimStart().slice(0, 9).toLowerCase();
   if (word.startsWith('begin') || word.startsWith('start tra')) return { marks: new Set(), passed: null };

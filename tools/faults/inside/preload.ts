@@ -8,9 +8,7 @@ import { shiftClock } from './clock.ts';
 import { FAULT_DIRECTORY, FAULT_WIRES, type FaultCommand, type Strike } from './fault-commands.ts';
 import { type FailPoint, follow, type Marks, WITH_ROWS } from './points.ts';
 
-/**
- * Preloaded by tests into the API and the worker: injects faults where the driver says. The product never loads it.
- */
+/** Preloaded by tests into the API and the worker: injects faults where the driver says. The product never loads it. */
 type Role = 'api' | 'worker';
 type Armed = { point: FailPoint; strike: Strike; skip: number };
 /** A result of the driver, as far as it is looked at. */

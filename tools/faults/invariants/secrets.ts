@@ -10,7 +10,6 @@ const readTo = new Map<string, number>();
 /**
  * Looks for texts in everything that the stack writes outside PostgreSQL: logs, output and Temporal's database with
  * its log of changes. Files that only grow are read on from where the last look ended.
- *
  * @see docs/reliability.md#secrets-permissions-histories
  */
 export async function findSecrets(stack: TestStack, texts: readonly string[]): Promise<string[]> {

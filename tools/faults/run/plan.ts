@@ -16,7 +16,6 @@ export interface Plan {
 
 /**
  * Draws what a seed does: a dozen pieces of work with one to three faults among them.
- *
  * @param only - faults to draw from; all by default
  */
 export function drawPlan(seed: number, only: readonly FaultName[] = names(FAULTS)): Plan {

@@ -32,11 +32,7 @@ export class Session {
     this.seed = seed;
   }
 
-  /**
-   * One request of a client that tries once.
-   *
-   * @returns null without a 2xx: nothing is known then
-   */
+  /** One request of a client that tries once. @returns null without a 2xx: nothing is known then */
   async request<T>(party: Party, method: string, path: string, body?: unknown): Promise<Answer<T> | null> {
     let answer: Answer<T>;
     try {

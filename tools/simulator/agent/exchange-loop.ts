@@ -47,7 +47,6 @@ export class ExchangeLoop {
 
   /**
    * Applies a `set-intervals` message.
-   *
    * @returns false if the intervals are so short that a real agent stops exchanging for good
    */
   adopt({ exchange, 'urgent-exchange': urgent, ping }: BObject): boolean {

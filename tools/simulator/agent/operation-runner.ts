@@ -76,9 +76,7 @@ export class OperationRunner {
     }
   }
 
-  /**
-   * @returns false if the agent did not accept it: the same one is still running, or the agent crashed
-   */
+  /** @returns false if the agent did not accept it: the same one is still running, or the agent crashed */
   accept(message: BObject): boolean {
     const { options } = this.#host;
     const id = Number(message['operation-id']);

@@ -42,7 +42,6 @@ const NO_TYPES = typeList([]);
 
 /**
  * The agent's side of the protocol without time and network: identity, both counters, token, type lists.
- *
  * @see docs/agent-protocol.md#exchange-payloads
  */
 export class Session {

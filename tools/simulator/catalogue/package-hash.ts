@@ -12,11 +12,7 @@ export const PACKAGE_TYPE = 65_537;
 
 export type Relation = readonly [kind: number, text: string];
 
-/**
- * The digest that identifies a package version.
- *
- * @see docs/agent-protocol.md#packages
- */
+/** The digest that identifies a package version. @see docs/agent-protocol.md#packages */
 export function packageHash(name: string, version: string, relations: readonly Relation[]): Buffer {
   const sorted = [...relations].sort(([kindA, a], [kindB, b]) => kindA - kindB || (a < b ? -1 : a > b ? 1 : 0));
   const parts = sorted.map(([kind, text]) => `[${kind} ${text}]`);

@@ -74,9 +74,7 @@ const TEAMS = ['platform', 'web', 'data', 'desktop', 'security'] as const;
 /** Of the desktops without encryption in larger fleets. */
 const FAILING_PLUGIN_SHARE = 0.3;
 
-/**
- * @param epoch - first start of the fleet in seconds; boot times lie before it
- */
+/** @param epoch - first start of the fleet in seconds; boot times lie before it */
 export function blueprintOf(seed: number, index: number, epoch: number): Blueprint {
   const place = index % PATTERN.length;
   const block = Math.floor(index / PATTERN.length);

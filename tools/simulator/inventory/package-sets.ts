@@ -41,7 +41,6 @@ function staleKernels(catalogue: Catalogue, installed: readonly number[], runnin
 
 /**
  * Makes the `packages` message with the changes since the last report.
- *
  * @param ids - the server's ids by catalogue position
  * @returns null if nothing changed
  */

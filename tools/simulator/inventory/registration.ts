@@ -4,7 +4,6 @@ import { proStatus } from './subscription.ts';
 
 /**
  * Makes the fields of a `register` message.
- *
  * @param key - the account's registration key
  * @see docs/agent-protocol.md#registration-and-identity
  */

@@ -26,7 +26,6 @@ export interface Role {
 /**
  * The pattern of 25 computers that every fleet repeats: 20 Ubuntu roots, 2 Windows hosts, 3 WSL children between them.
  * Hosts come before their children, and machines with snaps before those without.
- *
  * @see docs/architecture.md#the-demo-fleet
  */
 export const PATTERN: readonly Role[] = [

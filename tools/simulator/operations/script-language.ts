@@ -23,7 +23,6 @@ const LONGEST_SLEEP_SECONDS = 24 * 3600;
  * Runs the part of a shell script that has visible effects: `echo`, `printf`, `cat` of attachments, `sleep`, `exit`, `true`, `false`,
  * `whoami`, `hostname`, `uname -r`, environment variables. Every other command succeeds silently. Like real shells, it
  * treats a carriage return or a byte-order mark as part of a word.
- *
  * @param program - name of the interpreter
  * @param limitMs - null for no limit
  */

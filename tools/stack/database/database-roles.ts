@@ -29,7 +29,6 @@ const REFUSED = new Set(['28P01', '28000']);
 /**
  * Creates the roles with their databases, and transfers to them what another role owned there. Idempotent; the next call
  * finishes an interrupted one.
- *
  * @param formerPassword - of the superuser that clusters of earlier builds have in place of `postgres`
  * @throws {StackError} when neither superuser can log in
  */

@@ -13,7 +13,6 @@ export interface PostgresBinaries {
 
 /**
  * Finds the PostgreSQL that npm installed for this platform and creates the links that its install script would make.
- *
  * @throws {StackError} when there is no such package or it is incomplete
  */
 export async function locatePostgres(): Promise<PostgresBinaries> {

@@ -67,7 +67,6 @@ const LOOPBACK_ONLY = { listen_addresses: '127.0.0.1', unix_socket_directories: 
 /**
  * Starts a PostgreSQL server on a data directory, after creating the cluster if there is none. A server that a killed
  * process left behind on the same directory is stopped first.
- *
  * @throws {StackError} when the port is taken, the directory is broken, or the server does not start
  * @see docs/decisions/0008-embedded-stack-and-simulator.md#decision
  */
@@ -165,7 +164,6 @@ function spawnAs(as: RunAs, command: readonly string[], logFile: string): ChildP
 
 /**
  * Stops a server that outlived the process that started it. Children of a killed server use the directory for a moment.
- *
  * @throws {StackError} when the directory stays in use
  */
 export async function stopLeftoverServer(path: string): Promise<void> {

@@ -12,7 +12,6 @@ import { startPostgres } from './postgres.ts';
 /**
  * Opens the database of the settings, else that of the embedded stack. If the stack does not run, its PostgreSQL is
  * started for the duration.
- *
  * @param name - of the command, for PostgreSQL
  * @throws {StackError} when there is no database, it cannot be reached, or the stack has not started yet
  */

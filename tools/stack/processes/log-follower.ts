@@ -7,7 +7,6 @@ const PINO_ERROR = 50;
 
 /**
  * Shows errors from the log files of processes, and rotates files that have grown too large.
- *
  * @param show - called with the name and a one-line text
  * @returns a function that stops it
  */

@@ -16,7 +16,6 @@ export interface NodeProcessOptions {
 /**
  * Starts a Node process in a process group of its own, so that Ctrl-C does not reach it before its turn, and with an IPC
  * channel whose loss tells it that the supervisor has died. Resolves when it reports that it is ready.
- *
  * @throws when it ends before, is not ready in time, or is aborted
  * See `lifecycle.ts`.
  */

@@ -21,7 +21,6 @@ const [FIRST_PORT, PORT_LIMIT] = [10_240, 32_768];
 /**
  * A port that was free a moment ago. Another process may still take it before the caller does; an outgoing connection
  * will not.
- *
  * @throws Error when this machine cannot listen on the host at all
  */
 export async function findFreePort(host = '127.0.0.1'): Promise<number> {

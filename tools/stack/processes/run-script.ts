@@ -6,7 +6,6 @@ import { tailOf } from './log-follower.ts';
 
 /**
  * Runs a script of the project in a process of its own.
- *
  * @returns the last line of its output that is no log line; empty when there is none
  * @throws {StackError} with the end of its log when it fails or is aborted
  */

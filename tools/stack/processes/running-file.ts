@@ -35,7 +35,6 @@ export type StackState =
 
 /**
  * Reads whether a stack runs.
- *
  * @param file - of running processes; one that cannot be read counts as none
  * @throws {StackError} when it belongs to another user
  */
@@ -96,11 +95,7 @@ export function createRunningRecord(file: string): RunningRecord {
   };
 }
 
-/**
- * Stops the processes that a killed stack left behind, first with SIGTERM, then with SIGKILL.
- *
- * @returns their names
- */
+/** Stops the processes that a killed stack left behind, first with SIGTERM, then with SIGKILL. @returns their names */
 export async function stopOrphans(file: string): Promise<string[]> {
   const last = readRunning(file);
   const orphans = last.bootId === bootId() ? last.processes.filter(isSame) : [];

@@ -14,7 +14,6 @@ export interface ServiceGroup {
   readonly signal: AbortSignal;
   /**
    * Starts a service. Resolves when it serves.
-   *
    * @param stage - services of one stage are stopped together
    * @throws when the stop has begun or the service keeps failing
    */

@@ -26,7 +26,6 @@ export interface ServiceContext {
 
 /**
  * The embedded PostgreSQL with the application's database, owned by a role of its own.
- *
  * @param others - further roles with their databases
  */
 export function postgresService(

@@ -19,7 +19,6 @@ export interface RunAs {
 
 /**
  * The user to run PostgreSQL as; null when this process is not root and needs no other.
- *
  * @throws {StackError} when root finds none
  */
 export async function unprivilegedUser(): Promise<UnprivilegedUser | null> {
@@ -38,7 +37,6 @@ export async function unprivilegedUser(): Promise<UnprivilegedUser | null> {
 /**
  * How to start a program as the user so that it reaches all the paths. Below a directory closed to others (/root, a
  * private temporary directory) the program keeps one right of root, to pass through directories.
- *
  * @throws {StackError} naming the closed directory when that is not possible here
  */
 export function runAs(user: UnprivilegedUser | null, paths: readonly string[]): RunAs {

@@ -33,7 +33,6 @@ export interface Backends {
 
 /**
  * Settings of the stack's processes: those of the user, plus addresses and secrets of the stack.
- *
  * @remarks The first administrator's password is left out: only the stack needs it.
  */
 export function processEnvironment(

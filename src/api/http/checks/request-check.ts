@@ -23,11 +23,7 @@ export interface CheckedRequest {
 /** Checks the parameters and the body of one request. @throws {DomainError} NotFound for an impossible key */
 export type RequestCheck = (queryString: string, body: unknown) => CheckedRequest;
 
-/**
- * Prepares the check of an operation's requests.
- *
- * @throws when a schema has an unsupported keyword
- */
+/** Prepares the check of an operation's requests. @throws when a schema has an unsupported keyword */
 export function prepareRequestCheck(
   document: OpenApiDocument,
   operation: Operation,

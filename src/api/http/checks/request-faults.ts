@@ -32,7 +32,6 @@ export class RequestFaults {
 
   /**
    * Adds an unknown parameter or field.
-   *
    * @returns whether it is ignored, so that the caller removes it from the request
    */
   addUnknown(parent: string, key: string, describe: () => string): boolean {

@@ -11,9 +11,7 @@ import { readBase64, readScriptBody, readUsername } from '../../../services/scri
 /** Returns what is wrong with a text, or null. */
 export type TextFormat = (text: string) => string | null;
 
-/**
- * The values of `x-format`: rules of services that a pattern cannot express, or not readably.
- */
+/** The values of `x-format`: rules of services that a pattern cannot express, or not readably. */
 export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {
   line: errorMessageOf((text) => readLine('', text)),
   email: errorMessageOf((text) => readEmail('', text)),

@@ -83,7 +83,6 @@ const OTHER_KEYWORDS = new Set(
 
 /**
  * The rule of a schema for a value itself. `x-message` replaces the messages of all keywords but `type`.
- *
  * @throws when the schema has an unsupported keyword
  */
 export function ruleOf(schema: JsonSchema): Rule {

@@ -10,7 +10,6 @@ import { parseJson } from './json-body.ts';
 
 /**
  * Reads a body that is a JSON object or a form (`key=value` pairs), whatever its media type.
- *
  * @param types - of the declared fields; other fields, and values that cannot be parsed, stay text
  * @returns undefined when there is none
  * @throws {DomainError} PayloadTooLarge, ServiceUnavailable, InvalidJson when it is neither, InvalidParameter for a

@@ -10,7 +10,6 @@ import { readBodyBytes } from './body-bytes.ts';
 
 /**
  * Reads and parses the body of a request.
- *
  * @returns undefined when there is none
  * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType, InvalidJson, ServiceUnavailable
  * @see docs/api-conventions.md#error-codes
@@ -27,7 +26,6 @@ export async function readJsonBody(req: Request, limitBytes: number, memory: Req
 /**
  * Parses JSON strictly: UTF-8 without byte order mark, limited depth and number of values, no repeated keys, and only text
  * that the database can store.
- *
  * @throws {DomainError} InvalidJson
  * @remarks Yields to the event loop while it scans a long text.
  */

@@ -19,7 +19,6 @@ export interface RequestInput {
 export interface Validator {
   /**
    * Validates parameters and body. Unknown fields that are ignored are removed from the body and named in a response header.
-   *
    * @returns the declared query parameters
    * @throws {DomainError} InvalidParameter naming up to twenty faults; NotFound for an impossible key
    */
@@ -31,7 +30,6 @@ export interface Validator {
   ): Promise<Record<string, unknown>>;
   /**
    * Prepares all operations, one at a time between requests.
-   *
    * @throws when a schema cannot be compiled, or an operation is shadowed by another
    */
   prepareAll(): Promise<void>;
@@ -48,7 +46,6 @@ type Prepare = (operation: Operation, req: OpenApiRequest, params: Record<string
 
 /**
  * Wraps express-openapi-validator; an operation is prepared by its first request or by `prepareAll`.
- *
  * @remarks Its own route lookup compiles a pattern per preceding route and request. Our requests are routed already, so
  * the lookup runs once per operation, and its result is set on each request.
  */

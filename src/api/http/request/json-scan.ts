@@ -21,7 +21,6 @@ const SUSPICIOUS = /\\u(?:0000|[dD][89a-fA-F])/;
  * Scans JSON text, before it is parsed, for what is not accepted: nesting deeper than 32, too many values, repeated keys in
  * an object, U+0000 or unpaired surrogates in strings. Runs in linear time without recursion; yields now and then, so that
  * other requests can run.
- *
  * @returns the fault, or null; text that is not JSON may have none
  */
 export function* scanJson(text: string): Generator<void, string | null> {

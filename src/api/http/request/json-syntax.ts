@@ -14,7 +14,6 @@ const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(
 
 /**
  * Finds the first syntax error of JSON text, for an error message; null when there is none. `JSON.parse` would quote the text.
- *
  * @remarks Linear in time, without recursion.
  */
 export function findSyntaxFault(text: string): SyntaxFault | null {

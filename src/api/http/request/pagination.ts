@@ -30,7 +30,6 @@ export type NextPage = { after: number } | null;
 
 /**
  * The paginated envelope, with absolute links that keep all other parameters.
- *
  * @param publicUrl - base of links, without a trailing slash
  * @param list.results - rows, or a JSON array built by the database
  * @param list.nextPage - only for lists with a cursor; otherwise `count` decides whether there is a next page

@@ -6,7 +6,6 @@ const MAX_CACHED = 200_000;
 
 /**
  * Ids of packages by the digest of their content, shared by all computers.
- *
  * @remarks Rows are content-addressed and never change, so they are written before the transaction of the exchange: no
  * exchange waits for another, and a repeated one finds them.
  */

@@ -46,7 +46,6 @@ export interface Reported {
 
 /**
  * Saves the facts of different computers, each kind in one statement for all of them.
- *
  * @returns computers with inconsistent package sets, whose agents should report them again
  */
 export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<Set<number>> {

@@ -11,7 +11,6 @@ import { type SaveContext, saveFacts, saveFaults, saveRejected } from './save-fa
 /**
  * Saves each message by itself, so that one that cannot be stored does not affect the others. Slow; used when saving all
  * facts together failed.
- *
  * @throws if the database is unavailable
  */
 export async function saveOneByOne(

@@ -16,7 +16,6 @@ export function needsSnapState(messageType: string): boolean {
 /**
  * Saves the state of snaps when operations are sent. Agents report snaps only when they changed, and not always together
  * with the result. What unfinished operations before this one will change of a snap is unknown.
- *
  * @param operations - sent just now, or again to an agent that never got them; the facts of this exchange are saved
  * @remarks Saves nothing for computers without known snaps.
  * @see docs/agent-protocol.md#facts
@@ -39,7 +38,6 @@ export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<Pe
  * Replaces the saved state by the one reported with a result, for later operations that name one of its snaps and have no
  * result: the agent had both at once, and the later one finds what the earlier one left. Call it after the new report is
  * saved.
- *
  * @remarks If the report already shows the effect of the later operation, that part is not undone. Operations whose
  * results came in one payload keep the state of the time when they were sent.
  */

@@ -55,7 +55,6 @@ interface Found {
 /**
  * Ingests some of the reports that agents sent: stores their rules and lets their computers pass or fail. A report that
  * cannot be parsed or stored makes its computer fail, with the reason.
- *
  * @returns whether more may be waiting
  * @remarks One transaction, which also deletes the reports. May run concurrently. Memory is bounded: one report, and some
  * texts.
@@ -121,7 +120,6 @@ async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets):
 
 /**
  * Fails some of the computers whose audit succeeded half an hour ago without a report.
- *
  * @returns whether there may be more
  */
 export async function failUnreported({ db, clock }: Pick<IngestDeps, 'db' | 'clock'>): Promise<boolean> {

@@ -23,7 +23,6 @@ const LIMITS = { results: 5_000, objects: 20 };
 /**
  * Deletes some of what accounts do not keep any more: reports that are too old or show runs that are, then results and
  * runs; and files that nobody can find. In one transaction. A run that has not ended is kept.
- *
  * @returns how much was deleted, and whether there may be more
  * @remarks Safe to repeat and to run twice at once.
  * @see docs/api-conventions.md#reports-and-files

@@ -15,7 +15,6 @@ const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 /**
  * Parses the result file of an audit: the result of each selected rule in its last test result, with the texts of the rule
  * from the benchmark in the same file.
- *
  * @param bytes - XCCDF results in UTF-8, alone or inside another document
  * @param known - benchmarks parsed before, whose part of the report is skipped
  * @returns a reason instead of rules when the report is larger than 32 MiB, not well-formed, nested more than 100 deep, has a
@@ -37,11 +36,7 @@ export function catchInvalid<T>(read: () => T): T | { reason: string } {
   }
 }
 
-/**
- * As {@link readAuditReport}, with the digest of the benchmark.
- *
- * @throws {InvalidReport}
- */
+/** As {@link readAuditReport}, with the digest of the benchmark. @throws {InvalidReport} */
 export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content: ReportContent; benchmark: string } {
   const report = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (report.length > MAX_BYTES) throw new InvalidReport('the report is larger than 32 MiB');

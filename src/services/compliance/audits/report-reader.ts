@@ -9,7 +9,6 @@ const MEMORY_MB = 512;
 
 /**
  * Parses a report; never throws because of its content.
- *
  * @param sets - digests of rule sets that the caller has: a report on one of them may come back as its results only
  */
 export type ReportReader = (report: Uint8Array, sets?: readonly string[]) => Promise<AuditReading | BriefReading>;

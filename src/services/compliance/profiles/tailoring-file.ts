@@ -15,7 +15,6 @@ const FIELD = 'body.tailoring_file';
 
 /**
  * Requires a tailoring file to be a plain XML document that other parsers can read safely.
- *
  * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
  * more than 100 attributes on an element, or has a document type, an entity, an instruction or an inclusion
  * @remarks Linear in its size, without blocking the event loop; nothing is fetched or expanded.

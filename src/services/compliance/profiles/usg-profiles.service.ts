@@ -13,7 +13,6 @@ export interface UsgProfilesService {
   get(caller: Caller, id: number): Promise<UsgProfile>;
   /**
    * Stores a profile; one whose start date is not ahead runs at once.
-   *
    * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownAccessGroup (400), Forbidden when the caller may
    * not manage profiles in that group
    */
@@ -24,7 +23,6 @@ export interface UsgProfilesService {
   archive(caller: Caller, id: number): Promise<UsgProfile>;
   /**
    * Starts a run outside the schedule.
-   *
    * @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, ActivityInProgress when every computer still
    * has an open run
    */

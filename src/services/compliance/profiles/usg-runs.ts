@@ -104,7 +104,6 @@ async function startDueRun(
 
 /**
  * Starts a run of a profile on the computers it applies to now, except those that still have an open run of it.
- *
  * @param profile - with its row locked, so that runs of one profile are created one after the other
  * @remarks Part of the caller's transaction. If the profile applies to no computer, the activity has no operations and
  * has succeeded.

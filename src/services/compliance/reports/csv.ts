@@ -70,7 +70,6 @@ export function ruleCells({ rule, severity, title, identifiers, description, rat
 
 /**
  * Writes the lines of one computer in one run, one for each rule.
- *
  * @param rules - cells of the rules of its set, in order
  * @see docs/api-conventions.md#reports-and-files
  */

@@ -14,7 +14,6 @@ import { publishReport, type ReportProducer } from './produce.ts';
 /**
  * Opens the report on a day with a finished run, or on such a run. It exists without being requested: it is written first
  * if there is none, or if a run of the day is missing from it or has changed.
- *
  * @returns null when the path does not name such a day or run of a profile that the caller may see
  */
 export async function openDayReport(deps: ReportProducer, caller: Caller, path: string): Promise<OpenFile | null> {

@@ -40,7 +40,6 @@ export interface WrittenReport {
 
 /**
  * Writes a report from one snapshot of all runs in its range.
- *
  * @param activityId - of the activity that writes it; null for a request
  * @throws what `watch` throws
  * @remarks Bounded memory, whatever the size. The file cannot be found before it is published; an aborted one leaves

@@ -24,7 +24,6 @@ class ActivityEnded extends Error {}
 
 /**
  * Writes the report of an activity.
- *
  * @param check - called between chunks. @throws to abort
  * @returns the status of the activity afterwards; not `succeeded` if it was canceled meanwhile
  * @remarks Can be repeated and run concurrently: the activity ends once, with one file.

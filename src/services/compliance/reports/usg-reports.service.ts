@@ -39,7 +39,6 @@ export type UsgReportResponse = { path: string } | { activity: BaseActivity };
 export interface UsgReportsService {
   /**
    * Answers with a report that is there and still true, with the activity that is making it, or with a new one.
-   *
    * @throws {DomainError} UnknownUsgProfile; InvalidParameter for what is no date or an end before the start
    * @see docs/api-conventions.md#reports-and-files
    */
@@ -47,7 +46,6 @@ export interface UsgReportsService {
   /**
    * A report or tailoring file by its path, which is looked up as it is. The report on a day with a run that
    * has ended is written if need be.
-   *
    * @throws {DomainError} NotFound when no profile that the caller may see has such a file
    */
   open(caller: Caller, path: string): Promise<OpenFile>;

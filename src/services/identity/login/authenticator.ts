@@ -86,7 +86,6 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
 
 /**
  * The principal of a token, with current rights and revocations.
- *
  * @throws {DomainError} Unauthorized when the token was revoked or the person is not in the account, AccountDisabled
  */
 export async function readPrincipal(sql: Sql, token: VerifiedToken): Promise<Principal> {

@@ -12,7 +12,6 @@ const PRODUCT = 'flotilla';
 /**
  * Whether a password is among the first guesses: a word of the list, a word of its context, a sequence or a repetition,
  * also surrounded by digits and symbols, in capitals, or with symbols in place of letters.
- *
  * @param context - texts about its owner, such as their address and the title of their account
  */
 export function isCommonPassword(password: string, context: readonly string[]): boolean {

@@ -45,7 +45,6 @@ export interface CredentialsService {
   list(caller: Caller): Promise<Credential[]>;
   /**
    * Creates another access key of the person for an account.
-   *
    * @throws {DomainError} AuthenticationFailed when the password is wrong, or the person has none; Forbidden for an
    * account the person is not in; InvalidParameter, DuplicateAccessKey, AccessKeyLimitReached; TooManyRequests and
    * ServiceUnavailable as a login

@@ -21,7 +21,6 @@ interface JoiningLogin {
 
 /**
  * Accepts an invitation for a person who has just logged in.
- *
  * @param login.account - the requested account: the person must belong to it, possibly by this invitation
  * @throws {DomainError} UnknownInvitation, Forbidden
  * @see docs/api-conventions.md#login
@@ -33,11 +32,9 @@ export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLog
 /**
  * Creates the invited person, with the address and password of this login and the name of the invitation, and accepts the
  * invitation: both or neither.
- *
  * @param login.password - normalised and checked
  * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that somebody else had, or took meanwhile;
  * UnknownInvitation when somebody else was first; Forbidden as above
- * @see docs/api-conventions.md#login
  */
 export async function joinAsNewcomer(
   { db, throttle }: { db: Database; throttle: LoginThrottle },

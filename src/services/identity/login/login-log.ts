@@ -20,7 +20,6 @@ export interface LoginAttempt {
 
 /**
  * Records a success: for the person, the throttle and the event log of the account that becomes current.
- *
  * @param accountId - 0 for none
  * @param accessKey - the one that was used; null for none
  * @returns the system's counter of revocations
@@ -48,7 +47,6 @@ export function recordSuccess(
 
 /**
  * Records a failure: for the throttle and the event log of the account.
- *
  * @param about - null for an unknown name: the same statements run, but no event is kept
  */
 export function recordFailure(

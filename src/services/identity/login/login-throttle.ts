@@ -50,7 +50,6 @@ export class LoginThrottle {
 
   /**
    * For callers who are authenticated already.
-   *
    * @throws {DomainError} TooManyRequests with the time until the oldest failure stops counting
    */
   async check(nameDigest: Buffer, address: string): Promise<void> {

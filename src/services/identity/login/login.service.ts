@@ -48,7 +48,6 @@ export interface AccessKeyCommand {
 export interface LoginService {
   /**
    * Exchanges a name and password for a token.
-   *
    * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an account
    * the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
    * @remarks With an invitation the person joins its account, which becomes current; an unknown address becomes that of a
@@ -58,7 +57,6 @@ export interface LoginService {
   login(command: LoginCommand): Promise<LoginResult>;
   /**
    * Exchanges an access key for a token of the key's account.
-   *
    * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests
    * @see docs/api-conventions.md#tokens
    */

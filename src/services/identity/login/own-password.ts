@@ -7,7 +7,6 @@ import type { Caller } from '../../common/ports.ts';
 
 /**
  * Requires the caller's stored password, so that a token alone is not enough. Failures count like failed logins.
- *
  * @param password - normalised
  * @throws {DomainError} AuthenticationFailed, TooManyRequests
  * @remarks Call it in `Hashing.run`.

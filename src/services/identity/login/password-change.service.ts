@@ -15,7 +15,6 @@ export interface PasswordService {
   /**
    * Replaces the caller's password and ends all their tokens, including the one in use, and all their access keys unless
    * `keepAccessKeys` is set.
-   *
    * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the current one,
    * TooManyRequests and ServiceUnavailable as a login
    * @see docs/api-conventions.md#limits-of-fields

@@ -15,7 +15,6 @@ import { checkNewPassword, hashPassword, normalisePassword } from './passwords.t
 /**
  * Sets a new password, ends all tokens of the person and, unless `keepAccessKeys` is set, all access keys, and clears
  * their failed logins. For operators on the command line; recorded as an event in each of the person's accounts.
- *
  * @param wanted.policy - rules for new passwords
  * @returns the person's address as it is stored
  * @throws {DomainError} NotFound when nobody has the address, InvalidParameter for the password

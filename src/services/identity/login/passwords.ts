@@ -15,7 +15,6 @@ const derive = promisify(argon2);
 
 /**
  * Normalises a password (NFC) for hashing and comparison.
- *
  * @param path - of the field in the request, for the error
  * @throws {DomainError} InvalidParameter above 1,024 bytes, before any hash work
  */
@@ -28,7 +27,6 @@ export function normalisePassword(password: string, path = 'body.password'): str
 /**
  * Rejects a new password that is too short, too long, too common, or too weak where the policy says so. Existing
  * passwords are not checked.
- *
  * @param password - normalised
  * @param context - texts about its owner, such as their address, which must not be the password
  * @param path - of the field in the request, for the error
@@ -61,7 +59,6 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Compares a normalised password with a stored hash in constant time.
- *
  * @param stored - null without such a person or password: the same work is done, and the result is false
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {

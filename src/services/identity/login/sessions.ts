@@ -27,7 +27,6 @@ export interface SessionPlan {
 
 /**
  * Chooses the current account: the requested one, else the preferred one, else the first joined, else none.
- *
  * @throws {DomainError} Forbidden when the person is not in the requested one
  * @see docs/api-conventions.md#login
  */

@@ -10,9 +10,7 @@ export type SetupTokenSetting = { given: string } | 'generate' | null;
 const KEY = 'setup_token_digest';
 const BYTES = 18;
 
-/**
- * @throws {DomainError} Forbidden
- */
+/** @throws {DomainError} Forbidden */
 export async function checkSetupToken(sql: Sql, setting: SetupTokenSetting, given: string | undefined): Promise<void> {
   if (setting === null) return;
   const expected = setting === 'generate' ? await findDigest(sql) : digestSecret(setting.given);
@@ -25,7 +23,6 @@ export async function checkSetupToken(sql: Sql, setting: SetupTokenSetting, give
 
 /**
  * Generates the setup token, once even from several processes.
- *
  * @returns the token, for the log; null when there was one already
  */
 export async function makeSetupToken(db: Database): Promise<string | null> {

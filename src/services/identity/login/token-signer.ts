@@ -43,7 +43,6 @@ const FUTURE_LEEWAY_SECONDS = 30;
 
 /**
  * Bearer tokens: JWT, HS256 and nothing else.
- *
  * @param secrets - newest first: the first signs, all verify; at least one
  * @remarks No leeway on `exp`: a token ends in the second it names.
  */

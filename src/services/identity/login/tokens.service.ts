@@ -20,7 +20,6 @@ export interface TokensService {
   describe(caller: Caller, token: string): Promise<LoginResult>;
   /**
    * Issues a token for another account of the person. It belongs to the session of the one in use, and expires with it.
-   *
    * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token has been ended
    */
   switchAccount(caller: Caller, token: string, accountName: string): Promise<string>;
@@ -45,7 +44,6 @@ export interface TokensDeps {
 
 /**
  * Existing sessions. Ending a token takes effect at once in this process and within seconds in the others.
- *
  * @see docs/api-conventions.md#tokens
  */
 export function createTokensService(deps: TokensDeps): TokensService {

@@ -29,7 +29,6 @@ export function pamCommand(settings: PamSettings): readonly [string, ...string[]
 /**
  * Checks logins by identity with the machine's PAM. Each login runs in a short-lived helper process, so that a PAM module
  * that hangs or crashes affects nothing else. Passwords are passed by pipe only.
- *
  * @remarks `verify` throws ServiceUnavailable when PAM fails or does not finish in time.
  */
 export function createPamAuthenticator(options: PamOptions): IdentityAuthenticator {

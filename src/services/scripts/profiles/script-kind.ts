@@ -148,11 +148,7 @@ function isDueDate({ due_at: due }: ScriptProfileRow, scheduledTime: Date): bool
   return due?.getTime() === scheduledTime.getTime();
 }
 
-/**
- * Why no run is started; null: one is.
- *
- * @param given.isByOperator - an operator started it, planned or not
- */
+/** Why no run is started; null: one is. @param given.isByOperator - an operator started it, planned or not */
 function reasonNotToRun(
   profile: ScriptProfileRow,
   { scheduledTime, now, isByOperator }: Omit<Due, 'profileId'> & { isByOperator: boolean },

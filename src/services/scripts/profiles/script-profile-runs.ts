@@ -27,7 +27,6 @@ export interface ProfileRunDeps {
 /**
  * Starts the run of one date on the computers a profile applies to now: at most `maxComputers`, with the lowest ids. A
  * recurring profile leaves out computers that still have an open run of it; a one-time profile does not.
- *
  * @param profile - with its script and then its row locked, so that its runs are created one after the other
  * @throws {DomainError} ScriptArchived
  * @remarks Part of the caller's transaction. If the profile applies to no computer, the activity has no operations and has
@@ -54,7 +53,6 @@ export async function startProfileRun(
 
 /**
  * Runs a profile on computers that have just been accepted, in several runs if they exceed the limit of one.
- *
  * @param computers - of the profile's scope, ascending
  * @remarks Part of the transaction that accepts them, which has locked the fleet, the script and the profile.
  */

@@ -27,14 +27,12 @@ export interface ScriptProfilesService {
   get(caller: Caller, id: number): Promise<ScriptProfile>;
   /**
    * Stores a profile.
-   *
    * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownScript, ScriptArchived, Forbidden when the caller
    * may not manage profiles or run scripts in the script's group, ProfileLimitReached, DuplicateScriptProfile
    */
   create(caller: Caller, request: ScriptProfileRequest): Promise<ScriptProfile>;
   /**
    * Changes a profile; its trigger may become one of any type.
-   *
    * @throws {DomainError} UnknownScriptProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort,
    * DuplicateScriptProfile
    */

@@ -27,7 +27,6 @@ export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProf
 /**
  * Sets the next date of a profile by its trigger and updates its schedule, in the transaction that set the trigger. A
  * time in the past runs at once.
- *
  * @param profile - from {@link lockForRun}, or just inserted
  * @remarks A date that is due but has not run yet stays due under another cron text.
  */
@@ -89,7 +88,6 @@ export function runsOf(profile: Pick<ScriptProfileRow, 'id' | 'trigger_number'>)
 
 /**
  * The first date after `now` at which a recurring trigger may run; null when there is none.
- *
  * @param latest - date of the latest run; the next one is at least `minIntervalMinutes` later
  */
 export function nextDue(

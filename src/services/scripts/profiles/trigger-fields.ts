@@ -15,7 +15,6 @@ const CHECKED_RUNS = 100;
 
 /**
  * Reads the trigger of a request.
- *
  * @param before - the trigger it replaces; if both are recurring, absent parts come from it
  * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing, wrong or of another type, or it
  * never runs;
@@ -72,7 +71,6 @@ function rejectOtherFields(request: TriggerRequest, type: string | undefined): v
 
 /**
  * State of a profile's trigger, from which `last_run`, `next_run` and `is_finished` come.
- *
  * @see docs/api-conventions.md#triggers-and-runs
  */
 export function triggerState(
