@@ -48,7 +48,7 @@ image=$(docker image inspect --format '{{.Id}}' "$(tagged)")
 docker compose run --rm --no-deps migrate
 docker compose run --rm --no-deps temporal-bootstrap
 for service in worker-activity worker-schedule worker-report; do start_beside $service; done
-docker compose run --rm --no-deps make-current node workers/make-current.ts --wait
+docker compose run --rm --no-deps make-current node workers/set-current-version.ts --wait
 for service in worker-activity worker-schedule worker-report; do stop_old $service; done
 for service in api gateway; do start_beside $service; done
 # The proxy knows the new ones before the old ones go.

@@ -5,8 +5,8 @@ import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
 import { connectClient, type TemporalSettings } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
-import { type ResealReport, resealSchedules } from './reseal-schedules.ts';
-import { convergeSchedules } from './schedules.ts';
+import { type ReencryptionReport, reencryptSchedules } from './reencrypt-schedules.ts';
+import { upsertSchedules } from './schedules.ts';
 
 const RETENTION = '30 days';
 /** What the server of the CLI gives a namespace that it makes itself. */
@@ -37,7 +37,7 @@ export async function bootstrap(
   config: TemporalSettings,
   waitMs = 60_000,
   options: { isLocal?: boolean } = {},
-): Promise<ResealReport> {
+): Promise<ReencryptionReport> {
   const { client, close } = await connectClient(config);
   const { connection } = client;
   const until = Date.now() + waitMs;
@@ -60,8 +60,8 @@ export async function bootstrap(
           .join(' AND '),
       ),
     );
-    await insist('the schedules cannot be set', () => convergeSchedules(client));
-    return await resealSchedules(client, config.encryptionKeys).catch((error: unknown) => {
+    await insist('the schedules cannot be set', () => upsertSchedules(client));
+    return await reencryptSchedules(client, config.encryptionKeys).catch((error: unknown) => {
       throw new BootstrapError(`the schedules cannot be sealed with the first key: ${describe(error)}`, error);
     });
   } finally {

@@ -39,7 +39,7 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
             namespace,
             deploymentName: DEPLOYMENT_NAME,
             buildId,
-            // The server's own look passes over a queue that has nothing to do now. See {@link untilServed}.
+            // The server's own look passes over a queue that has nothing to do now. See {@link waitForPollers}.
             ignoreMissingTaskQueues: true,
             identity: `flotilla-deploy-${process.pid}`,
           }),
@@ -57,7 +57,7 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
  * @param waitMs - how long to wait for them
  * @throws naming the queues that none of them polls in time
  */
-export async function untilServed(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
+export async function waitForPollers(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
   const namespace = settings.temporalNamespace;
   const until = Date.now() + waitMs;
   await withConnection(settings, async (connection) => {

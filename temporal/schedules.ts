@@ -71,8 +71,8 @@ const SYSTEM_SCHEDULES = [
  * Makes the housekeeping schedules on the server equal to the declared ones: creates, updates, removes.
  * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is gone is sealed anew.
  */
-export async function convergeSchedules(client: Client): Promise<void> {
-  await Promise.all(SYSTEM_SCHEDULES.map((schedule) => converge(client, schedule)));
+export async function upsertSchedules(client: Client): Promise<void> {
+  await Promise.all(SYSTEM_SCHEDULES.map((schedule) => upsertSchedule(client, schedule)));
   const declared = new Set<string>(SYSTEM_SCHEDULES.map((schedule) => schedule.scheduleId));
   for await (const { scheduleId } of client.schedule.list()) {
     if (!scheduleId.startsWith(SYSTEM_SCHEDULE_PREFIX) || declared.has(scheduleId)) continue;
@@ -85,7 +85,7 @@ export async function convergeSchedules(client: Client): Promise<void> {
   }
 }
 
-async function converge(client: Client, schedule: (typeof SYSTEM_SCHEDULES)[number]): Promise<void> {
+async function upsertSchedule(client: Client, schedule: (typeof SYSTEM_SCHEDULES)[number]): Promise<void> {
   const declared = {
     ...schedule,
     spec: { intervals: [...schedule.spec.intervals] },

@@ -4,7 +4,7 @@ import type { Clock } from '../src/services/common/ports.ts';
 import { createReportReader } from '../src/services/compliance/audits/report-reader.ts';
 import { KnownRuleSets } from '../src/services/compliance/audits/rule-set.ts';
 import { failUnreported, ingestReports } from '../src/services/compliance/audits/ingest.ts';
-import { type Loop, startLoop } from './relay/loop.ts';
+import { type Loop, startLoop } from './dispatcher/loop.ts';
 
 /** Reports that come while nothing waits are looked at this soon. */
 const TICK_MS = 100;

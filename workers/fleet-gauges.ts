@@ -7,7 +7,7 @@ import {
 } from '../src/persistence/computers/fleet-figures.repository.ts';
 import type { Sql } from '../src/persistence/database/sql.ts';
 import type { Logger } from '../src/process/logger.ts';
-import { complaints } from './complaints.ts';
+import { throttledErrorLog } from './throttled-error-log.ts';
 
 const EVERY_MS = 10_000;
 /** Figures that took long to read are read less often: never more than a twentieth of one connection's time. */
@@ -31,7 +31,7 @@ export interface FleetGaugesOptions {
 export function startFleetGauges(options: FleetGaugesOptions): { stop(): Promise<void> } {
   const { db, registry, logger, isLeader, everyMs = EVERY_MS } = options;
   const stopping = new AbortController();
-  const complain = complaints(logger, { gauges: 'fleet' });
+  const logError = throttledErrorLog(logger, { gauges: 'fleet' });
   const rest = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   const run = async (): Promise<void> => {
     let shown: Shown | null = null;
@@ -47,9 +47,9 @@ export function startFleetGauges(options: FleetGaugesOptions): { stop(): Promise
         const figures = await readFleetFigures(db);
         shown ??= show(registry);
         shown.set(figures);
-        complain(null);
+        logError(null);
       } catch (error) {
-        complain(error);
+        logError(error);
       }
       await rest(Math.max(everyMs, (performance.now() - startedAt) * REST_SHARE));
     }

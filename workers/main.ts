@@ -25,8 +25,8 @@ import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { createProfileKinds } from './profile-kinds.ts';
 import { chooseQueues } from './queues.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
-import { type RelayOptions, startRelay } from './relay/relay.ts';
-import { keepWorker, type RunningWorker, stepsAtOnce } from './run-worker.ts';
+import { type RelayOptions, startRelay } from './dispatcher/dispatcher.ts';
+import { superviseWorker, type RunningWorker, stepsAtOnce } from './run-worker.ts';
 import { installRuntime } from './telemetry.ts';
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
@@ -138,7 +138,16 @@ async function startWorkers(
     };
     const { buildId } = bundle;
     const { measures } = parts;
-    return keepWorker({ config, queue, code, buildId, activities: activities[queue](), logger, onPolling, measures });
+    return superviseWorker({
+      config,
+      queue,
+      code,
+      buildId,
+      activities: activities[queue](),
+      logger,
+      onPolling,
+      measures,
+    });
   });
 }
 

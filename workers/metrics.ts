@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { PROFILE_KINDS } from '../src/domain/schedules/profile-schedule.ts';
 import { type Clock, systemClock } from '../src/services/common/ports.ts';
-import { RELAY_EVENTS, type RelayEvent } from './relay/relay.ts';
-import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './relay/repair.ts';
+import { RELAY_EVENTS, type RelayEvent } from './dispatcher/dispatcher.ts';
+import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './dispatcher/repair.ts';
 
 /** What a worker process counts of its own work. */
 export interface WorkerMetrics {

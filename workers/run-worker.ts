@@ -6,7 +6,7 @@ import { serverOptions } from '../temporal/connection.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
-import { complaints } from './complaints.ts';
+import { throttledErrorLog } from './throttled-error-log.ts';
 import { EndedSpans } from './ended-spans.ts';
 import { stepInterceptors, traceSinks } from './interceptors.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -68,7 +68,7 @@ export function stepsAtOnce(poolSize: number): number {
  * Keeps one worker polling: connects, runs, and begins again when the server went away or is not there yet.
  * @remarks Starts without a server. A worker whose poll fails for good (namespace gone, server replaced) is made anew.
  */
-export function keepWorker(settings: WorkerSettings): RunningWorker {
+export function superviseWorker(settings: WorkerSettings): RunningWorker {
   const { logger, queue } = settings;
   const stopping = new AbortController();
   let worker: Worker | null = null;
@@ -94,14 +94,14 @@ export function keepWorker(settings: WorkerSettings): RunningWorker {
   };
   const keep = async (): Promise<void> => {
     let pauseMs = FIRST_PAUSE_MS;
-    const complain = complaints(logger, { worker: queue });
+    const logError = throttledErrorLog(logger, { worker: queue });
     while (!stopping.signal.aborted) {
       const startedAt = Date.now();
       try {
         await runOnce();
-        complain(null);
+        logError(null);
       } catch (error) {
-        complain(error);
+        logError(error);
       }
       pauseMs = Date.now() - startedAt > LAST_PAUSE_MS * 5 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LAST_PAUSE_MS);
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);

@@ -5,7 +5,7 @@ import {
 } from '../../src/persistence/compliance/usg-reports.repository.ts';
 import { readStartableActivities } from '../../src/persistence/engine/startable.repository.ts';
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
-import { type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../relay/repair.ts';
+import { type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../dispatcher/repair.ts';
 
 /** A report that shows nothing new for this long may wait for a build that is not served any more. */
 const QUIET_MS = 30 * 60_000;

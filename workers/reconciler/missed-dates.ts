@@ -8,7 +8,7 @@ import {
 import type { Logger } from '../../src/process/logger.ts';
 import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';
-import { isServerAway } from '../relay/refused.ts';
+import { isServerAway } from '../dispatcher/refused.ts';
 
 export interface MissedDatesDeps {
   db: Database;

@@ -22,8 +22,8 @@ import {
   repairGroup,
   repairLane,
   type StuckReason,
-} from '../relay/repair.ts';
-import { createStarter } from '../relay/starter.ts';
+} from '../dispatcher/repair.ts';
+import { createStarter } from '../dispatcher/starter.ts';
 import { repairAfterRestore } from '../restore/repair-after-restore.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
 import { wakeLeftRunning } from './left-running.ts';

@@ -1,8 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { readIdleBatches } from '../../src/persistence/engine/repairs.repository.ts';
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
-import { nudge } from '../relay/nudge.ts';
-import { type RepairDeps, reportStuck } from '../relay/repair.ts';
+import { nudge } from '../dispatcher/wake-up.ts';
+import { type RepairDeps, reportStuck } from '../dispatcher/repair.ts';
 
 /** Looked at in one run; the next one goes on with what is left. */
 const MOST_LOOKS = 20;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
 import { BATCH_TYPES, GROUP_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
-import { reached } from '../reached.ts';
+import { ignoreNotFound } from '../ignore-not-found.ts';
 
 const CHUNK = 200;
 /** Most closed workflows looked at in one run; the rounds over open rows find what is beyond. */
@@ -60,7 +60,7 @@ export async function deleteOldRuns(client: Client, nowMs: number): Promise<void
   for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: DELETE_LIMIT })) {
     if (deleted === DELETE_LIMIT) return;
     deleted += 1;
-    await reached(
+    await ignoreNotFound(
       client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } }),
     );
   }

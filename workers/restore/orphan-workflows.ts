@@ -3,7 +3,7 @@ import { drivenAmong } from '../../src/persistence/activities/restore.repository
 import type { Sql } from '../../src/persistence/database/sql.ts';
 import { parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
 import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
-import { reached } from '../reached.ts';
+import { ignoreNotFound } from '../ignore-not-found.ts';
 import { workflowIdsOf } from '../reconciler/visibility.ts';
 import { ORPHANED } from './close-events.ts';
 
@@ -37,7 +37,7 @@ export async function terminateOrphans(db: Sql, client: Client): Promise<string[
     );
     for (const id of chunk) {
       if (driven.has(id)) continue;
-      if (await reached(client.workflow.getHandle(id).terminate(ORPHANED))) terminated.push(id);
+      if (await ignoreNotFound(client.workflow.getHandle(id).terminate(ORPHANED))) terminated.push(id);
     }
   }
   return terminated;

@@ -54,7 +54,7 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
       const args = role === worker ? ['--ready'] : [];
       expect(await apart.command('src/process/health-check.ts', { ...options, env, args })).toMatchObject({ code: 0 });
     }
-    expect(await apart.command('workers/make-current.ts', options)).toMatchObject({ code: 0 });
+    expect(await apart.command('workers/set-current-version.ts', options)).toMatchObject({ code: 0 });
     expect(worker.log()).not.toContain('building the workflow bundle');
     for (const role of [api, gateway, worker]) expect(await role.stop()).toBe(0);
     const env = { ...options.env, FLOTILLA_METRICS_PORT: new URL(worker.metricsUrl).port };

@@ -57,7 +57,7 @@ describe('roles alone', () => {
     ['worker', ['workers/main.ts']],
     ['migrate', ['src/persistence/orm/migrate.ts']],
     ['bootstrap', ['temporal/bootstrap-main.ts']],
-    ['make-current', ['workers/make-current.ts']],
+    ['make-current', ['workers/set-current-version.ts']],
     ['after-restore', ['workers/after-restore.ts']],
   ])('refuses wrong settings of %s in one message', async (_kind, [script = '', ...args]) => {
     const env = { FLOTILLA_DATABASE_URL: 'mysql://x', FLOTILLA_TEMPORAL_ADDRESS: 'nowhere', FLOTILLA_JWT_SECRET: '' };
@@ -72,7 +72,7 @@ describe('roles alone', () => {
   it.each([
     'src/persistence/orm/migrate.ts',
     'temporal/bootstrap-main.ts',
-    'workers/make-current.ts',
+    'workers/set-current-version.ts',
     'workers/after-restore.ts',
   ])('does nothing in %s on an option that it does not know, and says what it does on --help', async (script) => {
     const [wrong, extra, help] = await Promise.all(

@@ -157,7 +157,7 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
     const urls = [old.api!.url];
     const asked = askMeanwhile(urls);
     try {
-      await run('workers/make-current.ts', { project: next, args: ['--wait'] });
+      await run('workers/set-current-version.ts', { project: next, args: ['--wait'] });
       expect(await readCurrentBuild(settings)).not.toBe(before);
       expect(await old.worker!.stop()).toBe(0);
       // An old API and a new worker share the work.

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { Startable } from '../../../src/persistence/engine/startable.repository.ts';
 import { createLogger } from '../../../src/process/logger.ts';
-import { outboxRound } from '../../../workers/relay/outbox.ts';
+import { outboxPoll } from '../../../workers/dispatcher/outbox.ts';
 import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
@@ -20,7 +20,7 @@ afterAll(() => database?.drop());
 
 /** A relay whose server takes every start. */
 function relay(started: Startable[]): () => Promise<boolean> {
-  return outboxRound({
+  return outboxPoll({
     db,
     client: { withDeadline: (_: number, work: () => Promise<unknown>) => work() } as unknown as Client,
     starter: {

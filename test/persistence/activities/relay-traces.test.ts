@@ -7,7 +7,7 @@ import { cancelActivities, lockBatchesOf } from '../../../src/persistence/activi
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createLogger, type Logger } from '../../../src/process/logger.ts';
 import { startTracing } from '../../../src/process/tracing.ts';
-import { outboxRound } from '../../../workers/relay/outbox.ts';
+import { outboxPoll } from '../../../workers/dispatcher/outbox.ts';
 import { aGroup, anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { startOtlpReceiver } from '../../support/temporal/otlp-receiver.ts';
@@ -43,7 +43,7 @@ async function relay(refuses: readonly string[] = []): Promise<void> {
   const take = async (workflowId: string): Promise<void> => {
     if (refuses.includes(workflowId)) throw new Error('refused');
   };
-  const round = outboxRound({
+  const round = outboxPoll({
     db,
     client: {
       withDeadline: (_: number, work: () => Promise<unknown>) => work(),

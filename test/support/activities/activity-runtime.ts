@@ -16,7 +16,7 @@ import { createReportActivities } from '../../../workers/activities/report.activ
 import { stepInterceptors } from '../../../workers/interceptors.ts';
 import { createProfileKinds } from '../../../workers/profile-kinds.ts';
 import { createReconciler, type ReconcilerOptions } from '../../../workers/reconciler/reconciler.ts';
-import { type Relay, type RelayEvent, startRelay } from '../../../workers/relay/relay.ts';
+import { type Relay, type RelayEvent, startRelay } from '../../../workers/dispatcher/dispatcher.ts';
 import type { ReconcileActivities, ReportActivities } from '../../../workflows/contracts/activities.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { createTestDatabase } from '../database/database.ts';

@@ -55,7 +55,7 @@ export interface RoleProcess {
  *
  * ```ts
  * const apart = await createProcessesApart();          // a migrated database and a namespace of this run's servers
- * await apart.command('temporal/bootstrap-main.ts');   // and others, such as workers/make-current.ts
+ * await apart.command('temporal/bootstrap-main.ts');   // and others, such as workers/set-current-version.ts
  * const [a, b] = [await apart.api({ gateway: false }), await apart.api({ gateway: false })];
  * const gateway = await apart.gateway();
  * const worker = await apart.worker(['fleet-activity', 'fleet-schedule', 'fleet-report']);

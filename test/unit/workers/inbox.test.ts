@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
-import { type InboxDeps, inboxRound } from '../../../workers/relay/inbox.ts';
+import { type InboxDeps, inboxPoll } from '../../../workers/dispatcher/inbox.ts';
 
 const LANES = 50;
 const REFUSED = 1;
@@ -40,7 +40,7 @@ function aRelay(error: Error) {
       counts[what] = (counts[what] ?? 0) + 1;
     },
   } as unknown as InboxDeps;
-  return { round: inboxRound(deps), told, counts };
+  return { round: inboxPoll(deps), told, counts };
 }
 
 describe('a round over the inbox', () => {

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import type { MissedRun, ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
-import { lateDatesRound } from '../../../workers/relay/late-dates.ts';
+import { lateRunsPoll } from '../../../workers/dispatcher/late-runs.ts';
 
 const NOW = new Date('2026-05-04T02:11:05Z');
 const DUE = new Date('2026-05-04T02:11:00Z');
@@ -43,7 +43,7 @@ function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLead
     lists += 1;
     for (const id of paused) yield { scheduleId: `usg/${id}` };
   };
-  const round = lateDatesRound({
+  const round = lateRunsPoll({
     client: { schedule: { list } } as unknown as Client,
     kinds: new Map([['usg', kind]]),
     clock: { now: () => now },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
-import { type InboxDeps, inboxRound } from '../../../workers/relay/inbox.ts';
+import { type InboxDeps, inboxPoll } from '../../../workers/dispatcher/inbox.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -22,7 +22,7 @@ describe('the relay', () => {
       logger: createLogger({ level: 'silent', role: 'test' }),
       isLeader: () => true,
     } as unknown as InboxDeps;
-    const round = inboxRound(deps);
+    const round = inboxPoll(deps);
     const now = Date.now();
     vi.spyOn(Date, 'now').mockReturnValue(now + HOUR_MS);
     await round();

@@ -7,7 +7,7 @@ import {
   DEPLOYMENT_NAME,
   makeBuildCurrent,
   readCurrentBuild,
-  untilServed,
+  waitForPollers,
 } from '../../../temporal/deployment.ts';
 import { createTemporalHealth, findOutage } from '../../../temporal/health.ts';
 import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
@@ -137,12 +137,12 @@ describe('worker builds', () => {
 
   it('waits until every queue is polled by the build, and names the queues that are not', async () => {
     const stops = await Promise.all(Object.values(TASK_QUEUES).map((queue) => startBuild('fourth', queue)));
-    await untilServed(settings, 'fourth', WAIT_MS);
+    await waitForPollers(settings, 'fourth', WAIT_MS);
     await makeBuildCurrent(settings, 'fourth', WAIT_MS);
     const stopActivity = await startBuild('fifth');
-    await expect(untilServed(settings, 'fifth', 3_000)).rejects.toThrow(/polls fleet-schedule, fleet-report:/);
+    await expect(waitForPollers(settings, 'fifth', 3_000)).rejects.toThrow(/polls fleet-schedule, fleet-report:/);
     const stopSchedule = await startBuild('fifth', TASK_QUEUES.schedule);
-    const served = untilServed(settings, 'fifth', WAIT_MS);
+    const served = waitForPollers(settings, 'fifth', WAIT_MS);
     const stopReport = await startBuild('fifth', TASK_QUEUES.report);
     await served;
     await Promise.all([...stops, stopActivity, stopSchedule, stopReport].map((stop) => stop()));

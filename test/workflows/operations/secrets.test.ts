@@ -5,7 +5,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
-import { createStarter } from '../../../workers/relay/starter.ts';
+import { createStarter } from '../../../workers/dispatcher/starter.ts';
 import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
 import { OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';

@@ -4,7 +4,7 @@ import { enqueueScheduleSync } from '../../../src/persistence/schedules/schedule
 import { systemClock } from '../../../src/services/common/ports.ts';
 import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
-import { scheduleOrdersRound } from '../../../workers/relay/schedule-orders.ts';
+import { scheduleCommandsPoll } from '../../../workers/dispatcher/schedule-commands.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { schedulesOf } from '../../support/temporal/profile-schedules.ts';
 
@@ -31,7 +31,7 @@ it('a schedule that the server refuses is counted and tried again, and holds up 
     missedRuns: async () => [],
   };
   const counted: string[] = [];
-  const round = scheduleOrdersRound({
+  const round = scheduleCommandsPoll({
     db: runtime.db,
     client: runtime.client,
     kinds: new Map([['script', kind as ProfileKind]]),

@@ -116,7 +116,7 @@ async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | nu
   if (plan.afterRestore) await repairRestored(bringing);
   await bundle;
   await Promise.all([
-    launchAll(bringing, ['worker'], 'workers').then(() => script('workers/make-current.ts', 'make-current')),
+    launchAll(bringing, ['worker'], 'workers').then(() => script('workers/set-current-version.ts', 'make-current')),
     launchAll(bringing, ['api', 'gateway'], 'servers'),
   ]);
   report('APIs, gateways and workers run');

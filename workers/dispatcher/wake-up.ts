@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
-import { reached } from '../reached.ts';
+import { ignoreNotFound } from '../ignore-not-found.ts';
 
 /** Tells a lane to look at its rows; lost and doubled ones do no harm. @returns false when its workflow has ended */
 export function nudge(client: Client, workflowId: string): Promise<boolean> {
-  return reached(client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL));
+  return ignoreNotFound(client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL));
 }

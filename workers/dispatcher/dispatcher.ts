@@ -3,14 +3,14 @@ import type { Database } from '../../src/persistence/database/sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
-import { inboxRound } from './inbox.ts';
-import { lateDatesRound } from './late-dates.ts';
+import { inboxPoll } from './inbox.ts';
+import { lateRunsPoll } from './late-runs.ts';
 import { startListener } from './listener.ts';
 import { startLoop } from './loop.ts';
-import type { NudgeSettings } from './nudge-planner.ts';
-import { outboxRound } from './outbox.ts';
+import type { NudgeSettings } from './wake-up-planner.ts';
+import { outboxPoll } from './outbox.ts';
 import { type RepairMade, repairLane, type StuckReason } from './repair.ts';
-import { scheduleOrdersRound } from './schedule-orders.ts';
+import { scheduleCommandsPoll } from './schedule-commands.ts';
 import { createStarter } from './starter.ts';
 
 export interface RelayOptions {
@@ -81,7 +81,7 @@ export function startRelay(options: RelayOptions): Relay {
   const outbox = startLoop({
     name: 'outbox',
     everyMs: OUTBOX_POLL_MS,
-    round: outboxRound({ db, client, starter, logger, count }),
+    round: outboxPoll({ db, client, starter, logger, count }),
     logger,
     onFailure: () => count('failed'),
   });
@@ -90,7 +90,7 @@ export function startRelay(options: RelayOptions): Relay {
   const schedules = startLoop({
     name: 'schedules',
     everyMs: OUTBOX_POLL_MS,
-    round: scheduleOrdersRound({ db, client, kinds, clock, logger, count }),
+    round: scheduleCommandsPoll({ db, client, kinds, clock, logger, count }),
     logger,
     onFailure: () => count('failed'),
   });
@@ -101,14 +101,14 @@ export function startRelay(options: RelayOptions): Relay {
   const inbox = startLoop({
     name: 'inbox',
     everyMs: INBOX_TICK_MS,
-    round: inboxRound({ db, client, engine, settings, logger, repair, isLeader: listener.isLeader, count }),
+    round: inboxPoll({ db, client, engine, settings, logger, repair, isLeader: listener.isLeader, count }),
     logger,
     onFailure: () => count('failed'),
   });
   const lateDates = startLoop({
     name: 'late-dates',
     everyMs: LATE_DATES_MS,
-    round: lateDatesRound({ client, kinds, clock, logger, isLeader: listener.isLeader }),
+    round: lateRunsPoll({ client, kinds, clock, logger, isLeader: listener.isLeader }),
     logger,
     onFailure: () => count('failed'),
   });

@@ -11,7 +11,7 @@ import { EncryptionCodec } from './payload-codec.ts';
 type Action = proto.temporal.api.workflow.v1.INewWorkflowExecutionInfo;
 type Outcome = 'resealed' | 'current' | 'unreadable';
 
-export interface ResealReport {
+export interface ReencryptionReport {
   /** Schedules that were sealed with another key than the first, and are not any more. */
   resealed: number;
   /** Ids of schedules that are sealed with a key that is not configured; they stay as they are. */
@@ -32,8 +32,8 @@ const PAUSE_MS = 100;
  * Schedules that the server does not list yet are left out.
  * @see docs/architecture.md#keys-of-schedules
  */
-export async function resealSchedules(client: Client, keys: readonly EncryptionKey[]): Promise<ResealReport> {
-  const report: ResealReport = { resealed: 0, unreadable: [] };
+export async function reencryptSchedules(client: Client, keys: readonly EncryptionKey[]): Promise<ReencryptionReport> {
+  const report: ReencryptionReport = { resealed: 0, unreadable: [] };
   if (keys.length < 2) return report;
   const codec = new EncryptionCodec(keys);
   const ids = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => listIds(client));

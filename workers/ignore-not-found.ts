@@ -5,7 +5,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
  * @returns false when the workflow has ended or is not there
  * @throws whatever else the call fails with
  */
-export async function reached(call: Promise<unknown>): Promise<boolean> {
+export async function ignoreNotFound(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
     return true;

@@ -32,7 +32,7 @@ const BATCH = 20;
  * @remarks Several relays share the work and take turns on one schedule. A crash repeats an order, which changes
  * nothing the second time. @see docs/architecture.md#schedules-of-profiles
  */
-export function scheduleOrdersRound(deps: ScheduleOrdersDeps): () => Promise<boolean> {
+export function scheduleCommandsPoll(deps: ScheduleOrdersDeps): () => Promise<boolean> {
   const refused = new RefusedEntries();
   return async () => {
     const done = await deps.db.transaction(async (tx) => {

@@ -13,7 +13,7 @@ import { SpanLimit } from '../../src/process/span-limit.ts';
 import { inSpan, isTracing, SpanKind, type SpanOptions } from '../../src/process/tracing.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { parseActivityWorkflowId, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
-import { reached } from '../reached.ts';
+import { ignoreNotFound } from '../ignore-not-found.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 import type { Starter } from './starter.ts';
 
@@ -41,7 +41,7 @@ interface Memory {
  * delete repeats the start, which the server rejects as a duplicate. A command that the server refuses waits by itself and holds up no other.
  * @see docs/architecture.md#starting-it
  */
-export function outboxRound(deps: OutboxDeps): () => Promise<boolean> {
+export function outboxPoll(deps: OutboxDeps): () => Promise<boolean> {
   const memory: Memory = { refused: new RefusedEntries(), budget: new SpanLimit() };
   const { refused } = memory;
   return async () => {
@@ -135,7 +135,7 @@ async function cancel(
 ): Promise<boolean> {
   const activityId = parseWorkflowOwner(key) ?? undefined;
   const request = async (): Promise<boolean> => {
-    const isThere = await reached(deps.client.workflow.getHandle(key).cancel());
+    const isThere = await ignoreNotFound(deps.client.workflow.getHandle(key).cancel());
     deps.logger.debug({ workflowId: key, activityId, isThere }, 'workflow cancel requested');
     return isThere;
   };

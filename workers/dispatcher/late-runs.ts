@@ -33,7 +33,7 @@ const AT_ONCE = 3;
  * @remarks Schedules that an operator paused are left alone, also those that are paused because nothing is ahead: their
  * dates are looked after by the reconciler. A run that fails does not keep others from being started.
  */
-export function lateDatesRound(deps: LateDatesDeps): () => Promise<boolean> {
+export function lateRunsPoll(deps: LateDatesDeps): () => Promise<boolean> {
   /** By kind: the earliest date of those it is at, which it goes on with when they are not recent any more. */
   const begun = new Map<string, number>();
   return async () => {

@@ -9,7 +9,7 @@ import {
 import { readStartableActivities, readStartableBatches } from '../../src/persistence/engine/startable.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
-import { reached } from '../reached.ts';
+import { ignoreNotFound } from '../ignore-not-found.ts';
 import { failedForGood, isOrphaned } from '../restore/close-events.ts';
 import type { Starter } from './starter.ts';
 
@@ -112,7 +112,7 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
     for (const { id, wf_id } of await readOpenBatchWorkflows(deps.db, activityId)) {
       // Its workflow before its rows: nobody would look for one whose rows have ended.
       await addCancel(deps.db, id, TERMINATED_TEXT);
-      await reached(deps.client.workflow.getHandle(wf_id).cancel());
+      await ignoreNotFound(deps.client.workflow.getHandle(wf_id).cancel());
       await settleLane(deps, id);
     }
     deps.logger.warn({ workflowId }, 'workflow was terminated: the open operations of its group are cancelled');

@@ -6,8 +6,8 @@ import type { Logger } from '../../src/process/logger.ts';
 import { FairQueue } from '../../src/services/common/fair-queue.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
-import { nudge } from './nudge.ts';
-import { NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
+import { nudge } from './wake-up.ts';
+import { NudgePlanner, type NudgeSettings } from './wake-up-planner.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 
 export interface InboxDeps {
@@ -48,7 +48,7 @@ interface Memory {
  * cannot be told waits by itself and holds up no other.
  * @see docs/architecture.md#settling-it
  */
-export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
+export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
   const memory: Memory = { planner: new NudgePlanner(deps.settings), refused: new RefusedEntries() };
   let restUntil = 0;
   let wasLeader = false;
@@ -61,7 +61,7 @@ export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
     const now = performance.now();
     restUntil = now + (isLeader ? Math.min((now - began) * REST_SHARE, LONGEST_REST_MS) : SPECTATOR_REST_MS);
     const due = pick(memory, news, now);
-    if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => tellAll(deps, memory, due));
+    if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => wakeAll(deps, memory, due));
     return false;
   };
 }
@@ -76,13 +76,13 @@ function pick({ planner, refused }: Memory, news: readonly BatchEvents[], now: n
  * @throws the first error of a server that is away, once every call has ended; lanes not reached by then are due again
  * in the next round
  */
-async function tellAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Promise<void> {
+async function wakeAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Promise<void> {
   const { planner, refused } = memory;
   const queue = inTurns(due);
   const worker = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       try {
-        await tell(deps, lane);
+        await wakeBatch(deps, lane);
         refused.forget([lane.lane]);
       } catch (error) {
         if (isServerAway(error) || isDatabaseUnavailable(error)) {
@@ -113,7 +113,7 @@ function inTurns(due: readonly Due[]): Due[] {
   return due.map(() => turns.next()!.item);
 }
 
-async function tell(deps: InboxDeps, lane: Due): Promise<void> {
+async function wakeBatch(deps: InboxDeps, lane: Due): Promise<void> {
   if (lane.open === 0) {
     await deps.engine.processPendingEvents(lane.lane, false);
     deps.count('late');

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/process/logger.ts';
-import { complaints } from '../complaints.ts';
+import { throttledErrorLog } from '../throttled-error-log.ts';
 
 const MAX_BACKOFF_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
@@ -36,7 +36,7 @@ export function startLoop(options: LoopOptions): Loop {
     pause = new AbortController();
     await delay(ms, undefined, { signal: pause.signal }).catch(() => undefined);
   };
-  const report = complaints(options.logger, { loop: options.name });
+  const report = throttledErrorLog(options.logger, { loop: options.name });
   const run = async (): Promise<void> => {
     let backoffMs = FIRST_BACKOFF_MS;
     while (!stopping.signal.aborted) {

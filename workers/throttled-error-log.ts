@@ -7,7 +7,7 @@ const COMPLAIN_EVERY_MS = 30_000;
  * away fails every try.
  * @returns to be told every failure, and null for every success
  */
-export function complaints(logger: Logger, about: Record<string, string>): (error: unknown) => void {
+export function throttledErrorLog(logger: Logger, about: Record<string, string>): (error: unknown) => void {
   let complainedAt = 0;
   let failing = false;
   return (error) => {

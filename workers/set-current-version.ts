@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { runCommand } from '../src/process/command.ts';
 import type { Config } from '../src/process/config.ts';
 import type { Logger } from '../src/process/logger.ts';
-import { countBoundElsewhere, makeBuildCurrent, readCurrentBuild, untilServed } from '../temporal/deployment.ts';
-import { complaints } from './complaints.ts';
+import { countBoundElsewhere, makeBuildCurrent, readCurrentBuild, waitForPollers } from '../temporal/deployment.ts';
+import { throttledErrorLog } from './throttled-error-log.ts';
 import { findBundle } from './workflow-bundle.ts';
 
 const HELP = `npm run worker:make-current [-- --wait]
@@ -11,7 +11,7 @@ const HELP = `npm run worker:make-current [-- --wait]
 The deploy step: gives workflows to the workers of this build. Waits up to a minute until they poll every task queue, and
 fails when they do not. Can be repeated.
 
-  --wait  return once builds before have nothing left that no other can end, so that their workers may be stopped
+  --wait  return once previous builds have nothing left that no other can end, so that their workers may be stopped
   --help  this text`;
 
 const WAIT_MS = 60_000;
@@ -24,11 +24,11 @@ await runCommand(
     const bundle = await findBundle();
     if (!bundle) throw new Error('the workflow bundle is missing or not current: run npm run build:workflows first');
     const before = await readCurrentBuild(config);
-    await untilServed(config, bundle.buildId, WAIT_MS);
+    await waitForPollers(config, bundle.buildId, WAIT_MS);
     await makeBuildCurrent(config, bundle.buildId, WAIT_MS);
     const outcome = before === bundle.buildId ? 'this build has the work already' : 'this build gets the work now';
     logger.info({ buildId: bundle.buildId, before }, outcome);
-    if (flags.has('wait')) await untilFree(config, bundle.buildId, logger);
+    if (flags.has('wait')) await waitForDrain(config, bundle.buildId, logger);
   },
 );
 
@@ -36,18 +36,18 @@ await runCommand(
  * Reports end on the build that began them; however long they take, the log says how many are left. A server that is
  * away for a while is waited for.
  */
-async function untilFree(config: Config, buildId: string, logger: Logger): Promise<void> {
-  const complain = complaints(logger, { step: 'wait' });
+async function waitForDrain(config: Config, buildId: string, logger: Logger): Promise<void> {
+  const logError = throttledErrorLog(logger, { step: 'wait' });
   for (let last = -1; ; await delay(PAUSE_MS)) {
     try {
       const left = await countBoundElsewhere(config, buildId);
-      complain(null);
+      logError(null);
       if (left === 0) break;
-      if (left !== last) logger.info({ left }, 'workflows that only builds before can end');
+      if (left !== last) logger.info({ left }, 'workflows that only previous builds can end');
       last = left;
     } catch (error) {
-      complain(error);
+      logError(error);
     }
   }
-  logger.info({ buildId }, 'workers of builds before may be stopped');
+  logger.info({ buildId }, 'workers of previous builds may be stopped');
 }
