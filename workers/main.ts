@@ -25,7 +25,7 @@ import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { createProfileKinds } from './profile-kinds.ts';
 import { chooseQueues } from './queues.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
-import { type RelayOptions, startRelay } from './dispatcher/dispatcher.ts';
+import { type DispatcherOptions, startDispatcher } from './dispatcher/dispatcher.ts';
 import { superviseWorker, type RunningWorker, stepsAtOnce } from './run-worker.ts';
 import { installRuntime } from './telemetry.ts';
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
@@ -82,8 +82,8 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   };
   workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
-  const repaired: RelayOptions['repaired'] = (outcome) => measures.repaired('relay', outcome);
-  const relay = servesActivities ? startRelay({ ...parts, settings, count: measures.relay, repaired }) : null;
+  const repaired: DispatcherOptions['repaired'] = (outcome) => measures.repaired('relay', outcome);
+  const relay = servesActivities ? startDispatcher({ ...parts, settings, count: measures.relay, repaired }) : null;
   const gauges =
     relay && startFleetGauges({ db: persistence.db, registry: metrics.registry, logger, isLeader: relay.isLeader });
   const reports = servesActivities ? startAuditReports(parts) : null;
@@ -106,7 +106,7 @@ function unpolled(queues: readonly TaskQueue[], workers: readonly RunningWorker[
   return queues.filter((queue) => !polled.includes(queue)).map((queue) => `the task queue ${queue} is not polled`);
 }
 
-type Parts = Omit<RelayOptions, 'settings' | 'count' | 'repaired'> & { measures: WorkerMetrics };
+type Parts = Omit<DispatcherOptions, 'settings' | 'count' | 'repaired'> & { measures: WorkerMetrics };
 
 /** Announces readiness once every queue is polled by a build that gets work. */
 async function startWorkers(

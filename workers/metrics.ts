@@ -1,13 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { PROFILE_KINDS } from '../src/domain/schedules/profile-schedule.ts';
 import { type Clock, systemClock } from '../src/services/common/ports.ts';
-import { RELAY_EVENTS, type RelayEvent } from './dispatcher/dispatcher.ts';
+import { DISPATCHER_EVENTS, type DispatcherEvent } from './dispatcher/dispatcher.ts';
 import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './dispatcher/repair.ts';
 
 /** What a worker process counts of its own work. */
 export interface WorkerMetrics {
   /** Counts what the relay did. */
-  relay(what: RelayEvent): void;
+  relay(what: DispatcherEvent): void;
   /** Records one Temporal activity, local or not. */
   step(name: string, isDone: boolean, seconds: number): void;
   /** Counts news that a lane settled. */
@@ -39,7 +39,7 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
     labelNames: ['kind'] as const,
     registers,
   });
-  for (const kind of RELAY_EVENTS) relay.inc({ kind }, 0);
+  for (const kind of DISPATCHER_EVENTS) relay.inc({ kind }, 0);
   const steps = new Histogram({
     name: 'flotilla_step_duration_seconds',
     help: 'Time of one step of a workflow in this process, by step',

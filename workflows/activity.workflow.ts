@@ -4,7 +4,7 @@ import type { ActivityInput, ActivityResult } from './contracts/activity.contrac
 import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { rowsProgress } from './support/details.ts';
-import { runLanes } from './support/lanes.ts';
+import { runBatches } from './support/lanes.ts';
 import { activities } from './support/named-activities.ts';
 import { createProgressBoard, type ProgressBoard } from './support/progress-board.ts';
 
@@ -32,7 +32,7 @@ export async function activity(input: ActivityInput): Promise<ActivityResult> {
   const cancellation = watchCancellation();
   const board = createProgressBoard();
   const lanes: Lanes = { plans: await activities.listOpenBatches({ group: input.id }), over: false, board };
-  const ended = runLanes(input, lanes.plans, board).then(() => {
+  const ended = runBatches(input, lanes.plans, board).then(() => {
     lanes.over = true;
   });
   await Promise.race([ended, cancelOf(lanes)]);

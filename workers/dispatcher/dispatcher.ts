@@ -7,17 +7,17 @@ import { inboxPoll } from './inbox.ts';
 import { lateRunsPoll } from './late-runs.ts';
 import { startListener } from './listener.ts';
 import { startLoop } from './loop.ts';
-import type { NudgeSettings } from './wake-up-planner.ts';
+import type { WakeUpSettings } from './wake-up-planner.ts';
 import { outboxPoll } from './outbox.ts';
-import { type RepairMade, repairLane, type StuckReason } from './repair.ts';
+import { type RepairMade, repairBatch, type StuckReason } from './repair.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
 import { createStarter } from './starter.ts';
 
-export interface RelayOptions {
+export interface DispatcherOptions {
   db: Database;
   client: Client;
   engine: Engine;
-  settings: NudgeSettings;
+  settings: WakeUpSettings;
   /** Base of the links that operators see beside a workflow. */
   publicUrl: string;
   logger: Logger;
@@ -25,7 +25,7 @@ export interface RelayOptions {
   kinds: ProfileKinds;
   clock: { now(): Date };
   /** Counts what the relay did, for metrics and tests. */
-  count?: (what: RelayEvent) => void;
+  count?: (what: DispatcherEvent) => void;
   /** The build of this process; absent for a worker without a version. */
   buildId?: string;
   /** Called each time a workflow is found that cannot go on. */
@@ -39,7 +39,7 @@ export interface RelayOptions {
  * `refused`: an entry that the server did not take, or a lane that could not be told of its news. `failed`: a round that
  * came to nothing.
  */
-export const RELAY_EVENTS = [
+export const DISPATCHER_EVENTS = [
   'scheduled',
   'started',
   'canceled',
@@ -49,9 +49,9 @@ export const RELAY_EVENTS = [
   'refused',
   'failed',
 ] as const;
-export type RelayEvent = (typeof RELAY_EVENTS)[number];
+export type DispatcherEvent = (typeof DISPATCHER_EVENTS)[number];
 
-export interface Relay {
+export interface Dispatcher {
   /** Whether this relay is the one that nudges. */
   isLeader(): boolean;
   /** Ends after the calls that are under way. */
@@ -70,12 +70,12 @@ const LATE_DATES_MS = 2_000;
  * side and goes on where the rows stand.
  * @see docs/architecture.md#starting-it
  */
-export function startRelay(options: RelayOptions): Relay {
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, client, engine, settings, logger } = options;
   const count = options.count ?? (() => undefined);
   const starter = createStarter(client, options.publicUrl);
   const repair = async (lane: number): Promise<void> => {
-    const outcome = await repairLane({ ...options, starter }, lane);
+    const outcome = await repairBatch({ ...options, starter }, lane);
     if (outcome !== 'none') options.repaired?.(outcome);
   };
   const outbox = startLoop({

@@ -6,15 +6,15 @@ import type { Logger } from '../../src/process/logger.ts';
 import { FairQueue } from '../../src/services/common/fair-queue.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
-import { nudge } from './wake-up.ts';
-import { NudgePlanner, type NudgeSettings } from './wake-up-planner.ts';
+import { sendWakeUp } from './wake-up.ts';
+import { WakeUpPlanner, type WakeUpSettings } from './wake-up-planner.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 
 export interface InboxDeps {
   db: Database;
   client: Client;
   engine: Engine;
-  settings: NudgeSettings;
+  settings: WakeUpSettings;
   logger: Logger;
   /** Gives a lane a workflow again, or closes it. */
   repair: (lane: number) => Promise<unknown>;
@@ -37,7 +37,7 @@ type Due = BatchEvents & { repeated: boolean };
 
 /** What a relay remembers of the lanes it told; lost without harm. */
 interface Memory {
-  planner: NudgePlanner;
+  planner: WakeUpPlanner;
   refused: RefusedEntries;
 }
 
@@ -49,7 +49,7 @@ interface Memory {
  * @see docs/architecture.md#settling-it
  */
 export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
-  const memory: Memory = { planner: new NudgePlanner(deps.settings), refused: new RefusedEntries() };
+  const memory: Memory = { planner: new WakeUpPlanner(deps.settings), refused: new RefusedEntries() };
   let restUntil = 0;
   let wasLeader = false;
   return async () => {
@@ -119,7 +119,7 @@ async function wakeBatch(deps: InboxDeps, lane: Due): Promise<void> {
     deps.count('late');
     return;
   }
-  if (await nudge(deps.client, lane.workflowId)) {
+  if (await sendWakeUp(deps.client, lane.workflowId)) {
     deps.count('nudged');
     if (lane.repeated) deps.count('repeated');
   } else await deps.repair(lane.lane);

@@ -73,7 +73,7 @@ export async function readState(client: Client, workflowId: string, buildId?: st
  * start one whose id an orphan had.
  * @see docs/architecture.md#crashes-and-repairs
  */
-export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair> {
+export async function repairBatch(deps: RepairDeps, lane: number): Promise<Repair> {
   const row = await readBatchState(deps.db, lane);
   if (!row || row.open_count === 0) return 'none';
   const state = await readState(deps.client, row.wf_id, deps.buildId);
@@ -83,7 +83,7 @@ export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair
     return 'none';
   }
   if (state === 'terminated') {
-    await closeLane(deps, lane, TERMINATED_TEXT);
+    await cancelBatch(deps, lane, TERMINATED_TEXT);
     deps.logger.warn({ workflowId: row.wf_id }, 'workflow was terminated: its open operations are cancelled');
     return 'closed';
   }
@@ -95,7 +95,7 @@ export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair
   return 'restarted';
 }
 
-/** As {@link repairLane} for a group; the lanes of a terminated one are closed with it. One that has ended stays so. */
+/** As {@link repairBatch} for a group; the lanes of a terminated one are closed with it. One that has ended stays so. */
 export async function repairGroup(deps: RepairDeps, activityId: number): Promise<Repair> {
   const [startable] = await readStartableActivities(deps.db, [activityId]);
   if (!startable) return 'none';
@@ -113,7 +113,7 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
       // Its workflow before its rows: nobody would look for one whose rows have ended.
       await addCancel(deps.db, id, TERMINATED_TEXT);
       await ignoreNotFound(deps.client.workflow.getHandle(wf_id).cancel());
-      await settleLane(deps, id);
+      await processAll(deps, id);
     }
     deps.logger.warn({ workflowId }, 'workflow was terminated: the open operations of its group are cancelled');
     return 'closed';
@@ -124,12 +124,12 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
 }
 
 /** The cancel goes through the inbox, so that a crash in between leaves it there to be found. */
-async function closeLane(deps: RepairDeps, lane: number, text: string): Promise<void> {
+async function cancelBatch(deps: RepairDeps, lane: number, text: string): Promise<void> {
   await addCancel(deps.db, lane, text);
-  await settleLane(deps, lane);
+  await processAll(deps, lane);
 }
 
-async function settleLane({ engine }: RepairDeps, lane: number): Promise<void> {
+async function processAll({ engine }: RepairDeps, lane: number): Promise<void> {
   for (;;) {
     const { open, nextDueAt } = await engine.processPendingEvents(lane, false);
     if (open === 0 || nextDueAt === null || nextDueAt > Date.now()) return;

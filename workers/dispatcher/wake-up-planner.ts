@@ -1,6 +1,6 @@
 import type { BatchEvents } from '../../src/persistence/engine/pending-events.repository.ts';
 
-export interface NudgeSettings {
+export interface WakeUpSettings {
   wakeUpMinMs: number;
   wakeUpMaxMs: number;
 }
@@ -28,11 +28,11 @@ interface Nudged {
  * beside it, nudges once too often and does no harm.
  * @see docs/architecture.md#signals
  */
-export class NudgePlanner {
-  readonly #settings: NudgeSettings;
+export class WakeUpPlanner {
+  readonly #settings: WakeUpSettings;
   readonly #nudged = new Map<number, Nudged>();
 
-  constructor(settings: NudgeSettings) {
+  constructor(settings: WakeUpSettings) {
     this.#settings = settings;
   }
 

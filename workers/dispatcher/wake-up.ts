@@ -3,6 +3,6 @@ import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { ignoreNotFound } from '../ignore-not-found.ts';
 
 /** Tells a lane to look at its rows; lost and doubled ones do no harm. @returns false when its workflow has ended */
-export function nudge(client: Client, workflowId: string): Promise<boolean> {
+export function sendWakeUp(client: Client, workflowId: string): Promise<boolean> {
   return ignoreNotFound(client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL));
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../src/persistence/database/sql.ts';
 import { readClosedAmong } from '../../src/persistence/engine/repairs.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
-import { nudge } from '../dispatcher/wake-up.ts';
+import { sendWakeUp } from '../dispatcher/wake-up.ts';
 
 /** Looked at in one run; the next one goes on with those that began before. */
 const MOST_LOOKS = 400;
@@ -23,7 +23,7 @@ export async function wakeLeftRunning(
 ): Promise<number | undefined> {
   const { ids, next } = await runningLanes(client, before);
   for (const workflowId of await readClosedAmong(db, ids, settleMs)) {
-    if (await nudge(client, workflowId))
+    if (await sendWakeUp(client, workflowId))
       logger.warn({ workflowId }, 'a lane has ended and its workflow had not: woken');
   }
   return next;

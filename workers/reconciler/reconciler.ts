@@ -20,7 +20,7 @@ import {
   type RepairDeps,
   type RepairMade,
   repairGroup,
-  repairLane,
+  repairBatch,
   type StuckReason,
 } from '../dispatcher/repair.ts';
 import { createStarter } from '../dispatcher/starter.ts';
@@ -29,7 +29,7 @@ import { type EventRetention, shortenEventLog } from './event-retention.ts';
 import { wakeLeftRunning } from './left-running.ts';
 import { repairReports } from './lost-reports.ts';
 import { compareSchedules, orderEverySchedule, startMissedDates } from './missed-dates.ts';
-import { wakeStillLanes } from './stuck.ts';
+import { wakeIdleBatches } from './stuck.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
 export interface ReconcilerOptions extends EventRetention {
@@ -91,7 +91,7 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
       const settleMs = options.settleMs ?? SETTLE_MS;
-      const stillAfter = await wakeStillLanes(deps, { settleMs, after: cursor?.stillAfter ?? 0 });
+      const stillAfter = await wakeIdleBatches(deps, { settleMs, after: cursor?.stillAfter ?? 0 });
       const runningBefore = await wakeLeftRunning(options, settleMs, cursor?.runningBefore);
       await repairReports(deps, { settleMs, now: options.clock.now(), count: repairs.add });
       await startMissedDates(options, options.clock.now(), options.metrics?.scheduleMissed);
@@ -135,7 +135,7 @@ class RepairCount {
 
 async function repairClosed(deps: RepairDeps, since: number, repairs: RepairCount): Promise<void> {
   for await (const ids of closedAbnormally(deps.client, since)) {
-    for (const { id } of await readOpenBatchesOf(deps.db, ids)) repairs.add(await repairLane(deps, id));
+    for (const { id } of await readOpenBatchesOf(deps.db, ids)) repairs.add(await repairBatch(deps, id));
     const candidates = ids.map(parseActivityWorkflowId).filter((id) => id !== null);
     for (const id of await readOpenGroups(deps.db, candidates)) repairs.add(await repairGroup(deps, id));
   }
@@ -165,5 +165,5 @@ async function comparePage(deps: RepairDeps, page: readonly OpenBatch[], repairs
   for (const { parent_id: id } of page) if (id !== null) groups.set(activityWorkflowId(id), id);
   const running = await runningAmong(deps.client, [...groups.keys(), ...page.map((lane) => lane.wf_id)]);
   for (const [workflowId, id] of groups) if (!running.has(workflowId)) repairs.add(await repairGroup(deps, id));
-  for (const lane of page) if (!running.has(lane.wf_id)) repairs.add(await repairLane(deps, lane.id));
+  for (const lane of page) if (!running.has(lane.wf_id)) repairs.add(await repairBatch(deps, lane.id));
 }

@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { readIdleBatches } from '../../src/persistence/engine/repairs.repository.ts';
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
-import { nudge } from '../dispatcher/wake-up.ts';
+import { sendWakeUp } from '../dispatcher/wake-up.ts';
 import { type RepairDeps, reportStuck } from '../dispatcher/repair.ts';
 
 /** Looked at in one run; the next one goes on with what is left. */
@@ -18,7 +18,7 @@ const STUCK_ATTEMPT = 3;
  * @returns the lane to go on after in the next run; 0 when the round is complete
  * @see docs/reliability.md#a-worker-or-a-workflow-stands-still
  */
-export async function wakeStillLanes(
+export async function wakeIdleBatches(
   deps: RepairDeps,
   { settleMs, after }: { settleMs: number; after: number },
 ): Promise<number> {
@@ -31,7 +31,7 @@ export async function wakeStillLanes(
   for (const { wf_id: workflowId, opened, parent_id } of lanes) {
     if (!opened && parent_id !== null) continue;
     const state = await lookAt(deps.client, workflowId);
-    if (state === 'waiting') await nudge(deps.client, workflowId);
+    if (state === 'waiting') await sendWakeUp(deps.client, workflowId);
     if (state === 'stuck') reportStuck(deps, workflowId, 'task');
   }
   return lanes.length < MOST_LOOKS ? 0 : lanes.at(-1)!.id;

@@ -22,7 +22,11 @@ type Lane = (input: LaneInput) => Promise<LaneResult>;
  * @remarks How a lane ended is not read here: the rows decide. A lane that already runs or ran is not waited for. Lanes
  * outlive their parent; a cancel of the parent reaches them.
  */
-export async function runLanes(input: ActivityInput, plans: readonly BatchPlan[], board: ProgressBoard): Promise<void> {
+export async function runBatches(
+  input: ActivityInput,
+  plans: readonly BatchPlan[],
+  board: ProgressBoard,
+): Promise<void> {
   const open = new Set(plans);
   const show = (): void =>
     board.show(
@@ -32,7 +36,7 @@ export async function runLanes(input: ActivityInput, plans: readonly BatchPlan[]
   show();
   await Promise.all(
     plans.map(async (plan) => {
-      const isElsewhere = await runLane(input, plan).then(
+      const isElsewhere = await runBatch(input, plan).then(
         () => false,
         (error: unknown) => error instanceof WorkflowExecutionAlreadyStartedError,
       );
@@ -42,7 +46,7 @@ export async function runLanes(input: ActivityInput, plans: readonly BatchPlan[]
   );
 }
 
-function runLane(input: ActivityInput, plan: BatchPlan): Promise<LaneResult> {
+function runBatch(input: ActivityInput, plan: BatchPlan): Promise<LaneResult> {
   // A group goes on with the children that its history began with.
   const isReleased = workflowInfo().workflowType === ACTIVITY_WORKFLOW;
   return executeChild<Lane>(isReleased ? LANE_WORKFLOW : batchWorkflow(plan.single), {

@@ -16,7 +16,7 @@ import { createReportActivities } from '../../../workers/activities/report.activ
 import { stepInterceptors } from '../../../workers/interceptors.ts';
 import { createProfileKinds } from '../../../workers/profile-kinds.ts';
 import { createReconciler, type ReconcilerOptions } from '../../../workers/reconciler/reconciler.ts';
-import { type Relay, type RelayEvent, startRelay } from '../../../workers/dispatcher/dispatcher.ts';
+import { type Dispatcher, type DispatcherEvent, startDispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import type { ReconcileActivities, ReportActivities } from '../../../workflows/contracts/activities.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { createTestDatabase } from '../database/database.ts';
@@ -33,9 +33,9 @@ export interface ActivityRuntime {
   /** A client whose calls go through `interceptor`. */
   clientWith(interceptor: WorkflowClientInterceptor): Client;
   /** How often outbox dispatchers of this runtime did what. */
-  events: Record<RelayEvent | 'repaired', number>;
+  events: Record<DispatcherEvent | 'repaired', number>;
   /** Starts an outbox dispatcher, with a client of its own if need be. */
-  startRelay(client?: Client): Relay;
+  startRelay(client?: Client): Dispatcher;
   reconciler: ReconcileActivities;
   /** A reconciler with a client of its own, and with what else is to differ. */
   reconcilerWith(client: Client, over?: Partial<ReconcilerOptions>): ReconcileActivities;
@@ -78,7 +78,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const common = { db, client, engine, publicUrl, logger, kinds, clock: systemClock };
   const reconcilerWith = (own: Client, over: Partial<ReconcilerOptions> = {}) =>
     createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, ...over });
-  const relays: Relay[] = [];
+  const relays: Dispatcher[] = [];
   const workers: Array<() => Promise<void>> = [];
   return {
     db,
@@ -96,13 +96,13 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     events,
     kinds,
     startRelay(own = client) {
-      const count = (what: RelayEvent): void => {
+      const count = (what: DispatcherEvent): void => {
         events[what] += 1;
       };
       const repaired = (): void => {
         events.repaired += 1;
       };
-      const relay = startRelay({ ...common, client: own, settings: activities, count, repaired });
+      const relay = startDispatcher({ ...common, client: own, settings: activities, count, repaired });
       relays.push(relay);
       return relay;
     },

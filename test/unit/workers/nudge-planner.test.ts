@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchEvents } from '../../../src/persistence/engine/pending-events.repository.ts';
-import { NudgePlanner } from '../../../workers/dispatcher/wake-up-planner.ts';
+import { WakeUpPlanner } from '../../../workers/dispatcher/wake-up-planner.ts';
 
 const SETTINGS = { wakeUpMinMs: 500, wakeUpMaxMs: 5000 };
 const events = (overrides: Partial<BatchEvents> = {}): BatchEvents => ({
@@ -15,25 +15,25 @@ const events = (overrides: Partial<BatchEvents> = {}): BatchEvents => ({
   ageMs: 0,
   ...overrides,
 });
-const picks = (planner: NudgePlanner, at: number, ...lanes: BatchEvents[]) =>
+const picks = (planner: WakeUpPlanner, at: number, ...lanes: BatchEvents[]) =>
   planner.pick(lanes, at).map(({ lane }) => lane);
 
 describe('NudgePlanner', () => {
   it('nudges a lane with news at once, and not again while nothing new comes', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     expect(picks(planner, 0, events())).toEqual([1]);
     expect(picks(planner, 100, events())).toEqual([]);
     expect(picks(planner, 4900, events())).toEqual([]);
   });
 
   it('repeats a nudge that had no effect for five seconds', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     expect(picks(planner, 5000, events())).toEqual([1]);
   });
 
   it('repeats a nudge ever more seldom while the news stays, and at once when there is other news', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     const nudgedAt: number[] = [];
     for (let at = 0; at <= 3_600_000; at += 100) if (picks(planner, at, events()).length > 0) nudgedAt.push(at);
     expect(nudgedAt.length).toBeLessThanOrEqual(20);
@@ -45,14 +45,14 @@ describe('NudgePlanner', () => {
   });
 
   it('coalesces nudges of a large lane to one per interval', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     expect(picks(planner, 400, events({ fingerprint: '2' }))).toEqual([]);
     expect(picks(planner, 500, events({ fingerprint: '3' }))).toEqual([1]);
   });
 
   it('lets the interval grow with the age of the lane, up to its limit', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events({ ageMs: 40_000 }));
     expect(picks(planner, 1900, events({ fingerprint: '2', ageMs: 41_900 }))).toEqual([]);
     expect(picks(planner, 2200, events({ fingerprint: '2', ageMs: 42_200 }))).toEqual([1]);
@@ -61,7 +61,7 @@ describe('NudgePlanner', () => {
   });
 
   it('lets many large lanes of an account share their nudges, and not those of another account', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     const lanes = (fingerprint: string) => [
       ...Array.from({ length: 6 }, (_, i) => events({ lane: i + 1, fingerprint })),
       events({ lane: 7, account: 8, fingerprint }),
@@ -74,7 +74,7 @@ describe('NudgePlanner', () => {
   });
 
   it('lets no number of lanes wait longer than the longest interval', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     const lanes = (fingerprint: string) => Array.from({ length: 100 }, (_, i) => events({ lane: i + 1, fingerprint }));
     picks(planner, 0, ...lanes('1'));
     expect(picks(planner, 4999, ...lanes('2'))).toEqual([]);
@@ -82,14 +82,14 @@ describe('NudgePlanner', () => {
   });
 
   it('remembers a large lane between its bursts of news', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     expect(picks(planner, 100)).toEqual([]);
     expect(picks(planner, 200, events({ fingerprint: '2' }))).toEqual([]);
   });
 
   it('never lets a small lane, a cancel or the last results wait', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events({ lane: 1, size: 10 }), events({ lane: 2 }), events({ lane: 3 }));
     const later = [
       events({ lane: 1, size: 10, fingerprint: '2' }),
@@ -100,7 +100,7 @@ describe('NudgePlanner', () => {
   });
 
   it('nudges again in the next round after a failed nudge', () => {
-    const planner = new NudgePlanner(SETTINGS);
+    const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     planner.retry(1);
     expect(picks(planner, 100, events())).toEqual([1]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testLogger } from '../../../tools/harness/test-log.ts';
-import type { Relay } from '../../../workers/dispatcher/dispatcher.ts';
+import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { repairGroup } from '../../../workers/dispatcher/repair.ts';
 import { createStarter } from '../../../workers/dispatcher/starter.ts';
 import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
@@ -14,7 +14,7 @@ import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-flee
 import { TEST_DATA_CONVERTER, until, workflowCode } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
-let relay: Relay;
+let relay: Dispatcher;
 let fleet: SqlFleet;
 
 beforeAll(async () => {

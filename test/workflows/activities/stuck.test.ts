@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
-import type { Relay } from '../../../workers/dispatcher/dispatcher.ts';
+import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { ACTIVITY_WORKFLOW, LANE_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
@@ -9,7 +9,7 @@ import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-flee
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
-let relay: Relay;
+let relay: Dispatcher;
 let fleet: SqlFleet;
 
 beforeAll(async () => {
