@@ -25,9 +25,10 @@ import type { Caller, Clock } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
 /**
- * Changes of all computers that match a query, all or none: those the caller sees, without archived ones. Each is
- * idempotent and returns all their ids, ascending, whether or not they changed.
- * @throws {DomainError} all: InvalidQueryError; SavedSearchChanged; Forbidden when the caller may not manage one of them; InvalidParameter
+ * Changes all computers that match a query and that the caller sees, except archived ones, in one transaction. Each
+ * method is idempotent and returns all matching ids, ascending, whether or not they changed.
+ * @throws {DomainError} all: InvalidQueryError; SavedSearchChanged; Forbidden when the caller may not manage one of
+ * them; InvalidParameter
  * @see docs/api-conventions.md#changing-computers
  */
 export interface ComputerBulkService {
@@ -35,11 +36,10 @@ export interface ComputerBulkService {
   removeTags(caller: Caller, query: ActingQuery, tags: readonly string[]): Promise<number[]>;
   annotate(caller: Caller, query: ActingQuery, annotation: { key: string; value: string }): Promise<number[]>;
   removeAnnotation(caller: Caller, query: ActingQuery, key: string): Promise<number[]>;
-  /** @throws {DomainError} UnknownAccessGroup (400); Forbidden also when the caller may not manage computers there */
+  /** @throws {DomainError} UnknownAccessGroup (400); also Forbidden when the caller may not manage computers there */
   changeAccessGroup(caller: Caller, query: ActingQuery, accessGroup: string): Promise<number[]>;
 }
 
-/** A change of the matching computers, with its event. */
 interface Change {
   apply(tx: Sql, computers: readonly number[]): Promise<void>;
   done: string;
@@ -82,7 +82,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
       }),
     changeAccessGroup: (caller, query, accessGroup) =>
       deps.db.transaction(async (tx) => {
-        // The access group must not be removed between looking it up and moving into it.
+        // Prevents removal of the access group between the lookup and the move.
         await lockRights(tx, caller.accountId);
         const groupId = await requireAccessGroup(tx, caller, accessGroup, MOVE_PERMISSIONS);
         return changeAll(tx, deps.clock, caller, query, {
@@ -95,7 +95,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
 }
 
 async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: ActingQuery, change: Change): Promise<number[]> {
-  // Before the search, so that no computer it finds is removed meanwhile.
+  // Before the search, so that no matching computer is removed meanwhile.
   await lockFleetShared(tx, caller.accountId);
   const ids = await resolveComputerQuery({ db: tx, clock }, caller, query);
   if (ids.length === 0) return ids;

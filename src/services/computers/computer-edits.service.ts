@@ -12,7 +12,7 @@ import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
-/** Absent parts stay. */
+/** Absent fields do not change. */
 export interface ComputerChange {
   title?: string | undefined;
   comment?: string | undefined;
@@ -24,8 +24,8 @@ export interface ComputerEditsService {
   /**
    * Changes title, comment, tags or access group of a computer. Idempotent.
    * @returns the computer in detail as JSON text
-   * @throws {DomainError} UnknownComputer; Forbidden when the caller may not manage computers where it is or where it
-   * shall go; ComputerArchived; UnknownAccessGroup (400); InvalidParameter
+   * @throws {DomainError} UnknownComputer; Forbidden when the caller may not manage computers in the current or the
+   * target group; ComputerArchived; UnknownAccessGroup (400); InvalidParameter
    * @see docs/api-conventions.md#changing-computers
    */
   edit(caller: Caller, computerId: number, change: ComputerChange): Promise<string>;
@@ -37,7 +37,7 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
   return {
     edit: (caller, computerId, change) =>
       deps.db.transaction(async (tx) => {
-        // The access group must not be removed between looking it up and moving into it.
+        // Prevents removal of the access group between the lookup and the move.
         if (change.accessGroup !== undefined) await lockRights(tx, caller.accountId);
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
         const checked = await checkChange(tx, caller.accountId, computerId, change);
@@ -71,7 +71,7 @@ async function checkChange(tx: Sql, accountId: number, id: number, { title, comm
   return {
     title: title === undefined ? undefined : readLine('body.title', title),
     comment,
-    // A client may send back tags that the agent set.
+    // Clients may send back tags that the agent set.
     tags: tags && readTags('body.tags', tags, await findTags(tx, accountId, id)),
   };
 }

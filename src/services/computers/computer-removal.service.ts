@@ -29,7 +29,7 @@ import { requireTargets } from '../activities/targets.ts';
 import { fieldError } from '../common/fields.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 
-/** One computer, named twice so that nobody archives the wrong one. */
+/** A computer by id and title, as a safeguard against archiving the wrong one. */
 export interface NamedComputer {
   id: number;
   /** Must be the computer's title. */
@@ -40,23 +40,23 @@ export interface NamedComputer {
 
 export interface ComputerRemovalService {
   /**
-   * Archives a computer: it stays readable by id but leaves every list and scope, and its agent becomes unknown. Its open
-   * operations are canceled and its recovery key is deleted.
+   * Archives a computer: it stays readable by id but leaves every list and scope, and its agent becomes unknown. Open
+   * operations are canceled, and the recovery key is deleted.
    * @returns an activity that the server itself completes; for an archived computer the earlier one
-   * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title is another
+   * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title differs
    * @see docs/api-conventions.md#changing-computers
    */
   archive(caller: Caller, computer: NamedComputer): Promise<BaseActivity>;
   /**
-   * Lets a computer erase the keys of its encrypted volumes, so that nobody can read them.
-   * @param computer.after - activity that has to succeed on it first; null for none
+   * Makes a computer erase the keys of its encrypted volumes, which makes them unreadable.
+   * @param computer.after - activity that must succeed on it first; null for none
    * @throws {DomainError} as `archive`; ComputerArchived, UnknownActivity
    */
   sanitize(caller: Caller, computer: NamedComputer & { after: number | null }): Promise<BaseActivity>;
   /**
-   * Removes computers and everything they reported, all or none; archived ones too. Open operations are canceled;
-   * activities stay, visible to whoever sees the access group where the computer was.
-   * @param ids - repeated ones count once
+   * Removes computers, archived ones too, and everything they reported, in one transaction. Open operations are
+   * canceled. Activities stay, visible to everyone with access to the computer's former access group.
+   * @param ids - may repeat
    * @param traceparent - W3C trace context of the request
    * @throws {DomainError} UnknownComputer, Forbidden
    */
@@ -124,7 +124,7 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
 
 async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Order): Promise<void> {
   const { now } = order;
-  // The access group recorded for each must not be removed meanwhile.
+  // Prevents removal of the access group recorded for each of them.
   await lockRights(tx, caller.accountId);
   await lockFleetExclusive(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
@@ -137,8 +137,8 @@ async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Or
 }
 
 /**
- * Cancels all open operations of computers that are archived or removed. The lock on the fleet prevents new ones.
- * @remarks Also locks their agents: before their messages, as exchanges do.
+ * Cancels all open operations of computers that are archived or removed. The lock on the fleet prevents new ones. Locks
+ * agents before their messages, as exchanges do.
  */
 async function endOperations(
   tx: Sql,
@@ -148,7 +148,7 @@ async function endOperations(
 ): Promise<void> {
   await lockBatchesOf(tx, accountId, await findOpenOperations(tx, accountId, computers));
   await lockAgents(tx, accountId, computers);
-  // Some may have ended while their lanes were waited for.
+  // Some may have ended while this transaction waited for the locks of their batches.
   const operations = await findOpenOperations(tx, accountId, computers);
   if (operations.length > 0) await cancelActivities(tx, { ...order, accountId, groups: [], operations });
 }

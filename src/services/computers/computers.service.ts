@@ -10,7 +10,7 @@ export type { ComputerBlock };
 
 export type ComputerBlocks = ReadonlySet<ComputerBlock>;
 
-/** Whether computers are archived; `all` of them, or only some. */
+/** Whether computers are archived; `all` includes both. */
 export type ComputerStatus = 'active' | 'archived' | 'all';
 
 export interface ComputersQuery {
@@ -22,7 +22,7 @@ export interface ComputersQuery {
   wslChildren: boolean;
   limit: number;
   offset: number;
-  /** The page begins after the computer with this id; null: after `offset` computers. */
+  /** The page starts after the computer with this id; null: after `offset` computers. */
   after: number | null;
 }
 
@@ -30,7 +30,7 @@ export interface ComputersPage {
   count: number;
   /** The rows as the text of a JSON array. */
   resultsJson: string;
-  /** Id after which the next page begins; null when there is none. */
+  /** Id after which the next page starts; null on the last page. */
   nextPage: { after: number } | null;
   /** The query uses a deprecated spelling. */
   deprecated: boolean;

@@ -17,18 +17,18 @@ import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import type { ProfileRunDeps } from '../scripts/profiles/script-profile-runs.ts';
 
-/** Computers that enrolled and wait to be accepted. */
+/** Computers that enrolled but are not accepted yet. */
 export interface PendingComputersService {
   /** One page of those in access groups where the caller may accept them, by id. */
   list(caller: Caller, page: PageRequest): Promise<{ count: number; rows: PendingComputerRow[] }>;
   /**
    * Accepts computers, all or none.
-   * @param ids - repeated ones count once
-   * @param to.accessGroup - they move to; undefined: the one they asked for
+   * @param ids - may repeat
+   * @param to.accessGroup - target group; undefined: the requested one
    * @param to.traceparent - W3C trace context of the request
    * @returns their ids, ascending
-   * @throws {DomainError} UnknownComputer when one is not pending, foreign or out of sight; UnknownAccessGroup (400);
-   * Forbidden when the caller does not decide in that access group
+   * @throws {DomainError} UnknownComputer when one is not pending, in another account or not visible;
+   * UnknownAccessGroup (400); Forbidden when the caller may not accept computers in that access group
    * @see docs/api-conventions.md#pending-computers
    */
   accept(
@@ -36,7 +36,7 @@ export interface PendingComputersService {
     ids: readonly number[],
     to: { accessGroup: string | undefined; traceparent: string | null },
   ): Promise<number[]>;
-  /** Rejects computers, all or none: they are unknown from now on, and may enrol again. @returns their ids, ascending */
+  /** Rejects computers, all or none. Their identities become unknown; they may enrol again. @returns ids, ascending */
   reject(caller: Caller, ids: readonly number[]): Promise<number[]>;
 }
 
@@ -85,7 +85,7 @@ async function requirePending(tx: Sql, caller: Caller, ids: readonly number[]) {
   throw new DomainError('UnknownComputer', `There is no pending computer ${missing[0]}`, { details });
 }
 
-/** Computers that an error names, at most. */
+/** Maximum number of computers named in an error. */
 const MAX_NAMED = 100;
 
 function scopeOf(caller: Caller) {

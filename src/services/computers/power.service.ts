@@ -5,22 +5,20 @@ import { type ActingDeps, createAction } from '../activities/computer-actions.ts
 import { requireTargets } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** A request to restart one computer or to turn it off. */
 export interface PowerCommand {
   computerId: number;
-  /** ISO 8601; null: at once. */
+  /** ISO 8601; null: immediately. */
   deliverAfter: string | null;
   windowMinutes: number;
-  /** Activity that has to succeed on each computer first; null for none. */
+  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   traceparent: string | null;
 }
 
 export interface PowerService {
   /**
-   * Restarts a computer or turns it off.
-   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived
-   * @see docs/api-conventions.md#delivery-parameters
+   * Restarts or shuts down a computer. @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden,
+   * ComputerArchived
    */
   act(caller: Caller, action: PowerAction, command: PowerCommand): Promise<BaseActivity>;
 }

@@ -14,26 +14,25 @@ import type { Caller } from '../common/ports.ts';
 
 export interface SignalCommand {
   computerId: number;
-  /** Repeated ones count once. */
+  /** May repeat. */
   pids: readonly number[];
-  /** Activity that has to succeed on each computer first; null for none. */
+  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   traceparent: string | null;
 }
 
 export interface ProcessesService {
-  /** One page of what the computer reported, in order of numbers. @throws {DomainError} UnknownComputer */
+  /** One page of the reported processes, by number. @throws {DomainError} UnknownComputer */
   list(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: ProcessRow[] }>;
   /**
-   * Sends a signal to processes, one operation each. For a process that the computer did not report, the operation fails
-   * unsent: without name and start time it could hit another process.
+   * Sends a signal to processes, one operation each. For a process that the computer did not report, the operation
+   * fails unsent: without name and start time it could hit another process.
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived
    * @see docs/api-conventions.md#processes
    */
   signal(caller: Caller, signal: ProcessSignal, command: SignalCommand): Promise<BaseActivity>;
 }
 
-/** Makes the service. */
 export function createProcessesService(deps: ActingDeps): ProcessesService {
   return {
     async list(caller, computer, page) {

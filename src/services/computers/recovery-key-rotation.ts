@@ -10,16 +10,17 @@ import { decryptSecret, recoveryKeyContext, encryptSecret } from '../common/secr
 const BATCH = 500;
 
 export interface Rotation {
-  /** Keys that were encrypted anew. */
+  /** Re-encrypted keys. */
   rotated: number;
-  /** Keys whose encryption key is not configured any more; they stay as they are. */
+  /** Keys whose encryption key is no longer configured; they do not change. */
   unreadable: number;
 }
 
 /**
- * Encrypts every stored recovery key with the first encryption key, so that the others can be removed from the settings.
- * @remarks Short transactions that skip locked rows. Several processes may do this at once, and an interrupted rotation
- * continues at the next start. Does nothing without encryption keys.
+ * Re-encrypts every stored recovery key with the first encryption key, so that the others can be removed from the
+ * settings.
+ * @remarks Uses short transactions that skip locked rows. Several processes may do this at once, and an interrupted
+ * rotation continues at the next start. Does nothing without encryption keys.
  * @throws when a stored key was tampered with
  */
 export async function rotateRecoveryKeys(db: Database, keys: readonly EncryptionKey[]): Promise<Rotation> {

@@ -22,7 +22,7 @@ import { requireTargets } from '../activities/targets.ts';
 export interface RecoveryKey {
   /** The latest generation, unless it succeeded. */
   activity: BaseActivity | null;
-  /** Null when none was generated yet. */
+  /** Null before the first generation. */
   key: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface GenerateCommand {
   computerId: number;
   /** Also while another generation is open. */
   force: boolean;
-  /** Activity that has to succeed on the computer first; null for none. */
+  /** Activity that must succeed on the computer first; null for none. */
   after: number | null;
   /** W3C trace context of the request. */
   traceparent?: string | null;
@@ -44,10 +44,10 @@ export interface RecoveryKeysService {
    */
   read(caller: Caller, computerId: number): Promise<RecoveryKey>;
   /**
-   * Lets the computer generate a new key, which replaces the stored one when that succeeds.
+   * Makes the computer generate a new key, which replaces the stored one on success.
    * @returns the group of the generation
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived, FdeNotSupported; ActivityInProgress while a
-   * generation is open and `force` is not given
+   * generation is open, unless `force` is set
    */
   generate(caller: Caller, command: GenerateCommand): Promise<BaseActivity>;
 }

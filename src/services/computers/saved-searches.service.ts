@@ -26,17 +26,17 @@ export interface SavedSearchContent {
 }
 
 export interface SavedSearchesService {
-  /** One page of the account's saved searches, by name. Any administrator sees all of them. */
+  /** One page of the account's saved searches, by name. Visible to every administrator. */
   list(caller: Caller, page: PageRequest): Promise<Paged<SavedSearchRow>>;
   /**
-   * Saves a query of the caller. Without a name it is made of the title, and the other way round.
-   * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch for a name or
-   * title that is taken
+   * Saves a query of the caller. A missing name is derived from the title, and a missing title from the name.
+   * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch
+   * for a name or title that is taken
    */
   create(caller: Caller, content: SavedSearchContent): Promise<SavedSearchRow>;
   /**
-   * Changes title or text; the name stays. Idempotent.
-   * @throws {DomainError} UnknownSavedSearch, Forbidden for whoever neither made it nor has ManageAccount,
+   * Changes title or text, not the name. Idempotent.
+   * @throws {DomainError} UnknownSavedSearch, Forbidden unless the caller created it or has ManageAccount,
    * InvalidParameter, InvalidQueryError, DuplicateSavedSearch
    */
   change(
@@ -44,7 +44,7 @@ export interface SavedSearchesService {
     name: string,
     content: { title?: string | undefined; search?: string | undefined },
   ): Promise<SavedSearchRow>;
-  /** @throws {DomainError} UnknownSavedSearch, Forbidden for whoever neither made it nor has ManageAccount */
+  /** @throws {DomainError} UnknownSavedSearch, Forbidden unless the caller created it or has ManageAccount */
   remove(caller: Caller, name: string): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
         search: search === undefined ? undefined : readSearch(search),
       };
       return db.transaction(async (tx) => {
-        // Locked before the search is read, so that nobody changes its title between reading and comparing.
+        // Locked before the search is read, so that its title cannot change between read and comparison.
         if (change.title !== undefined) await lockSearchTitles(tx, caller.accountId);
         const before = await lockOwn(tx, caller, name);
         if (change.title !== undefined && change.title !== before.title) {

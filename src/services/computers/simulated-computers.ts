@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { EncryptionKey } from '../../process/config.ts';
 
 /**
- * The registration key of simulated computers of a stack: they enrol whatever key the account has, and are accepted at
- * once. Only who has the encryption key of the stored data can compute it.
+ * The registration key of the stack's simulated computers: they enrol whatever the account's key, and are accepted at
+ * once. Only holders of the encryption key can compute it.
  * @returns null without an encryption key
  */
 export function simulationKey([first]: readonly EncryptionKey[]): string | null {

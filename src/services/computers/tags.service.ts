@@ -5,7 +5,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
 export interface TagsService {
-  /** One page of the distinct tags of computers that the caller sees, without archived ones. */
+  /** One page of the distinct tags of computers that the caller sees, except archived ones. */
   list(caller: Caller, page: PageRequest): Promise<{ count: number; tags: string[] }>;
 }
 

@@ -19,28 +19,26 @@ import { resolveAccessGroups } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
-/** Name of the root of every account's tree. */
 const ROOT = 'global';
 
 export interface AccessGroupsService {
-  /** One page of the account's access groups, the root first. Any administrator sees all of them. */
+  /** One page of the account's access groups, the root first. Visible to every administrator. */
   list(caller: Caller, page: PageRequest): Promise<Paged<AccessGroupRow>>;
   /** @throws {DomainError} UnknownAccessGroup */
   get(caller: Caller, name: string): Promise<AccessGroupRow>;
   /**
    * Creates a group whose name is the slug of its title.
-   * @param parent - name of the parent, `global` by default
+   * @param parent - name of the parent; default `global`
    * @throws {DomainError} InvalidParameter, UnknownAccessGroup for the parent (400), DuplicateAccessGroup
    * @see docs/api-conventions.md#access-groups
    */
   create(caller: Caller, title: string, parent: string | undefined): Promise<AccessGroupRow>;
   /**
-   * Changes the title; the name stays.
-   * @throws {DomainError} UnknownAccessGroup, InvalidParameter, DuplicateAccessGroup
+   * Changes the title, not the name. @throws {DomainError} UnknownAccessGroup, InvalidParameter, DuplicateAccessGroup
    */
   rename(caller: Caller, name: string, title: string): Promise<AccessGroupRow>;
   /**
-   * Removes a group and moves its children and computers to its parent. Roles limited to it lose it; they do not get the
+   * Removes a group and moves its children and computers to its parent. Roles limited to the group do not gain the
    * parent.
    * @returns the parent
    * @throws {DomainError} UnknownAccessGroup, InvalidParameter for the root

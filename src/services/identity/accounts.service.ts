@@ -26,7 +26,7 @@ import { checkNewPassword, hashPassword, normalisePassword } from './login/passw
 import type { Caller } from '../common/ports.ts';
 import { checkSetupToken, deleteSetupToken, makeSetupToken, type SetupTokenSetting } from './login/setup-token.ts';
 
-/** Name and title of the one account of a self-hosted deployment. @see docs/api-conventions.md#accounts */
+/** @see docs/api-conventions.md#accounts */
 const STANDALONE = { name: STANDALONE_ACCOUNT, title: 'Organization' };
 
 export interface NewAdministrator {
@@ -39,10 +39,9 @@ export interface AccountsService {
   standaloneExists(): Promise<boolean>;
   /**
    * Creates the standalone account with its first administrator. Computers need the generated registration key to enrol
-   * and wait to be accepted.
-   * @param enforceStrength - whether the password needs letters of both cases and a digit; by default as the deployment
-   * is configured
-   * @param setupToken - from the log, where one is needed
+   * and must be accepted.
+   * @param enforceStrength - requires letters of both cases and a digit in the password; default: as configured
+   * @param setupToken - from the log, where one is required
    * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
    * @see docs/api-conventions.md#deployment-settings
    */
@@ -52,12 +51,13 @@ export interface AccountsService {
     origin: Origin,
     setupToken?: string,
   ): Promise<AccountRow>;
-  /** @returns the new setup token; null if there is one already, or an account, or none is needed */
+  /** @returns the new setup token; null if a token or an account exists already, or no token is required */
   makeSetupToken(): Promise<string | null>;
   /**
-   * Creates an account whose administrator is the caller. Computers need its generated registration key and wait to be
+   * Creates an account whose administrator is the caller. Computers need its generated registration key and must be
    * accepted. The caller's token stays valid for its own account.
-   * @throws {DomainError} SelfServiceDisabled, AccountExists when the caller is in an account already, InvalidParameter
+   * @throws {DomainError} SelfServiceDisabled, AccountExists when the caller already belongs to an account,
+   * InvalidParameter
    */
   createOwn(caller: Caller, title: string): Promise<AccountRow>;
 }
@@ -68,7 +68,6 @@ export interface AccountsDeps {
   /** Whether people may create accounts for themselves. */
   selfService: boolean;
   throttle: LoginThrottle;
-  /** Rules for new passwords. */
   passwords: PasswordPolicy;
   setupToken: SetupTokenSetting;
 }
@@ -83,7 +82,7 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
     async createStandalone(administrator, enforceStrength, origin, setupToken) {
       const policy = { ...deps.passwords, strong: enforceStrength ?? deps.passwords.strong };
       const person = checkAdministrator(administrator, policy);
-      // Before hashing, so that this endpoint cannot be used to burn processor time.
+      // Checked before hashing, so that this endpoint cannot be used to burn processor time.
       if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
       await checkSetupToken(deps.db, deps.setupToken, setupToken);
       const { address } = origin;
@@ -105,8 +104,8 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
 
 /**
  * Creates the standalone account with its access group, roles and first administrator in one transaction.
- * @param options.registrationKey - what agents must present; null lets every agent enrol
- * @throws {DomainError} StandaloneAccountExists (of two calls at once exactly one succeeds), InvalidParameter
+ * @param options.registrationKey - required from agents; null lets every agent enrol
+ * @throws {DomainError} StandaloneAccountExists (exactly one of two concurrent calls succeeds), InvalidParameter
  */
 export async function createStandaloneAccount(
   persistence: Persistence,
@@ -121,8 +120,8 @@ export async function createStandaloneAccount(
 const ENROLMENT_CLOSED = 'enrolment_closed';
 
 /**
- * Requires a registration key and acceptance from computers that enrol into the standalone account. Happens once per
- * database; an account that has a key, or was opened again afterwards, stays as it is.
+ * Requires a registration key and acceptance from computers that enrol into the standalone account. Runs once per
+ * database; accounts that have a key, or were reopened later, do not change.
  * @returns the new key; null when nothing changed
  */
 export async function closeStandaloneEnrolment(db: Database): Promise<string | null> {
@@ -139,7 +138,7 @@ export async function closeStandaloneEnrolment(db: Database): Promise<string | n
   });
 }
 
-/** Locks the person, so that the second of two concurrent calls finds the account of the first. */
+/** Locks the person, so that the second of two concurrent calls sees the account created by the first. */
 async function insertOwn(tx: Sql, caller: Caller, title: string, throttle: LoginThrottle): Promise<AccountRow> {
   const { address } = caller.origin;
   const person = await lockCaller(tx, caller);
@@ -189,7 +188,6 @@ async function insert(
   return made;
 }
 
-/** The actor when the server creates the account. */
 const SERVER = { personId: null, name: 'Flotilla', origin: { address: 'local', requestId: 'first-start' } };
 
 function recordStandalone(

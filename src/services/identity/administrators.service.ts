@@ -17,17 +17,17 @@ import type { Caller } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
 export interface AdministratorsService {
-  /** One page of the account's administrators by id. */
+  /** One page of the account's administrators, by id. */
   list(caller: Caller, page: PageRequest): Promise<Paged<AdministratorRow>>;
   /**
-   * Gives an administrator these roles and no others. Idempotent.
-   * @throws {DomainError} UnknownPerson for anybody outside the account, UnknownRole, LastGlobalAdmin, Forbidden for roles that
-   * the caller may not manage
+   * Replaces an administrator's roles. Idempotent.
+   * @throws {DomainError} UnknownPerson for anyone outside the account, UnknownRole, LastGlobalAdmin, Forbidden for
+   * roles that the caller may not manage
    * @see docs/api-conventions.md#people
    */
   setRoles(caller: Caller, personId: number, roles: readonly string[]): Promise<AdministratorRow>;
   /**
-   * Ends a membership, one's own too. The person and their other accounts stay.
+   * Ends a membership, possibly the caller's own. The person and their other accounts stay.
    * @throws {DomainError} UnknownPerson, LastGlobalAdmin, Forbidden as in `setRoles`
    */
   remove(caller: Caller, personId: number): Promise<void>;
@@ -66,14 +66,14 @@ export function createAdministratorsService(deps: RightsChangeDeps): Administrat
   };
 }
 
-/** An administrator of the account. @throws {DomainError} UnknownPerson */
+/** @throws {DomainError} UnknownPerson */
 export async function requireAdministrator(tx: Sql, accountId: number, personId: number): Promise<AdministratorRow> {
   const found = await findAdministrator(tx, accountId, personId);
   if (!found) throw new DomainError('UnknownPerson', 'There is no such person');
   return found;
 }
 
-/** Called after the change and under the lock, so that the second of two concurrent changes sees the first. */
+/** Call it after the change and under the lock, so that the second of two concurrent changes sees the first. */
 async function requireGlobalAdmin(tx: Sql, accountId: number): Promise<void> {
   if (await isRoleHeld(tx, accountId, ADMINISTRATOR_ROLE)) return;
   throw new DomainError('LastGlobalAdmin', `The account needs an administrator with the role ${ADMINISTRATOR_ROLE}`);

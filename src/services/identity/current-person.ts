@@ -4,9 +4,9 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
 /**
- * Locks the caller's row, for changes of the person and for issuing new credentials: a token revoked in the last seconds
- * must not do either, although cached rights may still allow reads.
- * @throws {DomainError} Unauthorized when the token has been ended
+ * Locks the caller's row before changes of the person and before issuing credentials. Cached rights are not enough for
+ * these: the token may have been revoked in the last seconds.
+ * @throws {DomainError} Unauthorized when the token was revoked
  */
 export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {
   const { accountName } = caller;

@@ -14,18 +14,19 @@ import { emailTaken, readEmail } from '../common/fields.ts';
 import type { Caller, Clock, Mailer } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
-/** Completes requested changes of email address (`PeopleService.updateSelf`). The former address is notified. */
+/** Completes requested changes of email addresses (`PeopleService.updateSelf`) and notifies the former address. */
 export interface EmailChangesService {
   /**
    * Confirms the caller's new address by the token that was mailed to it.
-   * @throws {DomainError} UnknownEmailChange for a token that does not belong to the pending change, was used or has
-   * expired; DuplicateEmail when somebody else has the address by now
+   * @throws {DomainError} UnknownEmailChange when the token is used, expired or not that of the pending change;
+   * DuplicateEmail when another person has the address by now
    */
   confirm(caller: Caller, token: string): Promise<void>;
   /**
-   * Confirms the new address of an administrator of the account `standalone` where no mail goes out.
+   * Confirms the new address of an administrator of the account `standalone` where no mail is sent.
    * @param email - the address to confirm; must be the pending one
-   * @throws {DomainError} Forbidden where mail is sent, and for callers in accounts that anybody may create; UnknownPerson, UnknownEmailChange, DuplicateEmail, InvalidParameter
+   * @throws {DomainError} Forbidden where mail is sent, and for callers in self-service accounts; UnknownPerson,
+   * UnknownEmailChange, DuplicateEmail, InvalidParameter
    */
   confirmFor(caller: Caller, personId: number, email: string): Promise<AdministratorRow>;
 }
@@ -94,7 +95,7 @@ async function replaceEmail(
   return former;
 }
 
-/** Two people may claim the same address at the same time. */
+/** Handles two people who claim the same address concurrently. */
 async function withEmailConflict<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,6 +1,5 @@
 import type { Config } from '../../process/config.ts';
 
-/** An optional feature of a deployment, under the name that clients know. */
 export interface Feature {
   key: string;
   name: string;
@@ -9,7 +8,7 @@ export interface Feature {
 }
 
 /**
- * The features of this deployment, by key. They depend only on the settings, so they are the same for every account.
+ * The features of this deployment, by key. They depend on the settings alone, so all accounts have the same.
  * @see docs/api-conventions.md#deployment-settings
  */
 export function listFeatures(settings: Pick<Config, 'deployment' | 'identity' | 'smtpUrl'>): readonly Feature[] {

@@ -7,11 +7,7 @@ export function holdsIn(caller: Pick<Caller, 'groups'>, permission: Permission, 
   return groups === 'all' || groups.includes(groupId);
 }
 
-/**
- * @param where - the group as the error names it
- * @throws {DomainError} Forbidden
- * @see docs/api-conventions.md#access-groups-as-scope
- */
+/** @param where - the group as named in the error @throws {DomainError} Forbidden */
 export function requireIn(caller: Caller, needed: readonly Permission[], groupId: number, where: string): void {
   const missing = needed.find((permission) => !holdsIn(caller, permission, groupId));
   if (missing) throw new DomainError('Forbidden', `The permission ${missing} is needed in ${where}`);

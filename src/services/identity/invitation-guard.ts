@@ -2,18 +2,18 @@ import { DomainError } from '../../domain/common/errors.ts';
 import { digestName, type LoginThrottle } from './login/login-throttle.ts';
 import { rateLimitKey } from '../common/token-buckets.ts';
 
-/** Limits guesses of secret invitation ids, by the limits of failed logins. */
+/** Rate-limits guesses of secret invitation ids, with the limits of failed logins. */
 export interface InvitationGuard {
   /**
-   * Runs `attempt` and counts it when it finds no invitation or a login with one fails. Both count alike, or the counts
-   * would reveal which names exist.
-   * @param by - the client; without a person its address counts
-   * @throws {DomainError} TooManyRequests before anything is looked up, and what `attempt` throws
+   * Runs `attempt` and counts it when it finds no invitation or its login fails. Both count alike, so that the counts
+   * do not reveal which names exist.
+   * @param by - the client, counted by person or else by address
+   * @throws {DomainError} TooManyRequests before any lookup, and what `attempt` throws
    */
   guard<T>(by: { personId: number | null; address: string }, attempt: () => Promise<T>): Promise<T>;
 }
 
-/** Includes the errors of a login with an invitation whose address is unknown, or was somebody's. */
+/** Includes the errors of a login with an invitation whose address is unknown or was used before. */
 const FAILURES: ReadonlySet<string> = new Set([
   'UnknownInvitation',
   'AuthenticationFailed',

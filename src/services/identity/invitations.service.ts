@@ -26,37 +26,38 @@ import type { Caller, Clock, Mailer } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps, type RoleLimit } from './rights-change.ts';
 
 export interface InvitationsService {
-  /** One page of open invitations, oldest first. Their secret ids are empty for callers who could not invite. */
+  /** One page of open invitations, oldest first. Secret ids are empty for callers who may not invite. */
   list(caller: Caller, page: PageRequest): Promise<Paged<InvitationRow>>;
   /** @throws {DomainError} UnknownInvitation */
   get(caller: Caller, id: number): Promise<InvitationRow>;
   /**
-   * Stores an invitation and mails it; a mail that fails changes nothing.
-   * @throws {DomainError} InvalidParameter, UnknownRole (400); TooManyRequests for an address that was invited too often
+   * Stores an invitation and mails it; a failed mail does not affect it.
+   * @throws {DomainError} InvalidParameter, UnknownRole (400); TooManyRequests for an address that was invited too
+   * often
    */
   create(caller: Caller, invitation: WantedInvitation): Promise<{ id: number; secureId: string }>;
-  /** Mails an invitation again. @throws {DomainError} UnknownInvitation, MailQueueUnavailable; TooManyRequests as `create` */
+  /** Mails an invitation again. @throws {DomainError} UnknownInvitation, MailQueueUnavailable, TooManyRequests */
   resend(caller: Caller, id: number): Promise<InvitationRow>;
   /** Withdraws an invitation. @throws {DomainError} UnknownInvitation */
   remove(caller: Caller, id: number): Promise<void>;
   /**
-   * Makes the caller an administrator of the inviting account, which does not become current.
-   * @throws {DomainError} UnknownInvitation when unknown, used or expired; Forbidden when it is for another address;
+   * Adds the caller to the inviting account, which does not become current.
+   * @throws {DomainError} UnknownInvitation when unknown, used or expired; Forbidden for another person's address;
    * TooManyRequests
    */
   accept(caller: Caller, secureId: string): Promise<Joined>;
-  /** Ends an invitation without joining. Throws as `accept`. */
+  /** Deletes an invitation without joining. Throws as `accept`. */
   reject(caller: Caller, secureId: string): Promise<void>;
-  /** What the holder of an invitation may know before logging in. @throws {DomainError} UnknownInvitation, TooManyRequests */
+  /** Public details of an invitation, before login. @throws {DomainError} UnknownInvitation, TooManyRequests */
   summary(address: string, secureId: string): Promise<{ accountTitle: string; secureId: string }>;
 }
 
 export interface WantedInvitation {
   name: string;
   email: string;
-  /** `GlobalAdmin` by default. */
+  /** Default: `GlobalAdmin`. */
   roles: readonly string[] | undefined;
-  /** Whether only somebody with this address may accept it. */
+  /** Only the person with this address may accept the invitation. */
   bound: boolean;
 }
 
@@ -64,9 +65,8 @@ export interface InvitationsDeps extends RightsChangeDeps {
   clock: Clock;
   mailer: Mailer;
   guard: InvitationGuard;
-  /** Base of the address in mails, without a trailing slash. */
+  /** Base URL of links in mails, without a trailing slash. */
   publicUrl: string;
-  /** How long an invitation can be accepted. */
   invitationDays: number;
 }
 
@@ -126,7 +126,7 @@ export function createInvitationsService(deps: InvitationsDeps): InvitationsServ
   };
 }
 
-/** A secret id grants roles: readers who may not assign every role must not see it. */
+/** A secret id grants roles, so callers who may not assign every role must not see it. */
 async function maySeeSecureIds(sql: Sql, caller: Caller): Promise<boolean> {
   return caller.may('ManageRole') && (await findRoleReach(sql, caller)) === null;
 }

@@ -10,7 +10,6 @@ import {
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 
-/** What an accepted invitation led into. */
 export interface Joined {
   invitationId: number;
   accountId: number;
@@ -19,10 +18,10 @@ export interface Joined {
 }
 
 /**
- * Consumes an invitation: the person becomes a member with its roles; a member gets its roles in addition. Of concurrent
- * calls exactly one succeeds.
+ * Consumes an invitation. The person becomes a member with its roles; existing members get them in addition. Exactly
+ * one of several concurrent calls succeeds.
  * @param tx - holds the lock on the account's rights from then on
- * @throws {DomainError} UnknownInvitation when there is none, or no longer; Forbidden when it is for another address
+ * @throws {DomainError} UnknownInvitation when it does not exist any more; Forbidden when it is for another address
  */
 export async function acceptInvitation(
   tx: Sql,
@@ -44,7 +43,6 @@ export async function acceptInvitation(
   };
 }
 
-/** Records the event in the log of the inviting account. */
 export async function recordJoining(
   tx: Sql,
   person: { personId: number; name: string; email: string; origin: Origin },
@@ -63,7 +61,7 @@ export async function recordJoining(
   );
 }
 
-/** @throws {DomainError} Forbidden when an invitation is for another address than that of the person, UnknownInvitation */
+/** @throws {DomainError} Forbidden when the invitation is for another person's address, UnknownInvitation */
 export async function requireOpenTo(sql: Sql, invitationId: number, personId: number): Promise<void> {
   const isOpen = await isOpenTo(sql, invitationId, { personId });
   if (isOpen === null) throw unknownInvitation();
@@ -71,7 +69,7 @@ export async function requireOpenTo(sql: Sql, invitationId: number, personId: nu
   throw new DomainError('Forbidden', 'This invitation is for somebody with another email address');
 }
 
-/** The same error for ids that never existed, are used, rejected, withdrawn or expired. */
+/** The same error for ids that never existed and for used, rejected, withdrawn or expired invitations. */
 export function unknownInvitation(): DomainError {
   return new DomainError('UnknownInvitation', 'There is no such invitation');
 }

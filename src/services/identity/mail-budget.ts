@@ -10,17 +10,16 @@ import type { Clock } from '../common/ports.ts';
 
 const MAILS = 10;
 
-/** One mail that a person may send. */
 export interface ReservedMail {
-  /** @throws what `send` throws; the mail does not count then */
+  /** @throws what `send` throws; the mail is not counted then */
   send(send: () => Promise<void>): Promise<void>;
 }
 
 /**
- * Counts a test mail or a change of address of a person: 10 an hour together. People choose the addresses, so these mails
- * could flood somebody else's mailbox, and the responses could reveal which addresses exist here.
- * @throws {DomainError} TooManyRequests with the time until the oldest one stops counting
- * @remarks Counted before it is sent, so that concurrent requests cannot exceed the limit.
+ * Counts a test mail or an address change of a person against a common limit of 10 an hour. People choose the
+ * addresses, so these mails could flood other mailboxes, and the responses could reveal which addresses exist here.
+ * @throws {DomainError} TooManyRequests with the time until the oldest one no longer counts
+ * @remarks Counted before sending, so that concurrent requests cannot exceed the limit.
  */
 export async function reserveMail(deps: { db: Database; clock: Clock }, personId: number): Promise<ReservedMail> {
   const at = deps.clock.now();

@@ -5,12 +5,11 @@ import { ConcurrencyLimiter, serviceBusy } from '../common/concurrency-limiter.t
 import type { Mail, Mailer } from '../common/ports.ts';
 
 export interface MailerOptions {
-  /** `smtp://user:password@host:port` or `smtps://...`; null: no mail is sent. */
+  /** `smtp://user:password@host:port` or `smtps://...`; null: mail is disabled. */
   smtpUrl: string | null;
-  /** Address of the sender. */
   from: string;
   logger?: Logger;
-  /** Longest time one mail may take, waiting included. */
+  /** Maximum time per mail, including the time in the queue. */
   timeoutMs?: number;
 }
 
@@ -18,7 +17,7 @@ const TIMEOUT_MS = 5000;
 const LIMITS = { concurrency: 4, concurrencyPerKey: 4, maxQueued: 32, maxQueuedPerKey: 32 };
 
 /**
- * Sends mail by an SMTP server. A server that hangs costs a bounded number of connections and one timeout.
+ * Sends mail by an SMTP server. A hanging server costs a bounded number of connections and one timeout.
  * @remarks `send` throws MailQueueUnavailable when the server did not accept the mail; the reason is logged.
  */
 export function createMailer(options: MailerOptions): Mailer {
@@ -31,7 +30,7 @@ export function createMailer(options: MailerOptions): Mailer {
       try {
         await limiter.run('', () => deliver({ ...options, smtpUrl: options.smtpUrl! }, mail, deadlineMs));
       } catch (error) {
-        // The server's text may contain the address; codes are enough.
+        // The server's text may contain the address, so only codes are logged.
         const { code, responseCode } = error as { code?: string; responseCode?: number };
         options.logger?.warn({ reason: code, responseCode }, 'a mail could not be queued');
         throw unavailable();
@@ -58,12 +57,12 @@ async function deliver(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // As an object it is always one address, whatever the text contains.
+  // An object is always one address, whatever the text contains.
   const to = { name: '', address: mail.to };
   await withTimeout(remainingMs, transport, transport.sendMail({ from, to, subject: mail.subject, text: mail.text }));
 }
 
-/** The timeouts of the transport restart with every reply of the server; this one is for the whole delivery. */
+/** The transport's timeouts restart with every reply of the server; this one covers the whole delivery. */
 async function withTimeout(timeoutMs: number, transport: Transporter, sent: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

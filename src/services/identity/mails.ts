@@ -1,7 +1,7 @@
 import type { Mail } from '../common/ports.ts';
 import type { InvitationRow } from '../../persistence/identity/invitations.repository.ts';
 
-/** Lets the owner of an address confirm it. Contains no name: an attacker could choose it. */
+/** Lets the owner of an address confirm it. Contains no name, because an attacker could choose it. */
 export function confirmationMail(to: string, { token, publicUrl }: { token: string; publicUrl: string }): Mail {
   return {
     to,
@@ -20,7 +20,6 @@ export function confirmationMail(to: string, { token, publicUrl }: { token: stri
   };
 }
 
-/** Notifies an address that it has been replaced. */
 export function replacedMail(to: string, { publicUrl }: { publicUrl: string }): Mail {
   return {
     to,

@@ -28,22 +28,22 @@ export interface PersonEdit {
   name?: string | null | undefined;
   email?: string | null | undefined;
   timezone?: string | null | undefined;
-  /** Name of an account; null for none; absent: unchanged. */
+  /** Account name; null: none; absent: unchanged. */
   preferredAccount?: string | null | undefined;
 }
 
 export interface PeopleService {
-  /** The caller, as of when their rights were last read: at most seconds ago. */
+  /** The caller as of the last read of their rights, at most seconds ago. */
   getSelf(caller: Caller): Promise<PersonRow>;
   /**
-   * Changes what is given and not null. A new address is pending until it is confirmed and replaces an earlier pending
-   * one; where mail is sent, a token that confirms it is mailed there. The current address in another case applies at
-   * once and drops a pending one.
-   * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable when the mail server
-   * did not accept the mail: nothing is changed then
+   * Changes the fields that are present and not null. A new address is pending until confirmed and replaces an earlier
+   * pending one; where mail is sent, a token that confirms it is mailed there. The current address in another case
+   * applies at once and drops a pending one.
+   * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable, without any change,
+   * when the mail server did not accept the mail
    */
   updateSelf(caller: Caller, edit: PersonEdit): Promise<PersonRow>;
-  /** The caller, read anew. */
+  /** The caller, read from the database. */
   readSelf(caller: Caller): Promise<PersonRow>;
   /** Sends a mail to the caller's own address. @throws {DomainError} MailQueueUnavailable, TooManyRequests */
   sendTestEmail(caller: Caller): Promise<void>;
@@ -57,12 +57,11 @@ export interface PeopleDeps {
   publicUrl: string;
 }
 
-/** How long a new address can be confirmed. */
 const CONFIRMATION_MS = DAY_MS;
 const TEST_SUBJECT = 'Test email from Flotilla';
 
 export function createPeopleService(deps: PeopleDeps): PeopleService {
-  // The key object lives as long as the rights read with it count as fresh.
+  // The key object lives as long as the rights read with it are cached.
   const known = new WeakMap<TokenFacts, PersonRow>();
   const now = () => deps.clock.now();
   return {
@@ -94,7 +93,7 @@ async function readSelf(sql: Sql, caller: Caller, now: Date): Promise<PersonRow>
 
 async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
   const { email, preferredAccount, ...fields } = readEdit(edit);
-  // Checked before anything is mailed.
+  // Checked before any mail is sent.
   if (preferredAccount !== undefined) await accountOf(deps.db, caller, preferredAccount);
   const change = email === undefined ? null : await prepareEmail(deps, caller, email);
   return deps.db.transaction(async (tx) => {
@@ -109,12 +108,12 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
   });
 }
 
-/** The same address in another case, or another address that has to be confirmed. */
+/** The current address in another case, or a new one to confirm. */
 type RequestedEmail = { spelling: string } | { pending: Omit<EmailChange, 'personId'> };
 
 /**
  * Checks the requested address and mails the token that confirms it.
- * @throws {DomainError} DuplicateEmail, TooManyRequests, MailQueueUnavailable: nothing is stored then
+ * @throws {DomainError} DuplicateEmail, TooManyRequests, MailQueueUnavailable; nothing is stored then
  */
 async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<RequestedEmail> {
   const compared = await compareEmail(deps.db, caller.personId, email);

@@ -14,7 +14,7 @@ export interface PreferencesEdit {
   title?: string | null | undefined;
   registrationKey?: string | null | undefined;
   autoRegister?: boolean | null | undefined;
-  /** -1: for ever. */
+  /** -1: forever. */
   auditRetentionDays?: number | null | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface PreferencesService {
   /** Includes the registration key. */
   get(caller: Caller): Promise<PreferencesRow>;
   /**
-   * Changes what is given. Key and auto-registration apply to the next computer that enrols.
+   * Changes the fields that are present. Key and auto-registration apply to the next computer that enrols.
    * @throws {DomainError} InvalidParameter
    * @see docs/api-conventions.md#passwords-preferences-and-features
    */
@@ -55,7 +55,7 @@ export function createPreferencesService(deps: { db: Database }): PreferencesSer
   };
 }
 
-/** For the event log, which must not contain the registration key. */
+/** Names for the event log, which must not contain the registration key. */
 const WORDS: Record<string, string> = {
   title: 'title',
   registration_key: 'registration key',

@@ -8,9 +8,7 @@ import { requireIn } from './group-rights.ts';
 import type { Caller } from '../common/ports.ts';
 
 /**
- * Distinct ids of the roles that a request body names.
- * @throws {DomainError} UnknownRole (400) with every unknown name
- * @see docs/api-conventions.md#error-codes
+ * Distinct ids of the roles named in a request body. @throws {DomainError} UnknownRole (400) with every unknown name
  */
 export async function resolveRoles(sql: Sql, accountId: number, names: readonly string[]): Promise<number[]> {
   const wanted = [...new Set(names)];
@@ -26,7 +24,7 @@ export async function resolveRoles(sql: Sql, accountId: number, names: readonly 
 }
 
 /**
- * Distinct ids of the access groups that a request body names.
+ * Distinct ids of the access groups named in a request body.
  * @param path - of the field that names them
  * @throws {DomainError} UnknownAccessGroup (400) with every unknown name
  */
@@ -49,7 +47,7 @@ export async function resolveAccessGroups(
 }
 
 /**
- * Id of the access group that a request body moves something into. The caller needs the permission to create it there.
+ * Id of the target access group in a request body.
  * @param needed - permissions the caller must have in that group
  * @throws {DomainError} UnknownAccessGroup (400), Forbidden
  */

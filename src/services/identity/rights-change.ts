@@ -13,11 +13,11 @@ export interface RightsChangeDeps {
 }
 
 /**
- * Changes rights in the caller's account. Changes are serialized, and the caller's own rights are checked under the lock:
- * otherwise an administrator who was just removed could restore themselves.
+ * Changes rights in the caller's account. Changes are serialized, and the caller's own rights are checked under the
+ * lock: otherwise an administrator who was just removed could restore themselves. This process uses the new rights from
+ * the next request on, the others within seconds.
  * @param work - runs in the transaction; `limit` rejects roles beyond the access groups that the caller manages
  * @throws {DomainError} Unauthorized or Forbidden when the caller lost their rights meanwhile, and what `work` throws
- * @remarks This process uses the new rights from the next request on, the others within seconds.
  */
 export async function changeRights<T>(
   { db, authenticator }: RightsChangeDeps,
@@ -36,14 +36,14 @@ export async function changeRights<T>(
 
 /**
  * Rejects roles that the caller may neither assign nor change.
- * @param roleIds - roles as they are now in the transaction
+ * @param roleIds - roles as stored in the transaction
  * @throws {DomainError} Forbidden
  */
 export type RoleLimit = (tx: Sql, roleIds: readonly number[]) => Promise<void>;
 
 /**
- * A caller whose ManageRole is limited to some access groups may assign and change roles that apply only there and grant
- * nothing the caller does not have there. Otherwise they could give themselves the whole account.
+ * Limits callers whose ManageRole applies to some access groups only: they may assign and change roles that apply only
+ * there and grant nothing the caller does not have there. Otherwise they could gain rights in the whole account.
  * @param manager - with the rights from before the change
  * @param reach - access groups of their ManageRole; null for the whole account
  */

@@ -20,7 +20,7 @@ import { resolveAccessGroups } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps, type RoleLimit } from './rights-change.ts';
 
-/** Absent parts stay as they are. */
+/** Absent fields do not change. */
 export interface RoleChange {
   description?: string | undefined;
   permissions?: readonly string[] | undefined;
@@ -32,21 +32,21 @@ export interface RolesService {
   /** One page of the account's roles, the seeded ones first. */
   list(caller: Caller, page: PageRequest): Promise<Paged<RoleRow>>;
   /**
-   * Creates a role that nobody has, by default without permissions and for the whole account.
-   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; like all changes of roles, Forbidden
-   * beyond what the caller may grant
+   * Creates a role without members, by default without permissions and for the whole account.
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; like all changes of roles,
+   * Forbidden beyond what the caller may grant
    * @see docs/api-conventions.md#access-groups-as-scope
    */
   create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
   /**
-   * Changes a role for everybody who has it; the name stays. Idempotent.
+   * Changes a role, but not its name, for all members. Idempotent.
    * @throws {DomainError} UnknownRole, RoleReadOnly, InvalidParameter, UnknownAccessGroup (400)
    */
   change(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
   /**
-   * Removes a role from everybody who has it.
+   * Removes a role from all members.
    * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse when an administrator or an invitation would be left
-   * without any role
+   * without roles
    */
   remove(caller: Caller, name: string): Promise<void>;
 }

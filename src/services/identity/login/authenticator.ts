@@ -5,22 +5,19 @@ import type { Sql } from '../../../persistence/database/sql.ts';
 import type { Clock, Principal } from '../../common/ports.ts';
 import type { TokenSigner, VerifiedToken } from './token-signer.ts';
 
-/** Resolves bearer tokens to people, with rights at most a few seconds old. */
+/** Resolves bearer tokens to people, with rights that are at most a few seconds old. */
 export interface Authenticator {
-  /**
-   * @param token - the bearer token
-   * @throws {DomainError} Unauthorized when it is not valid or was revoked, AccountDisabled
-   */
+  /** @throws {DomainError} Unauthorized when the token is invalid or was revoked, AccountDisabled */
   authenticate(token: string): Promise<Principal>;
-  /** Reads rights and revocations of a principal anew. Throws as `authenticate`. */
+  /** Reads rights and revocations of a principal again. Throws as `authenticate`. */
   reauthenticate(known: Principal): Promise<Principal>;
-  /** As `authenticate`, but never cached: for calls that issue new credentials. */
+  /** As `authenticate`, but uncached: for calls that issue new credentials. */
   authenticateNow(token: string): Promise<Principal>;
-  /** Drops cached rights of a person's or account's tokens. */
+  /** Drops the cached rights of all tokens of a person or account. */
   invalidate(whose: { personId: number } | { accountName: string } | 'all'): void;
 }
 
-/** Rights and revocations take effect within this time on every instance. */
+/** Changed rights and revocations take effect within this time on every instance. */
 const RIGHTS_TTL_MS = 2000;
 const MAX_CACHED = 10_000;
 
@@ -31,13 +28,13 @@ interface Entry {
 }
 
 /**
- * Caches verified tokens and their rights, within bounds: a token in use costs one signature check and one statement
- * every two seconds.
+ * Caches a bounded number of verified tokens and their rights: a token in use costs one signature check, and one
+ * statement every two seconds.
  */
 export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; clock: Clock }): Authenticator {
   const entries = new Map<string, Entry>();
   const loading = new Map<string, Promise<Principal>>();
-  // What was read before an invalidation must not be cached after it.
+  // Values read before an invalidation must not be cached after it.
   let invalidations = 0;
 
   async function load(token: string): Promise<Principal> {

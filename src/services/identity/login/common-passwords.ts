@@ -10,8 +10,8 @@ const LIST: ReadonlySet<string> = new Set(
 const PRODUCT = 'flotilla';
 
 /**
- * Whether a password is among the first guesses: a word of the list, a word of its context, a sequence or a repetition,
- * also surrounded by digits and symbols, in capitals, or with symbols in place of letters.
+ * Whether a password is easy to guess: a word of the list or of its context, a sequence or a repetition, also when
+ * surrounded by digits and symbols, capitalized, or with symbols in place of letters.
  * @param context - texts about its owner, such as their address and the title of their account
  */
 export function isCommonPassword(password: string, context: readonly string[]): boolean {
@@ -28,14 +28,13 @@ export function isCommonPassword(password: string, context: readonly string[]): 
   return cores.some((word) => isCommon(word) || isRepetitionOf(word, isCommon));
 }
 
-/** A core of up to so many letters says nothing. */
+/** Cores of up to this many letters are not considered. */
 const SHORT = 2;
 /** Symbols after the last letter that may stand for letters, as in `hell0`. */
 const TAIL_LETTERS = [0, 1, 2];
 const FEW_CHARACTERS = 3;
 const SHORTEST_SEQUENCE = 4;
 
-/** Letters and digits alone. */
 function bare(text: string): string {
   return text.replace(/[^\p{L}\p{N}]/gu, '');
 }
@@ -63,7 +62,7 @@ function readingsOf(word: string): string[] {
   return [bare(word), read(SIGNS), read({ ...SIGNS, '1': 'l', '!': 'l' })];
 }
 
-/** An address without its domain's end, a name or a title: the whole of it and each word. */
+/** Splits an address (without its top-level domain), a name or a title: the whole text and each word. */
 function wordsOf(text: string): string[] {
   const lower = text.normalize('NFKC').toLowerCase();
   const [local = '', domain = ''] = lower.split('@');
@@ -72,7 +71,6 @@ function wordsOf(text: string): string[] {
   return words.filter((word) => [...word].length > SHORT);
 }
 
-/** Few characters, whatever their order. */
 function isMonotonous(text: string): boolean {
   return new Set(text).size <= FEW_CHARACTERS;
 }
@@ -108,7 +106,7 @@ function isSequence(word: string): boolean {
   return word.length >= SHORTEST_SEQUENCE && SEQUENCES.some((sequence) => sequence.includes(word));
 }
 
-/** A few characters again and again, the last time perhaps not all of them. */
+/** A few characters repeated; the last repetition may be incomplete. */
 function isRepetition(word: string): boolean {
   return [2, 3, 4].some((length) => word.length >= 2 * length && word === repeated(word, length));
 }

@@ -20,37 +20,36 @@ import { requireOwnPassword, wrongPassword } from './own-password.ts';
 import { normalisePassword } from './passwords.ts';
 import type { Caller, Clock, IdentityAuthenticator } from '../../common/ports.ts';
 
-/** An access key of the person, or an account for which they have none. */
+/** An access key of the person, or an account without one. */
 export interface Credential {
   accountName: string;
   accountTitle: string;
-  /** Null where there is none. */
   key: AccessKeyRow | null;
-  /** Only known when the key is made. */
+  /** Only set when the key is created. */
   secretKey: string | null;
 }
 
 export interface NewCredential {
   accountName: string;
-  /** The caller's own password, checked by PAM if they logged in with it. */
+  /** The caller's own password; checked by PAM if they logged in with it. */
   password: string;
-  /** Null: `Access key`, with a number where that is taken. */
+  /** Null: `Access key`, with a number if that is taken. */
   name: string | null;
-  /** ISO 8601; null: it does not expire. */
+  /** ISO 8601; null: the key does not expire. */
   expiresAt: string | null;
 }
 
 export interface CredentialsService {
-  /** Access keys by account; secrets are stored as digests and never shown again. */
+  /** Access keys by account; secrets are stored as digests and shown only once. */
   list(caller: Caller): Promise<Credential[]>;
   /**
    * Creates another access key of the person for an account.
-   * @throws {DomainError} AuthenticationFailed when the password is wrong, or the person has none; Forbidden for an
-   * account the person is not in; InvalidParameter, DuplicateAccessKey, AccessKeyLimitReached; TooManyRequests and
-   * ServiceUnavailable as a login
+   * @throws {DomainError} AuthenticationFailed when the password is wrong or not set; Forbidden for an account the
+   * person is not in; InvalidParameter, DuplicateAccessKey, AccessKeyLimitReached; TooManyRequests and
+   * ServiceUnavailable as for a login
    */
   create(caller: Caller, wanted: NewCredential): Promise<Credential>;
-  /** Removes an access key, which ends the tokens obtained with it. @throws {DomainError} UnknownAccessKey */
+  /** Removes an access key and ends the tokens obtained with it. @throws {DomainError} UnknownAccessKey */
   remove(caller: Caller, accessKey: string): Promise<void>;
 }
 
@@ -59,7 +58,7 @@ export interface CredentialsDeps {
   clock: Clock;
   hashing: Hashing;
   throttle: LoginThrottle;
-  /** Checks logins by identity; null: by the stored hash. */
+  /** Checks logins by identity; null: checked against the stored hash. */
   identities: IdentityAuthenticator | null;
 }
 
@@ -95,7 +94,7 @@ export function createCredentialsService(deps: CredentialsDeps): CredentialsServ
   };
 }
 
-/** People who logged in by PAM, or have no stored password, give that of PAM. */
+/** People who logged in by PAM, or have no stored password, use their PAM password. */
 async function requirePassword(deps: CredentialsDeps, caller: Caller, password: string): Promise<void> {
   const person = await findIdentity(deps.db, caller.personId);
   if (deps.identities === null || !person || !(caller.token.method === 'pam' || person.storedHash === null)) {

@@ -11,7 +11,6 @@ import type { LoginThrottle } from './login-throttle.ts';
 import { hashPassword } from './passwords.ts';
 import { planSession } from './sessions.ts';
 
-/** A login that uses an invitation. */
 interface JoiningLogin {
   secureId: string;
   account: string | undefined;
@@ -21,8 +20,8 @@ interface JoiningLogin {
 
 /**
  * Accepts an invitation for a person who has just logged in.
- * @param login.account - the requested account: the person must belong to it, possibly by this invitation
- * @throws {DomainError} UnknownInvitation, Forbidden
+ * @param login.account - the requested account, which the person may join by this invitation
+ * @throws {DomainError} UnknownInvitation; Forbidden when the person is not in the account
  * @see docs/api-conventions.md#login
  */
 export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLogin): Promise<Joined> {
@@ -30,11 +29,11 @@ export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLog
 }
 
 /**
- * Creates the invited person, with the address and password of this login and the name of the invitation, and accepts the
- * invitation: both or neither.
+ * Creates the invited person (address and password of this login, name of the invitation) and accepts the invitation,
+ * atomically.
  * @param login.password - normalised and checked
- * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that somebody else had, or took meanwhile;
- * UnknownInvitation when somebody else was first; Forbidden as above
+ * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that is or was in use; UnknownInvitation when
+ * another login accepted it first; Forbidden as above
  */
 export async function joinAsNewcomer(
   { db, throttle }: { db: Database; throttle: LoginThrottle },

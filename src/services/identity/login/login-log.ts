@@ -11,7 +11,6 @@ const MEANS: Readonly<Record<AuthMethod, string>> = {
   key: 'an access key',
 };
 
-/** One attempt to log in. */
 export interface LoginAttempt {
   nameDigest: Buffer;
   method: AuthMethod;
@@ -19,7 +18,7 @@ export interface LoginAttempt {
 }
 
 /**
- * Records a success: for the person, the throttle and the event log of the account that becomes current.
+ * Records a success for the person, the throttle and the event log of the account that becomes current.
  * @param accountId - 0 for none
  * @param accessKey - the one that was used; null for none
  * @returns the system's counter of revocations
@@ -46,7 +45,7 @@ export function recordSuccess(
 }
 
 /**
- * Records a failure: for the throttle and the event log of the account.
+ * Records a failure for the throttle and the event log of the account.
  * @param about - null for an unknown name: the same statements run, but no event is kept
  */
 export function recordFailure(

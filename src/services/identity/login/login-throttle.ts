@@ -14,7 +14,7 @@ import { rateLimitKey } from '../../common/token-buckets.ts';
 const HERE = { failures: 20, windowMs: 5 * MINUTE_MS };
 const EVERYWHERE = { failures: 100, windowMs: HOUR_MS };
 
-/** The stored form of a name. Never the name itself: people type passwords into name fields. */
+/** The stored form of a name: a digest, because people type passwords into name fields. */
 export function digestName(name: string): Buffer {
   return createHash('sha256')
     .update(fold(name.normalize('NFC')))
@@ -22,20 +22,20 @@ export function digestName(name: string): Buffer {
 }
 
 /**
- * Lower case as PostgreSQL does it, which finds the person: character by character. JavaScript's differs for some letters,
- * and such variants of a name would be counted separately.
+ * Lower case as in PostgreSQL, which finds the person: character by character. JavaScript maps some letters
+ * differently, and such variants of a name would be counted separately.
  */
 function fold(name: string): string {
   return Array.from(name, (character) => (character === 'İ' ? 'i' : character.toLowerCase())).join('');
 }
 
-/** Registrations are counted under this name, with which nobody can log in. */
+/** Registrations are counted under this name, which no login can use. */
 const REGISTRATION = digestName('\0registration');
 
 /**
  * Rejects further attempts after 20 failures in 5 minutes per address and name, 100 per hour per name, and a configured
- * number per address. Addresses from which the name has logged in before are exempt from the last two, so that nobody can
- * lock others out. An IPv6 /64 counts as one address.
+ * number per address. Addresses from which the name has logged in before are exempt from the last two, so that an
+ * attacker cannot lock people out. An IPv6 /64 counts as one address.
  */
 export class LoginThrottle {
   readonly #sql: Sql;
@@ -49,8 +49,8 @@ export class LoginThrottle {
   }
 
   /**
-   * For callers who are authenticated already.
-   * @throws {DomainError} TooManyRequests with the time until the oldest failure stops counting
+   * For authenticated callers.
+   * @throws {DomainError} TooManyRequests with the time until the oldest failure no longer counts
    */
   async check(nameDigest: Buffer, address: string): Promise<void> {
     if (!this.#settings.isOn) return;
@@ -58,7 +58,7 @@ export class LoginThrottle {
     rejectByName(await this.#count(this.#sql, nameDigest, address, now), now);
   }
 
-  /** For a login: failures of its address with other names count too. @throws as {@link check} */
+  /** For a login: also counts failures of its address with other names. @throws as {@link check} */
   async checkLogin(nameDigest: Buffer, address: string): Promise<void> {
     if (!this.#settings.isOn) return;
     const now = this.#clock.now();
@@ -67,14 +67,14 @@ export class LoginThrottle {
     if (!counts.known_address) this.#rejectByAddress(counts, now);
   }
 
-  /** For a registration of a person or account. @param sql - as of {@link fail} @throws as {@link check} */
+  /** For the registration of a person or account. @param sql - as of {@link fail} @throws as {@link check} */
   async checkRegistration(address: string, sql: Sql = this.#sql): Promise<void> {
     if (!this.#settings.isOn) return;
     const now = this.#clock.now();
     this.#rejectByAddress(await this.#count(sql, REGISTRATION, address, now), now);
   }
 
-  /** @param sql - the caller's transaction, if there is one */
+  /** @param sql - the caller's transaction, if any */
   async fail(nameDigest: Buffer, address: string, sql: Sql = this.#sql): Promise<void> {
     if (!this.#settings.isOn) return;
     const at = this.#clock.now();

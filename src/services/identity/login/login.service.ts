@@ -31,7 +31,7 @@ import type { TokenSigner } from './token-signer.ts';
 export interface LoginCommand {
   by: { email: string } | { identity: string };
   password: string;
-  /** Account to become current; undefined for the preferred or first joined one. */
+  /** The account to make current; undefined for the preferred or first joined one. */
   account: string | undefined;
   invitationId: string | undefined;
   expiryMinutes: number | undefined;
@@ -50,8 +50,8 @@ export interface LoginService {
    * Exchanges a name and password for a token.
    * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an account
    * the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
-   * @remarks With an invitation the person joins its account, which becomes current; an unknown address becomes that of a
-   * new person with this password.
+   * @remarks With an invitation the person joins its account, which becomes current; for an unknown address a new
+   * person with this password is created.
    * @see docs/api-conventions.md#login
    */
   login(command: LoginCommand): Promise<LoginResult>;
@@ -71,13 +71,12 @@ export interface LoginDeps {
   throttle: LoginThrottle;
   invitationGuard: InvitationGuard;
   authenticator: Pick<Authenticator, 'invalidate'>;
-  /** Checks logins by identity; null: by the stored hash, as with addresses. */
+  /** Checks logins by identity; null: checked against the stored hash, as for addresses. */
   identities: IdentityAuthenticator | null;
-  /** Rules for the password of a new person. */
   passwords: PasswordPolicy;
 }
 
-/** The same text for all causes, so that it reveals nothing. @see docs/api-conventions.md#error-codes */
+/** The same text for all causes, so that it reveals nothing. */
 const WRONG_LOGIN = 'The name or key, or the password or secret, is wrong';
 
 export function createLoginService(deps: LoginDeps): LoginService {
@@ -110,7 +109,7 @@ export function createLoginService(deps: LoginDeps): LoginService {
 
 async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
   const { account, origin, expiryMinutes, by } = command;
-  // Always looked up, so that the time does not reveal whether the name exists.
+  // Always looked up, so that response times do not reveal whether the name exists.
   const invitation = secureId === null ? null : await findOpenInvitation(deps, secureId, by);
   const nameDigest = digestName('email' in by ? by.email : by.identity);
   const attempt: LoginAttempt = { nameDigest, method: usesPam(deps, command) ? 'pam' : 'pwd', origin };
@@ -122,13 +121,13 @@ async function login(deps: LoginDeps, command: LoginCommand, secureId: string | 
   return open(deps, person, attempt, wanted);
 }
 
-/** Login names may begin or end with spaces, addresses may not. */
+/** Login names may begin or end with spaces; addresses may not. */
 function trimmed(by: LoginCommand['by']): LoginCommand['by'] {
   if ('email' in by) return { email: by.email.trim() };
   return isAddress(by.identity) ? { identity: by.identity.trim() } : by;
 }
 
-/** A login name that is an address is found in any case, unless PAM checks it. */
+/** Login names that are addresses are case-insensitive, unless PAM checks them. */
 function personKey(by: LoginCommand['by'], pam: boolean): PersonKey {
   return 'email' in by ? by : { ...by, anyCase: !pam && isAddress(by.identity) };
 }
@@ -163,7 +162,7 @@ async function open(
   const now = deps.clock.now();
   const who = { person, accountId: plan.current?.id ?? 0, accessKey: accessKey?.id ?? null, at: now };
   const systemEpoch = await recordSuccess(deps.db, attempt, who);
-  // The person's other sessions then show this login, and an account joined by it, at once.
+  // The person's other sessions then see this login, and an account joined by it, immediately.
   deps.authenticator.invalidate({ personId: person.id });
   return openSession(deps.tokenSigner, person, plan, { method: attempt.method, accessKey, minutes, systemEpoch, now });
 }
@@ -193,7 +192,7 @@ async function authenticate(
       const login = { email: by.email, password, secureId: command.invitationId!, account, origin, now };
       return joinAsNewcomer(deps, invitation, login);
     }
-    // PAM must not see the password of somebody unknown here: its response time would reveal whether it is right.
+    // PAM must not see the password of an unknown person: its response time would reveal whether the password is right.
     const checked = pam && !person ? randomUUID() : password;
     const isRight = await checkPassword(deps, command, checked, person?.password_hash ?? null);
     if (isRight && person) {
@@ -201,14 +200,14 @@ async function authenticate(
       return { person, joined: null };
     }
     await recordFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
-    // For every wrong password alike, or it would reveal which people exist.
+    // The same error for every wrong password, so that it does not reveal which people exist.
     throw passwordError ?? new DomainError('AuthenticationFailed', WRONG_LOGIN);
   };
-  // The whole attempt, statements included, runs under the limit on hashing.
+  // The whole attempt, including its statements, runs under the hashing limit.
   return pam ? attemptLogin() : deps.hashing.run(origin, attemptLogin);
 }
 
-/** Why a new person could not have this password; null if they could. */
+/** Why a new person may not have this password; null if they may. */
 function newPasswordError(
   { passwords }: LoginDeps,
   invitation: OpenInvitation,
@@ -222,7 +221,7 @@ function newPasswordError(
   }
 }
 
-/** Only a login knows the password itself. */
+/** Only possible at a login, which has the plain password. */
 async function rehashIfOutdated(
   db: Database,
   { id, password_hash: stored }: LoginPerson,

@@ -6,10 +6,10 @@ import { verifyPassword } from './passwords.ts';
 import type { Caller } from '../../common/ports.ts';
 
 /**
- * Requires the caller's stored password, so that a token alone is not enough. Failures count like failed logins.
+ * Requires the caller's stored password, so that a token alone is not enough. Failures count as failed logins. Call it
+ * in `Hashing.run`.
  * @param password - normalised
  * @throws {DomainError} AuthenticationFailed, TooManyRequests
- * @remarks Call it in `Hashing.run`.
  */
 export async function requireOwnPassword(
   deps: { db: Sql; throttle: LoginThrottle },

@@ -13,10 +13,10 @@ import { checkNewPassword, hashPassword, normalisePassword } from './passwords.t
 
 export interface PasswordService {
   /**
-   * Replaces the caller's password and ends all their tokens, including the one in use, and all their access keys unless
-   * `keepAccessKeys` is set.
+   * Replaces the caller's password and revokes all their tokens, including the one in use, and all their access keys
+   * unless `keepAccessKeys` is set.
    * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the current one,
-   * TooManyRequests and ServiceUnavailable as a login
+   * TooManyRequests and ServiceUnavailable as for a login
    * @see docs/api-conventions.md#limits-of-fields
    */
   change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }): Promise<void>;
@@ -27,7 +27,6 @@ export interface PasswordDeps {
   hashing: Hashing;
   throttle: LoginThrottle;
   authenticator: Pick<Authenticator, 'invalidate'>;
-  /** Rules for new passwords. */
   passwords: PasswordPolicy;
 }
 

@@ -13,11 +13,11 @@ import { digestName } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
 
 /**
- * Sets a new password, ends all tokens of the person and, unless `keepAccessKeys` is set, all access keys, and clears
- * their failed logins. For operators on the command line; recorded as an event in each of the person's accounts.
+ * Sets a new password, revokes all tokens of the person and, unless `keepAccessKeys` is set, all access keys, and
+ * clears their failed logins. For operators on the command line; recorded as an event in each of the person's accounts.
  * @param wanted.policy - rules for new passwords
- * @returns the person's address as it is stored
- * @throws {DomainError} NotFound when nobody has the address, InvalidParameter for the password
+ * @returns the person's address as stored
+ * @throws {DomainError} NotFound when no person has the address, InvalidParameter for the password
  */
 export async function resetPassword(
   db: Database,

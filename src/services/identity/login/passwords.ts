@@ -16,7 +16,7 @@ const derive = promisify(argon2);
 /**
  * Normalises a password (NFC) for hashing and comparison.
  * @param path - of the field in the request, for the error
- * @throws {DomainError} InvalidParameter above 1,024 bytes, before any hash work
+ * @throws {DomainError} InvalidParameter above 1,024 bytes, before hashing
  */
 export function normalisePassword(password: string, path = 'body.password'): string {
   const normal = password.length > MAX_BYTES ? password : password.normalize('NFC');
@@ -25,8 +25,8 @@ export function normalisePassword(password: string, path = 'body.password'): str
 }
 
 /**
- * Rejects a new password that is too short, too long, too common, or too weak where the policy says so. Existing
- * passwords are not checked.
+ * Rejects a new password that is too short, too long, too common, or too weak for the policy. Existing passwords are
+ * not checked.
  * @param password - normalised
  * @param context - texts about its owner, such as their address, which must not be the password
  * @param path - of the field in the request, for the error
@@ -59,7 +59,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Compares a normalised password with a stored hash in constant time.
- * @param stored - null without such a person or password: the same work is done, and the result is false
+ * @param stored - null without such a person or password: takes equally long and returns false
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const phc = PHC.exec(stored ?? DECOY)!;
@@ -70,7 +70,7 @@ export async function verifyPassword(password: string, stored: string | null): P
   return timingSafeEqual(actual, expected) && stored !== null;
 }
 
-/** Whether a stored hash was made with a lower cost than new ones. */
+/** Whether a stored hash was made at a lower cost than new ones. */
 export function isOutdated(stored: string): boolean {
   const [, memoryKib, passes] = PHC.exec(stored)!;
   return Number(memoryKib) < COST.memoryKib || Number(passes) < COST.passes;

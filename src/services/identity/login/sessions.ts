@@ -13,20 +13,20 @@ export interface LoginResult {
   email: string;
   name: string;
   accounts: Array<{ name: string; title: string; default: boolean }>;
-  /** Empty for a person without account. */
+  /** Empty for a person without an account. */
   currentAccount: string;
 }
 
 const DEFAULT_EXPIRY_MINUTES = 1440;
 
-/** A person's accounts and the one that a token is to be for. */
+/** A person's accounts and the one to issue a token for. */
 export interface SessionPlan {
   accounts: readonly LoginAccount[];
   current: LoginAccount | undefined;
 }
 
 /**
- * Chooses the current account: the requested one, else the preferred one, else the first joined, else none.
+ * Chooses the current account: the requested, preferred or first joined one, in this order; or none.
  * @throws {DomainError} Forbidden when the person is not in the requested one
  * @see docs/api-conventions.md#login
  */
@@ -37,15 +37,14 @@ export async function planSession(sql: Sql, person: LoginPerson, account: string
 
 export interface NewSession {
   method: AuthMethod;
-  /** The access key of the login, whose tokens do not outlive it. */
+  /** The access key used for the login; its tokens do not outlive it. */
   accessKey: { id: string; expiresAt: Date | null } | null;
-  /** Lifetime of the token; undefined for the usual one. */
+  /** Lifetime of the token; undefined for the default. */
   minutes: number | undefined;
   systemEpoch: number;
   now: Date;
 }
 
-/** Issues the first token of a planned session. */
 export function openSession(
   tokenSigner: TokenSigner,
   person: LoginPerson,

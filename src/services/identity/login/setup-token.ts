@@ -4,7 +4,7 @@ import { findSetting, deleteSetting, insertSetting } from '../../../persistence/
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { digestSecret, secretMatches } from './access-keys.ts';
 
-/** `generate`: a token is generated and its digest kept until the account exists; null: none is needed. */
+/** `generate`: a token is generated, and its digest is kept until the account exists; null: no token is required. */
 export type SetupTokenSetting = { given: string } | 'generate' | null;
 
 const KEY = 'setup_token_digest';
@@ -21,10 +21,7 @@ export async function checkSetupToken(sql: Sql, setting: SetupTokenSetting, give
   );
 }
 
-/**
- * Generates the setup token, once even from several processes.
- * @returns the token, for the log; null when there was one already
- */
+/** Generates the setup token, only once even from several processes. @returns the token; null when it exists already */
 export async function makeSetupToken(db: Database): Promise<string | null> {
   const token = randomBytes(BYTES).toString('base64url');
   return (await insertSetting(db, KEY, digestSecret(token).toString('hex'))) ? token : null;

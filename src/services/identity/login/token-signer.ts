@@ -2,30 +2,29 @@ import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:cr
 import jwt from 'jsonwebtoken';
 import { AUTH_METHODS, type AuthMethod, type Clock, type Epochs } from '../../common/ports.ts';
 
-/** Content of a token: the person, account, counters and method of login. Never rights. */
+/** Content of a token: person, account, counters and login method, but no rights. */
 export interface TokenIdentity {
   personId: number;
   email: string;
-  /** Empty for a person without account. */
+  /** Empty for a person without an account. */
   accountName: string;
   epochs: Epochs;
   method: AuthMethod;
-  /** The access key that the person logged in with; null for none. */
+  /** The access key used for the login; null for none. */
   accessKey: string | null;
 }
 
-/** How long a token lasts, and what ends it. */
 export interface TokenLife {
   /** Seconds since the epoch. */
   expiresAt: number;
-  /** Id of the session that the token continues; absent for a login, whose token begins one. */
+  /** Id of the session that the token continues; absent for a login, which starts a new one. */
   family?: string;
 }
 
 export interface VerifiedToken extends TokenIdentity {
   /** Unique per token. */
   id: string;
-  /** Id of the session: shared by the token of a login and those issued for it by switching accounts. */
+  /** Id of the session, shared by the token of a login and those issued later by switching accounts. */
   family: string;
   /** Seconds since the epoch. */
   expiresAt: number;
@@ -33,18 +32,17 @@ export interface VerifiedToken extends TokenIdentity {
 
 export interface TokenSigner {
   issue(identity: TokenIdentity, life: TokenLife): string;
-  /** The token's content, or null when it is not one of ours, malformed or expired. */
+  /** The token's content; null when it is malformed, expired or not signed by us. */
   verify(token: string): VerifiedToken | null;
 }
 
 const MAX_TOKEN_CHARACTERS = 4096;
-/** How far ahead a clock of another API process may be. */
+/** Largest clock difference between API processes. */
 const FUTURE_LEEWAY_SECONDS = 30;
 
 /**
- * Bearer tokens: JWT, HS256 and nothing else.
+ * Bearer tokens: JWT with HS256 only. `exp` has no leeway.
  * @param secrets - newest first: the first signs, all verify; at least one
- * @remarks No leeway on `exp`: a token ends in the second it names.
  */
 export function createTokenSigner(secrets: readonly string[], clock: Clock): TokenSigner {
   const keys = new Map(secrets.map((secret) => [keyIdOf(secret), createSecretKey(Buffer.from(secret, 'utf8'))]));
@@ -60,7 +58,7 @@ export function createTokenSigner(secrets: readonly string[], clock: Clock): Tok
           if (namesClaimTwice(token)) return null;
           return readClaims(jwt.verify(token, candidate, { algorithms: ['HS256'], clockTimestamp: now }), now);
         } catch {
-          // Signed with another key, or with none of ours.
+          // The signature does not match this key.
         }
       }
       return null;
@@ -68,7 +66,7 @@ export function createTokenSigner(secrets: readonly string[], clock: Clock): Tok
   };
 }
 
-/** Identifies a secret without revealing anything about it. */
+/** Identifies a secret without revealing it. */
 function keyIdOf(secret: string): string {
   return createHmac('sha256', secret).update('key id of tokens').digest('base64url').slice(0, 10);
 }
@@ -131,7 +129,7 @@ function readClaims(claims: unknown, now: number): VerifiedToken | null {
   return { id: jti, family: fam, expiresAt: exp, ...identity };
 }
 
-/** Tokens of older releases do not contain it and count as those of a password login. */
+/** Tokens of older releases do not contain it and count as password logins. */
 function readMethod(amr: unknown): AuthMethod | null {
   if (amr === undefined) return 'pwd';
   if (!Array.isArray(amr) || amr.length !== 1) return null;

@@ -16,22 +16,22 @@ import { describeSession, type LoginResult, planSession } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 export interface TokensService {
-  /** The response of a login, with the token in use. */
+  /** The login response for the token in use. */
   describe(caller: Caller, token: string): Promise<LoginResult>;
   /**
-   * Issues a token for another account of the person. It belongs to the session of the one in use, and expires with it.
-   * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token has been ended
+   * Issues a token for another account of the person, in the session of the current one and with the same expiry.
+   * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token was revoked
    */
   switchAccount(caller: Caller, token: string, accountName: string): Promise<string>;
-  /** Ends the session: all tokens that stem from the same login. */
+  /** Ends the session: revokes all tokens issued since the same login. */
   logout(caller: Caller): Promise<void>;
-  /** Ends all tokens of the caller and, unless `keepAccessKeys` is set, all access keys. */
+  /** Revokes all tokens of the caller and, unless `keepAccessKeys` is set, all access keys. */
   invalidateOwn(caller: Caller, options: { keepAccessKeys: boolean }): Promise<void>;
-  /** Ends every token for the caller's account. */
+  /** Revokes every token for the caller's account. */
   invalidateAccount(caller: Caller): Promise<void>;
-  /** Ends every token of the system. @throws {DomainError} Forbidden for all but operators */
+  /** Revokes every token of the system. @throws {DomainError} Forbidden for all but operators */
   invalidateSystem(caller: Caller): Promise<void>;
-  /** Ends every token for a named account. @throws {DomainError} Forbidden for all but operators, UnknownAccount */
+  /** Revokes every token for a named account. @throws {DomainError} Forbidden for all but operators, UnknownAccount */
   invalidateNamedAccount(caller: Caller, accountName: string): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface TokensDeps {
 }
 
 /**
- * Existing sessions. Ending a token takes effect at once in this process and within seconds in the others.
+ * Existing sessions. Revocations take effect at once in this process and within seconds in the others.
  * @see docs/api-conventions.md#tokens
  */
 export function createTokensService(deps: TokensDeps): TokensService {
@@ -98,8 +98,8 @@ export function createTokensService(deps: TokensDeps): TokensService {
 }
 
 /**
- * The new token has the counters of the old one, so that whatever ends the old one ends it too. Rights are read anew, so
- * that a token that was just ended cannot issue another.
+ * The new token gets the counters of the old one, so that every revocation of the old one applies to it too. Rights are
+ * read again, so that a revoked token cannot issue another.
  */
 async function switchAccount(deps: TokensDeps, caller: Caller, token: string, accountName: string): Promise<string> {
   const { token: facts } = await deps.authenticator.authenticateNow(token);
@@ -107,7 +107,7 @@ async function switchAccount(deps: TokensDeps, caller: Caller, token: string, ac
   const { current } = await planSession(deps.db, person, accountName);
   const isSame = accountName === caller.accountName;
   const joined = { account: current?.token_epoch ?? 0, membership: current?.membership };
-  // Tokens of older releases do not name their membership.
+  // Tokens of older releases do not contain their membership.
   const same = { membership: facts.epochs.membership ?? current?.membership };
   const epochs = { ...facts.epochs, ...(isSame ? same : joined) };
   const { method, accessKey, family, expiresAt } = facts;

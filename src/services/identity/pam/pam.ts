@@ -8,16 +8,16 @@ import type { IdentityAuthenticator } from '../../common/ports.ts';
 import { rateLimitKey } from '../../common/token-buckets.ts';
 
 export interface PamOptions {
-  /** Program and arguments; the login goes to its standard input as `service NUL name NUL password NUL`. */
+  /** Program and arguments; the login is written to its standard input as `service NUL name NUL password NUL`. */
   command: readonly [string, ...string[]];
   service: string;
   logger?: Logger;
-  /** Longest time one login may take, waiting included. */
+  /** Maximum time per login, including the time in the queue. */
   timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 5000;
-/** A PAM stack delays a refusal for seconds without using the processor: one address must leave slots to others. */
+/** PAM delays a rejection for seconds without using the processor, so one address must not fill all slots. */
 const LIMITS = { concurrency: 8, concurrencyPerKey: 6, maxQueued: 32, maxQueuedPerKey: 16 };
 const EXIT_YES = 0;
 const EXIT_NO = 1;
@@ -27,9 +27,9 @@ export function pamCommand(settings: PamSettings): readonly [string, ...string[]
 }
 
 /**
- * Checks logins by identity with the machine's PAM. Each login runs in a short-lived helper process, so that a PAM module
- * that hangs or crashes affects nothing else. Passwords are passed by pipe only.
- * @remarks `verify` throws ServiceUnavailable when PAM fails or does not finish in time.
+ * Checks logins by identity with PAM. Each login runs in a short-lived helper process, which isolates modules that hang
+ * or crash. Passwords are passed by pipe only.
+ * @remarks `verify` throws ServiceUnavailable when PAM fails or times out.
  */
 export function createPamAuthenticator(options: PamOptions): IdentityAuthenticator {
   const limiter = new ConcurrencyLimiter(LIMITS, () => serviceBusy('Too many logins at once'));
@@ -58,7 +58,7 @@ function runHelper(
   if (remainingMs <= 0) return Promise.resolve('not started in time');
   const [program, ...args] = options.command;
   return new Promise((resolve) => {
-    // In its own process group: PAM modules start helpers too, and all of them must end with the timeout.
+    // In its own process group: PAM modules start helpers too, and the timeout must end all of them.
     const child = spawn(program, args, {
       stdio: ['pipe', 'ignore', 'ignore'],
       env: { PATH: process.env['PATH'] },
@@ -74,7 +74,7 @@ function runHelper(
     };
     child.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'could not be started'));
     child.once('exit', (status, signal) => settle(status ?? `killed by ${signal}`));
-    // A helper may exit before it has read everything; its status says why.
+    // A helper may exit before it has read everything; its status gives the reason.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${options.service}\0${identity}\0${password}\0`);
   });
@@ -84,6 +84,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has just exited.
+    // The process has already exited.
   }
 }
