@@ -1,22 +1,22 @@
 import { DomainError } from '../common/errors.ts';
 import { parseInstant } from '../common/instant.ts';
 
-/** When an operation goes out. */
+/** When an operation may be delivered. */
 export interface Delivery {
-  /** Earliest moment; null: at once. */
+  /** Earliest moment; null means immediately. */
   deliverAfter: Date | null;
-  /** Each computer waits a uniform random time of at most this many minutes on top. */
+  /** Each computer adds a random delay of up to this many minutes. */
   windowMinutes: number;
 }
 
-/** Moments that cannot be written with four digits of year once the longest window is added are refused. */
+/** Later moments would exceed the year 9999 once the longest window is added. */
 const LATEST = Date.UTC(9999, 11, 30);
 
 /**
- * Reads the delivery parameters of a request.
- * @param text - ISO 8601; null when not given
- * @param path - where it stood, for the refusal
- * @throws {DomainError} InvalidParameter when it is no moment or not in the future
+ * Validates the delivery parameters of a request.
+ * @param text - ISO 8601; null when absent
+ * @param path - of the parameter, for the error
+ * @throws {DomainError} InvalidParameter unless it is a valid moment in the future
  * @see docs/api-conventions.md#delivery-parameters
  */
 export function readDelivery(text: string | null, windowMinutes: number, now: Date, path: string): Delivery {

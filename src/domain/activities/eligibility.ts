@@ -1,22 +1,20 @@
 import { ACTIVITY_GROUP, kindOf } from './kinds.ts';
 import { type ActivityStatus, isFinal } from './status.ts';
 
-/** What a decision on an activity needs to know of it. */
 export interface ActivitySubject {
   type: string;
   status: ActivityStatus;
-  /** Types of its children; empty on an operation. */
+  /** Types of its children; empty for an operation. */
   childTypes: readonly string[];
   childrenCount: number;
-  /** Something that it did, of a group on a computer that is still there, is to be undone, as far as is known. */
+  /** At least one of its effects can still be undone: not yet reverted, and the computer still exists. */
   undoable: boolean;
-  /** One of its computers is archived or removed. */
+  /** At least one of its computers is archived or removed. */
   lost: boolean;
-  /** No script of it is redacted, and the caller may run scripts where it ran. */
+  /** No script is redacted, and the caller may run scripts on every computer concerned. */
   runnable: boolean;
 }
 
-/** What the caller may do with an activity now. */
 export interface ActivityActions {
   approvable: boolean;
   cancelable: boolean;
@@ -24,7 +22,7 @@ export interface ActivityActions {
   revertable: boolean;
 }
 
-/** Which actions an activity allows now. @param manageable - the caller may act on every computer concerned */
+/** Which actions an activity allows now. @param manageable - the caller may manage every computer concerned */
 export function actionsOf(subject: ActivitySubject, manageable: boolean): ActivityActions {
   return {
     approvable: manageable && subject.status === 'unapproved',
@@ -34,19 +32,18 @@ export function actionsOf(subject: ActivitySubject, manageable: boolean): Activi
   };
 }
 
-/** Anything that has not ended; what a computer already has may still report. */
+/** Open activities can be canceled; computers that have already received them may still report a result. */
 export function isCancelable(status: ActivityStatus): boolean {
   return !isFinal(status);
 }
 
-/** Ended, and every operation of a type that can be repeated. */
+/** Ended, and every operation is of a repeatable type. */
 export function isReappliable(subject: ActivitySubject): boolean {
   return isFinal(subject.status) && operationTypes(subject).every((type) => kindOf(type).repeatable);
 }
 
 /**
- * Every operation of a type with an inverse, and something that succeeded is not undone already: of a group that has
- * ended, whatever became of the rest.
+ * Every type is reversible, and some success is not reverted yet. Operations must have succeeded, groups have ended.
  */
 export function isRevertable(subject: ActivitySubject): boolean {
   const isOver = subject.childrenCount > 0 ? isFinal(subject.status) : subject.status === 'succeeded' && !subject.lost;

@@ -1,12 +1,11 @@
-/** What may be done again with operations of one type. */
 export interface ActivityKind {
-  /** It can be repeated with the same parameters. */
+  /** Can be repeated with the same parameters. */
   repeatable: boolean;
-  /** There is an operation that undoes it. */
+  /** Can be undone by an inverse operation. */
   reversible: boolean;
 }
 
-/** Types of operations and of groups with a type of their own. @see docs/api-conventions.md#types-and-summaries */
+/** Types of operations, and of groups that have their own type. @see docs/api-conventions.md#types-and-summaries */
 const KINDS: Readonly<Record<string, ActivityKind>> = {
   InstallSnaps: { repeatable: true, reversible: true },
   RemoveSnaps: { repeatable: true, reversible: false },
@@ -27,16 +26,15 @@ const KINDS: Readonly<Record<string, ActivityKind>> = {
   GenerateUsgReportActivity: { repeatable: false, reversible: false },
 };
 
-/** Types of operations with an inverse. */
 export const REVERSIBLE_TYPES: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]!.reversible);
 
-/** Type of a group of operations. */
+/** Type of a generic group of operations. */
 export const ACTIVITY_GROUP = 'ActivityGroup';
 
-/** Every type, in alphabetical order. */
+/** All types in alphabetical order. */
 export const ACTIVITY_TYPES: readonly string[] = [ACTIVITY_GROUP, ...Object.keys(KINDS)].toSorted();
 
-/** What a type allows; an unknown one allows nothing. */
+/** What a type allows; an unknown type allows nothing. */
 export function kindOf(type: string): ActivityKind {
   return KINDS[type] ?? { repeatable: false, reversible: false };
 }

@@ -1,4 +1,4 @@
-/** Operations on a whole machine or on one of its processes. @see docs/agent-protocol.md#process-signals-and-power */
+/** Operations on a whole computer or on one of its processes. @see docs/agent-protocol.md#process-signals-and-power */
 
 export const POWER_ACTIONS = ['restart', 'shutdown'] as const;
 
@@ -8,14 +8,13 @@ export const PROCESS_SIGNALS = ['kill', 'terminate'] as const;
 
 export type ProcessSignal = (typeof PROCESS_SIGNALS)[number];
 
-/** What operations are made of, before they have computers. */
+/** An operation without its computers. */
 export interface OperationDraft {
   type: string;
   summary: string;
   message: { type: string; fields: Record<string, unknown> };
 }
 
-/** Restarts the machine or turns it off. */
 export function powerOperation(action: PowerAction): OperationDraft {
   const restart = action === 'restart';
   return {
@@ -25,7 +24,7 @@ export function powerOperation(action: PowerAction): OperationDraft {
   };
 }
 
-/** A process as its computer reported it; without name and start time it cannot be told from a later one. */
+/** A process as reported by its computer. Without name and start time it is indistinguishable from a later process. */
 export interface SignalTarget {
   pid: number;
   name: string | null;
@@ -33,7 +32,6 @@ export interface SignalTarget {
   startTime: number | null;
 }
 
-/** Ends one process. */
 export function signalOperation(signal: ProcessSignal, target: SignalTarget): OperationDraft {
   const { pid, name, startTime } = target;
   return {
@@ -46,14 +44,14 @@ export function signalOperation(signal: ProcessSignal, target: SignalTarget): Op
   };
 }
 
-/** Number of the process that a message made by {@link signalOperation} cannot name; null for every other message. */
+/** PID of a {@link signalOperation} message whose process was never reported; null for any other message. */
 export function unreportedPid(message: { type: string; fields: Readonly<Record<string, unknown>> }): number | null {
   const { pid, name, 'start-time': startTime } = message.fields;
   const isUnnamed = message.type === 'signal-process' && name === '' && startTime === 0;
   return isUnnamed && typeof pid === 'number' ? pid : null;
 }
 
-/** Result of an operation that is not sent, as its process was never reported. */
+/** Result text of an operation that fails unsent because its process was never reported. */
 export function unreportedText(pid: number): string {
   return `The computer has reported no process with the number ${pid}.`;
 }

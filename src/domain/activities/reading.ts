@@ -1,20 +1,17 @@
 import type { ActivityStatus } from './status.ts';
 
-/** What is stored of an activity's position. */
+/** The stored fields that determine an activity's status. */
 export interface StoredPosition {
   status: ActivityStatus;
-  /** Moment before which it is not delivered; null when there is none. */
+  /** Earliest delivery; null means immediately. */
   deliverAt: Date | null;
-  /** Its message waits for room in the computer's queue; of a group: all that are not delivered wait so. */
+  /** The message waits for space in the computer's queue. For a group: so do all its undelivered operations. */
   held: boolean;
-  /** Of a group that is due: nothing of it is free to go, and something is due later. */
+  /** Only for a group that is due: no operation can be delivered now, and some are scheduled for later. */
   onlyLater: boolean;
 }
 
-/**
- * The status as it is read: a delivery in the future and a full queue are not stored, they are seen.
- * @see docs/api-conventions.md#activity-statuses
- */
+/** Adds the statuses that are computed, not stored. @see docs/api-conventions.md#activity-statuses */
 export function readStatus(stored: StoredPosition, now: Date): ActivityStatus {
   if (stored.status !== 'undelivered') return stored.status;
   if (stored.onlyLater || (stored.deliverAt !== null && stored.deliverAt > now)) return 'scheduled';

@@ -1,15 +1,15 @@
-/** What can be done with snaps. @see docs/api-conventions.md#snaps */
+/** @see docs/api-conventions.md#snaps */
 export const SNAP_ACTIONS = ['install', 'remove', 'refresh', 'hold', 'unhold'] as const;
 
 export type SnapAction = (typeof SNAP_ACTIONS)[number];
 
-/** One snap of a request; keys that its action has no use for are ignored. */
+/** One snap of a request; keys that do not apply to its action are ignored. */
 export interface SnapEntry {
   name: string;
   channel?: string;
   revision?: string;
   classic?: boolean;
-  /** Hold until then: an RFC 3339 moment or `forever`. */
+  /** End of the hold: an RFC 3339 moment or `forever`. */
   time?: string;
 }
 
@@ -29,7 +29,6 @@ const TYPES: Readonly<Record<SnapAction, string>> = {
 
 const SHOWN_NAMES = 3;
 
-/** Type of the operations that `action` makes. */
 export function snapOperationType(action: SnapAction): string {
   return TYPES[action];
 }
@@ -47,8 +46,7 @@ export function snapOperationSummary(action: SnapAction, snaps: readonly SnapEnt
 }
 
 /**
- * The message that carries out `action`.
- * @remarks An agent never answers an argument name it does not know, so exactly the known ones are sent.
+ * The message that carries out `action`. Agents do not respond to unknown arguments, so it contains only known ones.
  */
 export function snapMessage(action: SnapAction, snaps: readonly SnapEntry[]): SnapMessage {
   const entries = snaps.map((snap) => {

@@ -1,4 +1,4 @@
-/** Every state an activity can be read in. @see docs/api-conventions.md#activity-statuses */
+/** All statuses of activities. @see docs/api-conventions.md#activity-statuses */
 export const ACTIVITY_STATUSES = [
   'unapproved',
   'blocked',
@@ -16,10 +16,10 @@ export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
 export const FINAL_STATUSES = ['succeeded', 'failed', 'canceled'] as const satisfies readonly ActivityStatus[];
 
 /**
- * Which state may follow which. `canceled` is final with one exception: a computer that already had the operation
- * when it was cancelled may still report, and its report replaces the state once.
- * @remarks Delivery and result may arrive together, and delivery can turn out impossible: open states may go
- * straight to `failed` or `succeeded`.
+ * Allowed transitions. `canceled` is final except that a computer that had already received the operation may still
+ * report; its result replaces the status once.
+ * @remarks Open activities may go straight to `failed` or `succeeded`: delivery and result may arrive together, and
+ * delivery may prove impossible.
  */
 export const TRANSITIONS: Readonly<Record<ActivityStatus, readonly ActivityStatus[]>> = {
   unapproved: ['undelivered', 'scheduled', 'waiting', 'canceled'],
@@ -33,23 +33,20 @@ export const TRANSITIONS: Readonly<Record<ActivityStatus, readonly ActivityStatu
   canceled: ['succeeded', 'failed'],
 };
 
-/** Tells whether an activity in `status` has ended. */
 export function isFinal(status: ActivityStatus): boolean {
   return (FINAL_STATUSES as readonly ActivityStatus[]).includes(status);
 }
 
-/** Tells whether `from` may become `to`. */
 export function canTransition(from: ActivityStatus, to: ActivityStatus): boolean {
   return TRANSITIONS[from].includes(to);
 }
 
-/** Every state that `to` may follow. */
+/** Statuses from which `to` can be reached. */
 export function statusesBefore(to: ActivityStatus): ActivityStatus[] {
   return ACTIVITY_STATUSES.filter((from) => canTransition(from, to));
 }
 
-/** States of what has not ended. */
 export const OPEN_STATUSES: readonly ActivityStatus[] = ACTIVITY_STATUSES.filter((status) => !isFinal(status));
 
-/** States of operations that wait for another one or for a person; nothing of them is in a queue. */
+/** Operations that wait for approval or for another operation; none of their messages are queued. */
 export const IDLE_STATUSES = ['unapproved', 'blocked', 'waiting'] as const satisfies readonly ActivityStatus[];

@@ -1,7 +1,7 @@
-/** The Temporal server refuses summaries above 400 bytes, counted after encryption. */
+/** The Temporal server rejects summaries longer than 400 bytes after encryption. */
 const SUMMARY_BYTES = 200;
 
-/** A summary that is short enough for operators' eyes and the Temporal server. */
+/** Truncates a summary to the limit of the Temporal server. */
 export function shortSummary(text: string): string {
   let bytes = 0;
   let short = '';
@@ -13,7 +13,7 @@ export function shortSummary(text: string): string {
   return short;
 }
 
-/** So many computers in words, such as `1 computer`. */
+/** For example `1 computer`. */
 export function computersText(count: number): string {
   return count === 1 ? '1 computer' : `${count} computers`;
 }

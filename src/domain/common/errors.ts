@@ -1,4 +1,4 @@
-/** The catalogue of stable error codes; clients branch on them. @see docs/api-conventions.md#error-codes */
+/** Stable error codes for clients to branch on. @see docs/api-conventions.md#error-codes */
 export type ErrorCode =
   | 'Unauthorized'
   | 'AuthenticationFailed'
@@ -61,7 +61,7 @@ export type ErrorCode =
   | 'ServiceUnavailable'
   | 'InternalError';
 
-/** One refused point of a request: where (`path`) or which object (`id`), and why. */
+/** One invalid part of a request: its place (`path`) or object (`id`), and the reason. */
 export interface ErrorDetail {
   path?: string;
   id?: number;
@@ -69,15 +69,15 @@ export interface ErrorDetail {
 }
 
 /**
- * A refusal the caller can act on. Thrown by domain and services, mapped to a status in one table of the API.
- * Everything else that is thrown is a defect and answers 500.
+ * An error that the caller can act on, with an HTTP status from one table in the API. Other exceptions are defects
+ * (500).
  */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetail[] | undefined;
-  /** Seconds after which trying again makes sense; becomes `Retry-After`. */
+  /** Seconds until a retry makes sense; sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
-  /** True when something unknown was named in the body: the address exists, so the status is 400 and not 404. */
+  /** An unknown object was named in the body: the status is 400, because the address itself exists. */
   readonly namedInBody: boolean;
 
   constructor(
@@ -95,9 +95,7 @@ export class DomainError extends Error {
 }
 
 /**
- * The refusal of something that may be done only so often within a time: until the oldest time stops counting.
- * @param what - beginning of the message
- * @param oldest - null: it is not known, and the whole time is waited for
+ * A rate-limit error until the oldest counted event expires. @param oldest - null if unknown: wait for the whole window
  */
 export function tooMany(what: string, oldest: Date | null, windowMs: number, now: Date): DomainError {
   const waitMs = (oldest ?? now).getTime() + windowMs - now.getTime();
@@ -106,7 +104,7 @@ export function tooMany(what: string, oldest: Date | null, windowMs: number, now
   });
 }
 
-/** The refusal of whoever brings no token, or none that holds. */
+/** Missing or invalid token. */
 export function unauthorized(): DomainError {
   return new DomainError('Unauthorized', 'A valid bearer token is needed');
 }

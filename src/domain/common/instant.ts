@@ -1,9 +1,9 @@
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * Reads an ISO 8601 date and time; without a zone it is UTC, without seconds or time of day it is their start.
- * @returns null for another form, a moment that no calendar has (30 February, second 60, offset beyond 14 hours), or
- * one outside the years 1 to 9999 in UTC
+ * Parses an ISO 8601 date and time: UTC by default; a missing time of day or seconds means their start.
+ * @returns null for other forms, impossible moments (30 February, second 60, offset beyond 14 hours) and moments
+ * outside the years 1 to 9999 in UTC
  * @see docs/api-conventions.md#names-values-and-times
  */
 export function parseInstant(text: string): Date | null {

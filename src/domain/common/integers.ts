@@ -1,2 +1,2 @@
-/** The largest number that fits a column of type integer, and so the largest id. */
+/** Maximum of the integer column type, and therefore of ids. */
 export const MAX_INT4 = 2_147_483_647;

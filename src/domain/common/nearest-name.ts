@@ -1,14 +1,14 @@
-/** Longer names are nobody's typing mistake. */
+/** Longer names are not treated as typing mistakes. */
 const MAX_LENGTH = 64;
-/** Shorter ones are in many names by chance. */
+/** Shorter parts match too many names by chance. */
 const MIN_PART = 3;
 
 /**
- * The candidate that a name was probably meant to be: the same but for case, dashes and underscores, else the one with
- * the fewest edits, of which there may be one in every three characters, else the shortest that it is a part of, as
- * `alerts` is of `with_alerts`.
- * @returns null when none is that near; of several equally near ones the first
- * @remarks At most 64 x 64 steps for each candidate.
+ * Suggests the candidate most likely meant by a name: one that differs only in case, dashes and underscores; else the
+ * one with the fewest edits, at most one per three characters; else the shortest that contains it, as `with_alerts`
+ * contains `alerts`.
+ * @returns the first of equally near candidates; null if none is near enough
+ * @remarks At most 64 x 64 steps per candidate.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | null {
   if (name.length > MAX_LENGTH) return null;
@@ -32,7 +32,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[-_]/g, '');
 }
 
-/** Characters to insert, remove or replace, and neighbours to exchange. */
+/** Edit distance: insertions, deletions, replacements and swaps of neighboring characters. */
 function editsBetween(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, i) => i);

@@ -1,4 +1,4 @@
-/** Releases of Ubuntu with the day they came out, oldest first; every fourth is one with long-term support. */
+/** Ubuntu releases with their release dates, oldest first; every fourth has long-term support. */
 const RELEASES: ReadonlyArray<readonly [version: string, day: string]> = [
   ['14.04', '2014-04-17'],
   ['16.04', '2016-04-21'],
@@ -16,21 +16,18 @@ const RELEASES: ReadonlyArray<readonly [version: string, day: string]> = [
   ['26.10', '2026-10-15'],
 ];
 
-/** An even year's April. */
+/** April of an even year. */
 const LONG_TERM = /^\d[02468]\.04$/;
 
-/** Versions that can be upgraded to a newer release, by what the computer's update manager is set to offer. */
+/** Versions that have a newer release, by the upgrade setting of the computer's update manager. */
 export interface UpgradableReleases {
-  /** Offered: the next release with long-term support. */
+  /** Upgrades to the next release with long-term support. */
   lts: string[];
-  /** Offered: the next release of any kind. */
+  /** Upgrades to the next release of any kind. */
   normal: string[];
 }
 
-/**
- * Which versions of Ubuntu have a newer release at a moment. A release without long-term support leads to the next of
- * any kind.
- */
+/** Which Ubuntu versions have a newer release. Those without long-term support upgrade to any next release. */
 export function upgradableReleases(now: Date): UpgradableReleases {
   const day = now.toISOString().slice(0, 10);
   const out = RELEASES.filter(([, released]) => released <= day).map(([version]) => version);

@@ -1,12 +1,12 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './durations.ts';
 
-/** Of new profiles that name no other. */
+/** Default zone of new profiles. */
 export const UTC = 'UTC';
 
-/** Names without an area that the IANA database has; the platform knows more, of which some mean several zones (`IST`). */
+/** The IANA names without an area. The platform accepts more, some of them ambiguous (`IST`). */
 const ABBREVIATIONS: ReadonlySet<string> = new Set('UTC GMT UCT CET EET MET WET EST MST HST PRC ROC ROK'.split(' '));
 
-/** Whether a text is a name in the IANA time zone database, in any case. Offsets such as `+01:00` are none. */
+/** Whether a text is an IANA time zone name, in any case. Offsets such as `+01:00` are not. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name) || /^SystemV\//i.test(name)) return false;
   if (/^[A-Za-z]{3}$/.test(name) && !ABBREVIATIONS.has(name.toUpperCase())) return false;
@@ -17,23 +17,19 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Whether clocks in a zone show UTC. @throws RangeError when there is no such zone */
+/** Whether a zone always has UTC time. @throws RangeError for an unknown zone */
 export function isUtc(zone: string): boolean {
   return zone === UTC || clockOf(zone).isUtc;
 }
 
-/**
- * What clocks in a zone show at an instant, in ms, as if that were UTC.
- * @throws RangeError when there is no such zone
- */
+/** Local time of a zone at an instant, in ms as if in UTC. @throws RangeError for an unknown zone */
 export function wallClockAt(zone: string, instant: number): number {
   return instant + offsetAt(zone, instant);
 }
 
 /**
- * The instant at which clocks in a zone show a time, as RFC 5545 (3.3.5) reads it: of a time that they show twice the
- * first, of one that they skip the instant that the offset before the gap gives (02:30 becomes 03:30).
- * @param wall - ms, as if in UTC
+ * The instant of a local time (ms as if in UTC) by RFC 5545 (3.3.5): the first of a repeated time; a skipped one uses
+ * the offset before the gap (02:30 becomes 03:30).
  */
 export function instantOf(zone: string, wall: number): number {
   const before = offsetAt(zone, wall - DAY_MS);
@@ -42,7 +38,7 @@ export function instantOf(zone: string, wall: number): number {
   return wall - (isShown(before) || !isShown(after) ? before : after);
 }
 
-/** By how much clocks were moved within the day up to an instant, in ms: positive in spring. */
+/** By how many ms clocks changed in the day before an instant; positive in spring. */
 export function changeBefore(zone: string, instant: number): number {
   return offsetAt(zone, instant) - offsetAt(zone, instant - DAY_MS);
 }
@@ -52,7 +48,7 @@ interface Clock {
   format: Intl.DateTimeFormat;
 }
 
-/** All zones and some spellings of them. */
+/** Enough for all zones and some alternative spellings. */
 const MAX_CLOCKS = 1000;
 const clocks = new Map<string, Clock>();
 
@@ -68,7 +64,7 @@ function clockOf(zone: string): Clock {
 
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
-/** Offset from UTC in ms, positive in the east. */
+/** Offset from UTC in ms; positive in the east. */
 function offsetAt(zone: string, instant: number): number {
   if (isUtc(zone)) return 0;
   const [, sign, hours, minutes, seconds] = OFFSET.exec(clockOf(zone).format.format(instant))!;

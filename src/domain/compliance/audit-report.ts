@@ -1,7 +1,7 @@
 export const RULE_SEVERITIES = ['unknown', 'info', 'low', 'medium', 'high'] as const;
 export type RuleSeverity = (typeof RULE_SEVERITIES)[number];
 
-/** Results of a rule as reports name them, each with the letter it is kept as. `notselected` rules are not kept. */
+/** Rule results by their names in reports, with the letters that are stored. `notselected` rules are omitted. */
 export const RULE_RESULTS = {
   pass: 'p',
   fixed: 'x',
@@ -14,9 +14,9 @@ export const RULE_RESULTS = {
 } as const;
 export type RuleResult = keyof typeof RULE_RESULTS;
 
-/** What a report says of one rule. */
+/** The result and texts of one rule. */
 export interface AuditedRule {
-  /** Its id in the benchmark. */
+  /** Id in the benchmark. */
   rule: string;
   severity: RuleSeverity;
   title: string;
@@ -27,15 +27,14 @@ export interface AuditedRule {
   result: RuleResult;
 }
 
-/** A report as rules in its order, or why it cannot be used. */
+/** The rules of a report in its order, or the reason why it is unusable. */
 export type AuditReading = { rules: AuditedRule[] } | { reason: string };
 
-/** Letters of the results that count as passed. */
 const PASSED = new Set<string>([RULE_RESULTS.pass, RULE_RESULTS.fixed]);
-/** What could not be found out is not compliant, as in the default scoring of the format. */
+/** Inconclusive results count as failed, as in the default scoring of XCCDF. */
 const FAILED = new Set<string>([RULE_RESULTS.fail, RULE_RESULTS.error, RULE_RESULTS.unknown]);
 
-/** How many rules passed and failed, by the letters of their results; the others do not apply. */
+/** Counts passed and failed rules by the letters of their results; other results do not apply. */
 export function countLetters(results: string): { passed: number; failed: number } {
   let passed = 0;
   let failed = 0;
@@ -46,7 +45,7 @@ export function countLetters(results: string): { passed: number; failed: number 
   return { passed, failed };
 }
 
-/** Size of all texts of some rules, in UTF-16 units. */
+/** Size of all texts, in UTF-16 units. */
 export function textLength(rules: readonly AuditedRule[]): number {
   let length = 0;
   for (const { rule, title, identifiers, description, rationale } of rules) {

@@ -1,39 +1,37 @@
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../common/durations.ts';
 import { parseInstant } from '../common/instant.ts';
 
-/** Type of the activity that makes a report. */
 export const REPORT_ACTIVITY = 'GenerateUsgReportActivity';
 
-/** The runs of a profile that were started in a stretch of time, and how the report on them is called. */
+/** Runs that started within a time range, and the label of their report. */
 export interface ReportRange {
-  /** Whole seconds; runs started from here on. */
+  /** In whole seconds, inclusive. */
   start: Date;
-  /** Whole seconds; runs started before this. */
+  /** In whole seconds, exclusive. */
   end: Date;
-  /** How the stretch stands in the name of the report. */
+  /** The part of the report's name that identifies the range. */
   label: string;
 }
 
 const digits = (date: Date, length: number): string => date.toISOString().slice(0, length).replace(/[-:]/g, '');
-/** `20260504`, `20260504T0211Z`, `20260504T021109Z` */
+/** For example `20260504`, `20260504T0211Z` or `20260504T021109Z`. */
 const dayOf = (date: Date): string => digits(date, 10);
 const minuteOf = (date: Date): string => `${digits(date, 16)}Z`;
 const secondOf = (date: Date): string => `${digits(date, 19)}Z`;
 const secondBefore = (date: Date): Date => new Date(date.getTime() - SECOND_MS);
 const floorTo = (date: Date, unitMs: number): Date => new Date(Math.floor(date.getTime() / unitMs) * unitMs);
 
-/** What a moment names by its precision: its day, its minute or its second. */
+/** The unit that a text is precise to: day, minute or second. */
 function unitOf(text: string): number {
   if (!text.includes('T') && !text.includes('t')) return DAY_MS;
   return /t\d\d:\d\d:\d\d/i.test(text) ? SECOND_MS : MINUTE_MS;
 }
 
 /**
- * The stretch of time that a question names.
- * @param startText - ISO 8601; alone it stands for its whole day, minute or second, by its precision
- * @param endText - ISO 8601, included; a date covers its day. Null: none was given
- * @returns the name of a parameter that is no date and time, or `order` when the end lies before the start
- * @remarks Runs are dated in whole seconds, as answers show them.
+ * Parses the requested time range, in the whole seconds that responses show.
+ * @param startText - ISO 8601; without an end it means that whole day, minute or second, by its precision
+ * @param endText - ISO 8601, inclusive; a date means the whole day. Null when absent
+ * @returns the name of an invalid parameter, or `order` when the end precedes the start
  * @see docs/api-conventions.md#reports-and-files
  */
 export function readReportRange(
@@ -53,7 +51,6 @@ export function readReportRange(
   return isWholeDays(range) ? widenToDays(range) : range;
 }
 
-/** A day, a minute or a second. */
 function momentRange(start: Date, unitMs: number): ReportRange {
   const label = unitMs === DAY_MS ? dayOf(start) : unitMs === MINUTE_MS ? minuteOf(start) : secondOf(start);
   return { start, end: new Date(start.getTime() + unitMs), label };
@@ -63,26 +60,25 @@ function isWholeDays({ start, end }: ReportRange): boolean {
   return start.getTime() % DAY_MS === 0 && end.getTime() % DAY_MS === 0;
 }
 
-/** The whole days that a stretch lies in; a report on them has the short name. */
+/** Extends a range to whole days, whose reports have short names. */
 export function widenToDays(range: ReportRange): ReportRange {
   const last = secondBefore(range.end);
   const label = !range.label.includes('-') ? dayOf(range.start) : `${dayOf(range.start)}-${dayOf(last)}`;
   return { start: floorTo(range.start, DAY_MS), end: new Date(floorTo(last, DAY_MS).getTime() + DAY_MS), label };
 }
 
-/** What every report of a profile is called, without its ending; also what its rows say they are of. */
+/** Name of a report without its file extension, also stored in its rows. */
 export function reportName(profileId: number, label: string): string {
   return `usg_profile_audit_report_ID${profileId}-${label}`;
 }
 
-/** Key of a report, which is also its path for clients. @see docs/api-conventions.md#reports-and-files */
+/** Storage key of a report, also its path for clients. @see docs/api-conventions.md#reports-and-files */
 export function reportPath(profileId: number, { label }: Pick<ReportRange, 'label'>, isDetailed: boolean): string {
   return `${reportName(profileId, label)}${isDetailed ? '-detailed' : ''}.csv`;
 }
 
 /**
- * The profile and the stretch that a path names if it is one of a summary report on one day or on one run, which has
- * the second of its start; null for any other text.
+ * Parses the path of a summary report on a day or on one run, named by the second of its start; null for other texts.
  */
 export function readMomentReportPath(path: string): { profileId: number; range: ReportRange } | null {
   const parts = /^usg_profile_audit_report_ID([1-9]\d{0,9})-(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?\.csv$/.exec(
@@ -96,7 +92,7 @@ export function readMomentReportPath(path: string): { profileId: number; range: 
   return { profileId: Number(id), range: momentRange(start, hour === undefined ? DAY_MS : SECOND_MS) };
 }
 
-/** The day that a run started on, as the stretch of the report on it. */
+/** The range of a report on the day of a run. */
 export function dayRange(startedAt: Date): ReportRange {
   return momentRange(floorTo(startedAt, DAY_MS), DAY_MS);
 }

@@ -1,6 +1,6 @@
 import type { UsgMode } from './profile.ts';
 
-/** What a run needs to know of its profile. */
+/** The settings of a profile that determine its runs. */
 export interface RunProfile {
   title: string;
   mode: UsgMode;
@@ -9,16 +9,16 @@ export interface RunProfile {
   tailoring: { name: string; content: string } | null;
   /** Hours between the fix and the restart. */
   restartDelayHours: number;
-  /** Each computer restarts at a random moment of this many minutes after that. */
+  /** Each computer restarts after a further random delay of up to this many minutes. */
   restartWindowMinutes: number;
 }
 
-/** One step of a run on every computer, as an operation of the engine. */
+/** One step of a run on all its computers. */
 export interface RunStep {
   type: string;
   summary: string;
   message: { type: string; fields: Readonly<Record<string, unknown>> };
-  /** Index of the step whose success it waits for. */
+  /** Index of the step that must succeed first; null for none. */
   after: number | null;
   delaySeconds?: number;
   delaySpreadSeconds?: number;
@@ -27,14 +27,13 @@ export interface RunStep {
 /** Type of a run and of its audits and fixes. */
 export const USG_ACTIVITY = 'UsgActivity';
 
-/** Summary of a run. @see docs/api-conventions.md#types-and-summaries */
+/** @see docs/api-conventions.md#types-and-summaries */
 export function runSummary({ mode, title }: Pick<RunProfile, 'mode' | 'title'>): string {
   return `USG ${mode}: ${title}`;
 }
 
 /**
- * The steps of a run, each waiting for the success of the one before.
- * @param runId - travels with every step and comes back with the audit's report
+ * Steps that each require the previous one. @param runId - returned with the report
  * @see docs/api-conventions.md#usg-runs-and-results
  */
 export function runSteps(profile: RunProfile, runId: number): RunStep[] {

@@ -7,25 +7,25 @@ import {
 } from '../activities/snap-actions.ts';
 import { parseInstant } from '../common/instant.ts';
 
-/** An operation that succeeded, and what its result says was done. */
+/** A successful operation and its effects according to its result. */
 export interface DoneOperation {
   type: string;
   summary: string;
   message: { type: string; fields: Readonly<Record<string, unknown>> };
-  /** Packages the computer added by itself. */
+  /** Packages that the computer added to satisfy dependencies. */
   complemented: { install: readonly number[]; remove: readonly number[] };
-  /** The named snaps that were installed before, each with the end of its hold or null; null when that is not known. */
+  /** Named snaps installed before, with the end of their hold or null; null when unknown. */
   snapsBefore: Readonly<Record<string, string | null>> | null;
 }
 
-/** One operation that undoes; several are carried out one after the other. */
+/** One operation of an undo; several run in order. */
 export interface InverseOperation {
   type: string;
   summary: string;
   message: { type: string; fields: Readonly<Record<string, unknown>> };
 }
 
-/** Nothing but what is listed: all that was added to the original change is in the lists. @see docs/agent-protocol.md#package-changes */
+/** Changes only the listed packages, including additions. @see docs/agent-protocol.md#package-changes */
 const POLICY_LISTED = 0;
 
 const PACKAGE_INVERSES: Readonly<Record<string, string>> = {
@@ -35,10 +35,10 @@ const PACKAGE_INVERSES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The exact inverse of what an operation did.
- * @returns operations in order; none when there is nothing to undo
- * @remarks What is not known of the time before counts as untouched: a snap as absent, its updates as not held (before
- * a hold) or held for ever (before an unhold).
+ * The exact inverse of an operation.
+ * @returns operations in order; empty when there is nothing to undo
+ * @remarks Unknown earlier state: a snap counts as absent, its updates as not held (before a hold) or held forever
+ * (before an unhold).
  * @see docs/api-conventions.md#cancel-approve-reapply-revert
  */
 export function inverseOf(done: DoneOperation, now: Date): InverseOperation[] {
@@ -119,7 +119,6 @@ function union(...lists: ReadonlyArray<readonly number[]>): number[] {
   return [...new Set(lists.flat())];
 }
 
-/** Summary of what undoes an activity. */
 export function revertSummary(summary: string): string {
   return `Revert: ${summary}`;
 }

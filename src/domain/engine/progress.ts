@@ -1,53 +1,47 @@
 import type { ActivityStatus } from '../activities/status.ts';
 
-/**
- * How a batch stands after a call; read from its row, so that a repeated call gives the same answer.
- * @remarks Optional is what activities of older builds, and recorded histories, do not have.
- */
+/** State of a batch as stored in its row. Optional fields are missing from older builds and recorded histories. */
 export interface BatchProgress {
   open: number;
   succeeded: number;
   failed: number;
   canceled: number;
-  /** Instant in ms since the epoch when the batch must be processed again without an event; null when nothing is due. */
+  /** Time in ms since the epoch when the batch must be processed again without an event; null for none. */
   nextDueAt: number | null;
-  /** Titles of the first three computers still open, for the operator's view; none while more than a hundred are. */
+  /** Titles of the first three computers with open operations; empty while more than a hundred are open. */
   waitingFor: string[];
-  /** How many other computers are open beside those named; absent while none is named. */
+  /** Number of other computers with open operations; absent while none is named. */
   moreWaiting?: number;
   /** Whether a computer may have several operations in the batch. */
   chained?: boolean;
-  /** The open operations, the first ones first; absent while more than a hundred are open. */
+  /** The first open operations; absent while more than a hundred are open. */
   operations?: OpenOperation[];
-  /** The first operations that this call moved; a repeated call moves none. */
+  /** The first operations whose status this call changed; a repeated call changes none. */
   moved?: MovedOperation[];
-  /** How many more it moved. */
+  /** How many further operations it changed. */
   moreMoved?: number;
-  /** Set by the one call that applied a cancel of the whole batch; a repeated call does not know it. */
+  /** Set only by the call that canceled the whole batch, not by a repetition of it. */
   wasCanceled?: boolean;
 }
 
-/**
- * One batch of a group, as its parent starts it. Recorded histories name its fields.
- * @remarks Optional is what activities of older builds, and recorded histories, do not have.
- */
+/** One batch of a group. Recorded histories contain these fields; optional ones are missing from older histories. */
 export interface BatchPlan {
   lane: number;
   workflowId: string;
   single: boolean;
   /** Type of its first operation. */
   type?: string;
-  /** One line for operators, for example "computers 1-500 of 10,000". */
+  /** Shown to operators, for example "computers 1-500 of 10,000". */
   summary: string;
-  /** The computer of a batch of one; null for a batch of many. */
+  /** The computer of a batch with one operation; null for larger batches. */
   computer?: { id: number; title: string } | null;
-  /** How many operations the batch holds. */
+  /** Number of operations. */
   size?: number;
-  /** How many computers they are of. */
+  /** Number of computers. */
   computers?: number;
 }
 
-/** How a group stands, read from its parent row. */
+/** State of a group, read from its parent row. */
 export interface GroupProgress {
   open: number;
   status: 'open' | 'succeeded' | 'failed' | 'canceled';
@@ -56,7 +50,6 @@ export interface GroupProgress {
   canceled: number;
 }
 
-/** What an operation waits for. */
 export type WaitsFor = 'approval' | 'earlier operation' | 'delivery time' | 'delivery' | 'result';
 
 export interface OpenOperation {
@@ -72,7 +65,7 @@ export interface MovedOperation {
   to: ActivityStatus;
 }
 
-/** @param deliverAt - earliest delivery; null: at once */
+/** @param deliverAt - earliest delivery; null means immediately */
 export function waitsFor(status: ActivityStatus, deliverAt: Date | null, now: Date): WaitsFor {
   if (status === 'unapproved') return 'approval';
   if (status === 'blocked') return 'earlier operation';

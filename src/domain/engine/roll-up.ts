@@ -1,6 +1,6 @@
 import type { ActivityStatus } from '../activities/status.ts';
 
-/** How the operations of a group or batch stand. `open` includes `delivered`. */
+/** Operations of a group or batch by status. `open` includes `delivered`. */
 export interface ChildCounts {
   open: number;
   delivered: number;
@@ -9,29 +9,24 @@ export interface ChildCounts {
   canceled: number;
 }
 
-/** What is stored for a group; `scheduled` and `waiting` are derived when it is read, `unapproved` is its approval's. */
+/** Stored statuses of groups. `scheduled` and `waiting` are computed on reading; `unapproved` is set by approvals. */
 export type GroupStatus = 'undelivered' | 'delivered' | 'succeeded' | 'failed' | 'canceled';
 
-/**
- * Status of a group from its children alone.
- * @param isBegun - something of it was delivered
- * @remarks A group without children has succeeded: its expansion is over. Children that ended before their delivery are
- * no beginning.
- */
+/** A group without operations has succeeded. @param isBegun - whether an operation was delivered before it ended */
 export function rollUp(counts: ChildCounts, isBegun: boolean): GroupStatus {
   if (counts.open > 0) return isBegun ? 'delivered' : 'undelivered';
   if (counts.failed > 0) return 'failed';
   return counts.canceled > 0 ? 'canceled' : 'succeeded';
 }
 
-/** One kind of status change and how many operations made it. */
+/** A status change and the number of operations that made it. */
 export interface Transition {
   from: ActivityStatus;
   to: ActivityStatus;
   count: number;
 }
 
-/** By how much `transitions` move the counters of the batch and the group they happened in. */
+/** By how much `transitions` change the counters of their batch and group. */
 export function countDifference(transitions: readonly Transition[]): ChildCounts {
   const difference: ChildCounts = { open: 0, delivered: 0, succeeded: 0, failed: 0, canceled: 0 };
   for (const { from, to, count } of transitions) {

@@ -1,4 +1,4 @@
-/** Every alert by the name that the query language gives it. @see docs/api-conventions.md#alerts */
+/** Alerts by their names in the query language. @see docs/api-conventions.md#alerts */
 export const ALERT_NAMES = [
   'package-upgrades',
   'security-upgrades',
@@ -14,5 +14,5 @@ export const ALERT_NAMES = [
 
 export type AlertName = (typeof ALERT_NAMES)[number];
 
-/** The alert that is about profiles instead of computers; no selector names it. */
+/** The only alert about profiles; no selector matches it. */
 export const PROFILE_ALERT = 'profile-creators';

@@ -1,4 +1,4 @@
-/** Kinds of things the event log tells about. */
+/** Kinds of objects in the event log. */
 export type EntityType =
   | 'AccessGroup'
   | 'Account'
@@ -17,31 +17,30 @@ export type EntityType =
   | 'ScriptProfile'
   | 'UsgProfile';
 
-/** Where a request came from. */
+/** Origin of a request. */
 export interface Origin {
   /** Network address of the client. */
   address: string;
-  /** The id its answer carries. */
+  /** Also sent in the response. */
   requestId: string;
 }
 
-/** Who did something. A `Caller` is one. */
+/** Who caused an event; any `Caller` qualifies. */
 export interface EventActor {
   /** Account whose log gets the event; 0 for none. */
   accountId: number;
-  /** Null when it is not known who asked. */
+  /** Null when unknown. */
   personId: number | null;
-  /** The person's name at that moment; it stays in the log when the person is renamed. */
+  /** Name at that time; later renames do not change the log. */
   name: string;
   origin: Origin;
 }
 
-/** What was done. */
 export interface NewEvent {
   entityType: EntityType;
-  /** Null when the thing has no number. */
+  /** Null for objects without a numeric id. */
   entityId: number | null;
-  /** Name or title at that moment. */
+  /** Name or title at that time. */
   entityName: string;
   /** One English sentence without passwords, tokens, keys or secret ids. */
   message: string;

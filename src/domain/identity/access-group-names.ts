@@ -1,12 +1,9 @@
-/** Longest title and name. @see docs/api-conventions.md#limits-of-fields */
+/** @see docs/api-conventions.md#limits-of-fields */
 const MAX_TITLE = 255;
-/** Leaves room for the number that tells equal slugs apart. */
+/** Leaves room for the number that distinguishes equal slugs. */
 const MAX_SLUG = 240;
 
-/**
- * An access group's title as it is stored: letters, digits, spaces, `-` and `.`; everything else is dropped.
- * @returns null when nothing is left, or too much
- */
+/** Removes everything except letters, digits, spaces, `-` and `.`. @returns null when the rest is empty or too long */
 export function cleanTitle(title: string): string | null {
   const clean = title
     .normalize('NFC')
@@ -17,8 +14,7 @@ export function cleanTitle(title: string): string | null {
 }
 
 /**
- * The name made of a title: lower case, words joined by dashes. Letters lose their accents; those of other scripts stay.
- * @param fallback - for a title without any letter or digit
+ * Lower case, words joined by dashes, no accents. @param fallback - for titles without letters and digits
  * @see docs/api-conventions.md#access-groups
  */
 export function slugOf(title: string, fallback = 'group'): string {

@@ -1,4 +1,4 @@
-/** Permissions that hold on access groups and their descendants. @see docs/api-conventions.md#roles-and-permissions */
+/** Permissions on access groups and their descendants. @see docs/api-conventions.md#roles-and-permissions */
 export const GROUP_PERMISSIONS = [
   'ViewComputer',
   'ManageComputer',
@@ -12,7 +12,7 @@ export const GROUP_PERMISSIONS = [
   'ManageUsgProfile',
 ] as const;
 
-/** Permissions that hold in the whole account. @see docs/api-conventions.md#roles-and-permissions */
+/** Permissions on the whole account. @see docs/api-conventions.md#roles-and-permissions */
 export const GLOBAL_PERMISSIONS = ['ManageAccount', 'ViewRole', 'ManageRole', 'ViewEventLog', 'ManageSecrets'] as const;
 
 export type GroupPermission = (typeof GROUP_PERMISSIONS)[number];
@@ -27,13 +27,13 @@ export interface SeedRole {
   globalPermissions: readonly GlobalPermission[];
 }
 
-/** The account that the first start makes; whoever administers it may be an operator of the system. */
+/** The account created on first start; its administrators may be system operators. */
 export const STANDALONE_ACCOUNT = 'standalone';
 
-/** The role that holds everything: every account keeps at least one administrator who has it. */
+/** Has all permissions; every account keeps at least one administrator with this role. */
 export const ADMINISTRATOR_ROLE = 'GlobalAdmin';
 
-/** The roles every new account starts with, all on access group `global`. @see docs/api-conventions.md#roles-and-permissions */
+/** Initial roles of every account, all on access group `global`. @see docs/api-conventions.md#roles-and-permissions */
 export const SEED_ROLES: readonly SeedRole[] = [
   {
     name: ADMINISTRATOR_ROLE,

@@ -5,19 +5,18 @@ import { type ComputerQuery, parseComputerQuery } from './computer-query.ts';
 import { parseQuery, type Query, type QueryLanguage, type SelectorValue } from './parser.ts';
 import { readId } from './values.ts';
 
-/** One condition on an activity. @see docs/api-conventions.md#activity-selectors */
+/** @see docs/api-conventions.md#activity-selectors */
 export type ActivityCriterion =
   | { kind: 'keyword' | 'type' | 'creator'; text: string }
   | { kind: 'id' | 'parent-id'; id: number }
   | { kind: 'status'; status: ActivityStatus }
   | { kind: 'created-after' | 'created-before'; moment: Date }
-  /** Of an operation its computer, of a group any of its computers. */
+  /** An operation's computer, or any computer of a group. */
   | { kind: 'computer'; query: ComputerQuery };
 
-/** A parsed query over activities. */
 export type ActivityQuery = Query<ActivityCriterion>;
 
-/** Spellings of other listings. @see docs/api-conventions.md#activity-statuses */
+/** Alternative spellings, as used by other lists. @see docs/api-conventions.md#activity-statuses */
 const STATUS_ALIASES: Readonly<Record<string, ActivityStatus>> = {
   'in-progress': 'delivered',
   complete: 'succeeded',
@@ -29,9 +28,8 @@ const PERIOD = /^\d{4}-\d\d(-\d\d(T\d\d:\d\d)?)?$/;
 const MONTH_LENGTH = '2026-05'.length;
 
 /**
- * Reads a query over activities.
- * @param path - where the text stands in the request, for the refusal
- * @throws {DomainError} InvalidQueryError; that a saved search is unknown is found out when it is resolved
+ * Unknown saved searches are detected later. @param path - of the text in the request @throws {DomainError}
+ * InvalidQueryError
  */
 export function parseActivityQuery(text: string, path?: string): ActivityQuery {
   return parseQuery(text, ACTIVITY_LANGUAGE, path);
@@ -54,7 +52,6 @@ const ACTIVITY_LANGUAGE: QueryLanguage<ActivityCriterion> = {
   ]),
 };
 
-/** Names of all selectors. */
 export const ACTIVITY_SELECTORS: readonly string[] = [...ACTIVITY_LANGUAGE.selectors.keys()];
 
 function readStatus(value: SelectorValue): ActivityCriterion {
@@ -64,7 +61,7 @@ function readStatus(value: SelectorValue): ActivityCriterion {
   return { kind: 'status', status };
 }
 
-/** Its start. */
+/** The start of a period. */
 function readPeriod(value: SelectorValue): Date {
   const { text } = value;
   const start = PERIOD.test(text) ? parseInstant(text.length === MONTH_LENGTH ? `${text}-01` : text) : null;

@@ -2,17 +2,17 @@ import { ALERT_NAMES, type AlertName } from '../events/alerts.ts';
 import { parseQuery, type Query, type QueryLanguage, type SelectorValue } from './parser.ts';
 import { idOrNobody, readDays, readId, readTruth, readWord } from './values.ts';
 
-/** One condition on a computer. @see docs/api-conventions.md#computer-selectors */
+/** @see docs/api-conventions.md#computer-selectors */
 export type ComputerCriterion = NameCriterion | StateCriterion | LicenseCriterion;
 
-/** What people and the computer itself call it. */
+/** Names and identifiers, given by people or reported by the computer. */
 export type NameCriterion =
   | { kind: 'keyword' | 'hostname' | 'title' | 'tag' | 'search'; text: string }
   | { kind: 'id'; id: number }
   | { kind: 'access-group'; name: string; recursive: boolean }
   | { kind: 'annotation'; key: string; part: string | null };
 
-/** How it is. */
+/** The computer's state. */
 export type StateCriterion =
   | { kind: 'distribution'; text: string }
   | { kind: 'mac' | 'ip'; part: string }
@@ -21,7 +21,7 @@ export type StateCriterion =
   | { kind: 'reboot' | 'release-upgrade' | 'upgrade-profile' }
   | ProfileCriterion;
 
-/** What entitles it to be managed. */
+/** Its license. */
 export type LicenseCriterion =
   | { kind: 'license-id'; id: number }
   | { kind: 'license-type'; type: LicenseType }
@@ -29,17 +29,16 @@ export type LicenseCriterion =
   | { kind: 'contract-expires' | 'license-expires'; days: number }
   | { kind: 'pro-management'; enabled: boolean };
 
-/** Association with a profile, and how it stands there where `status` is not null. */
+/** Association with a profile, and the status there if not null. */
 export interface ProfileCriterion {
   kind: 'profile';
   type: ProfileType;
   id: number;
   status: ProfileStatus | null;
-  /** Asked for under the name `security`, which is deprecated. @see docs/api-conventions.md#deprecation */
+  /** Requested by the deprecated name `security`. @see docs/api-conventions.md#deprecation */
   deprecatedName: boolean;
 }
 
-/** A parsed query over computers. */
 export type ComputerQuery = Query<ComputerCriterion>;
 
 export const LICENSE_TYPES = ['unlicensed', 'pro', 'free_pro', 'legacy'] as const;
@@ -55,15 +54,12 @@ export type ProfileStatus = (typeof USG_STATUSES)[number] | (typeof WSL_STATUSES
 export const CLOUD_FIELDS = ['instance-id', 'instance-type', 'ami-id', 'availability-zone'] as const;
 export type CloudField = (typeof CLOUD_FIELDS)[number];
 
-/**
- * Reads a query over computers.
- * @throws {DomainError} InvalidQueryError; that a saved search is unknown is found out when it is resolved
- */
+/** Unknown saved searches are detected later, when they are resolved. @throws {DomainError} InvalidQueryError */
 export function parseComputerQuery(text: string, path?: string): ComputerQuery {
   return parseQuery(text, COMPUTER_LANGUAGE, path);
 }
 
-/** Tells whether a query uses a deprecated spelling. */
+/** Whether a query uses a deprecated spelling. */
 export function usesDeprecated({ clauses }: ComputerQuery): boolean {
   return clauses.some((factors) =>
     factors.some(({ criterion }) => criterion.kind === 'profile' && criterion.deprecatedName),
@@ -106,7 +102,6 @@ const SELECTORS: ReadonlyArray<readonly [string, Reader]> = [
   ...CLOUD_FIELDS.map((field) => [field, cloudOf(field)] as const),
 ];
 
-/** Names of all selectors. */
 export const COMPUTER_SELECTORS: readonly string[] = SELECTORS.map(([name]) => name);
 
 const COMPUTER_LANGUAGE: QueryLanguage<ComputerCriterion> = {

@@ -2,10 +2,7 @@ import type { DomainError } from '../common/errors.ts';
 import { queryError } from './query-error.ts';
 import { closingQuote, type Token, tokenize } from './tokens.ts';
 
-/**
- * A parsed query: all clauses hold, a clause holds when one of its factors does. There is no deeper nesting, so
- * nothing that walks it needs recursion.
- */
+/** A conjunction of clauses, each a disjunction of factors. No deeper nesting, so that traversals need no recursion. */
 export interface Query<C> {
   clauses: ReadonlyArray<ReadonlyArray<Factor<C>>>;
 }
@@ -14,30 +11,30 @@ export interface Query<C> {
 export interface Factor<C> {
   negated: boolean;
   criterion: C;
-  /** Index of the term in the query text, for refusals that are only found out later. */
+  /** Index of the term in the query text, for errors that are detected later. */
   at: number;
 }
 
-/** What stands behind the colon of a selector. */
+/** The part of a term after the selector's colon. */
 export interface SelectorValue {
   /** Without quotes. */
   text: string;
-  /** The value as a query of its own: as it was written, without the quotes that enclose all of it. */
+  /** As a query of its own: the source text without enclosing quotes. */
   query: string;
-  /** Where the term begins in the query text. */
+  /** Index of the term in the query text. */
   at: number;
-  /** The refusal of this value. */
+  /** Creates the error for this value. */
   expected(what: string): DomainError;
 }
 
-/** What distinguishes one query language from another: its keywords and selectors. */
+/** Keywords and selectors of a query language. */
 export interface QueryLanguage<C> {
   keyword(text: string): C;
-  /** Selectors by name; each reads its value and throws `value.expected(...)` for one it does not know. */
+  /** Selectors by name; each parses its value and throws `value.expected(...)` for an invalid one. */
   selectors: ReadonlyMap<string, (value: SelectorValue) => C>;
 }
 
-/** Limits of a query text. @see docs/api-conventions.md#query-language */
+/** @see docs/api-conventions.md#query-language */
 export const MAX_QUERY_BYTES = 8192;
 export const MAX_QUERY_TERMS = 200;
 
@@ -45,9 +42,9 @@ const OPERATORS = new Set(['AND', 'OR', 'NOT']);
 const TERM = 'a keyword or a selector';
 
 /**
- * Reads a query text in linear time. The empty text has no clause and is fulfilled by everything.
- * @param path - where the text stands in the request, for the refusal
- * @throws {DomainError} InvalidQueryError naming the place and what was expected there
+ * Parses a query in linear time; the empty one matches everything.
+ * @param path - of the text in the request
+ * @throws {DomainError} InvalidQueryError with the position and what was expected there
  */
 export function parseQuery<C>(text: string, language: QueryLanguage<C>, path = 'query.query'): Query<C> {
   if (text.length > MAX_QUERY_BYTES || new TextEncoder().encode(text).length > MAX_QUERY_BYTES) {
@@ -106,7 +103,7 @@ class Parser<C> {
       const source = token.source.slice(token.sourceColon + 1);
       return read(this.#value(token.at, name, token.text.slice(token.colon + 1), source));
     }
-    // A client sends a space behind the colon.
+    // Some clients send a space after the colon.
     const following = this.#tokens[this.#next];
     if (!following || isOperator(following)) throw this.#error(token.at, `a value after ${name}:`);
     this.#next++;

@@ -1,9 +1,9 @@
 import { DomainError } from '../common/errors.ts';
 
 /**
- * The refusal of a query text: where in it, counted in characters from 1, and what was expected there.
+ * An invalid query: the position, counted in characters from 1, and what was expected there.
  * @param at - index into `text`
- * @param path - where the text stands in the request
+ * @param path - of the text in the request
  * @see docs/api-conventions.md#error-codes
  */
 export function queryError(text: string, at: number, expected: string, path: string): DomainError {
@@ -11,7 +11,7 @@ export function queryError(text: string, at: number, expected: string, path: str
   return new DomainError('InvalidQueryError', `The query is wrong at ${message}`, { details: [{ path, message }] });
 }
 
-/** Characters outside the basic plane are two units of a string and one to people. */
+/** Counts characters outside the basic plane, which are two UTF-16 units, as one. */
 function characterAt(text: string, at: number): number {
   let character = 1;
   for (let index = 0; index < at; index += text.codePointAt(index)! > 0xffff ? 2 : 1) character++;

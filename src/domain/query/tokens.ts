@@ -1,14 +1,13 @@
 import { queryError } from './query-error.ts';
 
-/** One token of a query text. */
 export interface Token {
-  /** Without the quotes. */
+  /** Without quotes. */
   text: string;
-  /** As it was written. */
+  /** As written. */
   source: string;
   /** Index of its first character in the query text. */
   at: number;
-  /** Index in `text` and in `source` of the first colon outside quotes; -1 when there is none. */
+  /** Index in `text` and in `source` of the first colon outside quotes; -1 for none. */
   colon: number;
   sourceColon: number;
   quoted: boolean;
@@ -17,9 +16,9 @@ export interface Token {
 const SPACES = new Set([' ', '\t', '\n', '\r', '\f', '\v']);
 
 /**
- * Cuts a query text into tokens at spaces outside double quotes; a quoted part may stand anywhere in a token, and in it
- * `\"` stands for a quote and `\\` for a backslash. One pass over the text, whatever is in it.
- * @throws {DomainError} InvalidQueryError on a quote without its partner, or U+0000
+ * Splits a query text at spaces outside double quotes, in one pass. Any part of a token may be quoted; inside quotes,
+ * `\"` is a quote and `\\` a backslash.
+ * @throws {DomainError} InvalidQueryError for an unterminated quote or U+0000
  */
 export function tokenize(text: string, path: string): Token[] {
   const tokens: Token[] = [];
@@ -64,7 +63,7 @@ function readToken(text: string, at: number, path: string): Token {
   return { ...token, text: parts.join(''), source: text.slice(at, index) };
 }
 
-/** Index of the quote that ends the quoted part which begins at `open`; -1 when there is none. */
+/** Index of the quote that closes the one at `open`; -1 for none. */
 export function closingQuote(text: string, open: number): number {
   for (let index = open + 1; index < text.length; index++) {
     if (text[index] === '"') return index;

@@ -1,10 +1,10 @@
 import { MAX_INT4 } from '../common/integers.ts';
 import type { SelectorValue } from './parser.ts';
 
-/** Beyond it every moment that can be stored is within reach. */
+/** Large enough to cover every moment that can be stored. */
 const MAX_DAYS = 2_900_000;
 
-/** One of a few words. @throws {DomainError} InvalidQueryError */
+/** One of some words. @throws {DomainError} InvalidQueryError */
 export function readWord<W extends string>(value: SelectorValue, words: readonly W[]): W {
   const word = words.find((candidate) => candidate === value.text);
   if (word === undefined) throw value.expected(`one of ${words.join(', ')}`);
@@ -12,15 +12,14 @@ export function readWord<W extends string>(value: SelectorValue, words: readonly
 }
 
 /**
- * A non-negative integer as an id; 0, which nothing has, for one that is too large to be an id.
- * @throws {DomainError} InvalidQueryError for anything but ASCII digits
+ * An id; 0, which does not exist, if it is too large. @throws {DomainError} InvalidQueryError unless it is ASCII digits
  */
 export function readId(value: SelectorValue, text = value.text): number {
   if (!isDigits(text)) throw value.expected('a non-negative integer');
   return idOrNobody(text);
 }
 
-/** The id that a text spells; 0, which nothing has, for a text that spells none. */
+/** The id in a text; 0, which is never an id, if it contains none. */
 export function idOrNobody(text: string): number {
   const id = isDigits(text) ? Number(text) : 0;
   return id > MAX_INT4 ? 0 : id;
@@ -35,7 +34,7 @@ export function readDays(value: SelectorValue): number {
 const TRUE = ['true', '1', 'yes', 'on'];
 const FALSE = ['false', '0', 'no', 'off'];
 
-/** A truthy or falsy word in any case. @throws {DomainError} InvalidQueryError */
+/** A Boolean word in any case. @throws {DomainError} InvalidQueryError */
 export function readTruth(value: SelectorValue): boolean {
   const word = value.text.toLowerCase();
   if (TRUE.includes(word)) return true;

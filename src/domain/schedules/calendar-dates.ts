@@ -3,9 +3,8 @@ import type { CalendarTimes } from './profile-schedule.ts';
 import { LAST_DATE } from './plan.ts';
 
 /**
- * The first date strictly after `after` at which one of the calendars matches; null when there is none before
- * {@link LAST_DATE}.
- * @remarks Whole minutes in UTC. Bounded: at most every day until then is looked at, in less than a millisecond.
+ * The first match strictly after `after`, in whole UTC minutes; null if none before {@link LAST_DATE}. Takes under 1
+ * ms.
  */
 export function nextCalendarDate(calendars: readonly CalendarTimes[], after: Date): Date | null {
   let found: number | null = null;
@@ -16,7 +15,7 @@ export function nextCalendarDate(calendars: readonly CalendarTimes[], after: Dat
   return found === null ? null : new Date(found);
 }
 
-/** The next dates strictly after `after`, at most `limit`. */
+/** Up to `limit` dates strictly after `after`. */
 export function nextCalendarDates(calendars: readonly CalendarTimes[], after: Date, limit: number): Date[] {
   const dates: Date[] = [];
   for (let next = nextCalendarDate(calendars, after); next && dates.length < limit; ) {
@@ -26,10 +25,7 @@ export function nextCalendarDates(calendars: readonly CalendarTimes[], after: Da
   return dates;
 }
 
-/**
- * The last date up to and including `until` at which one of the calendars matches; null when there is none after
- * `after`.
- */
+/** The last match after `after`, up to and including `until`; null for none. */
 export function lastCalendarDate(calendars: readonly CalendarTimes[], after: Date, until: Date): Date | null {
   let floor = after.getTime();
   let last: Date | null = null;
@@ -60,7 +56,7 @@ function search(calendar: CalendarTimes, from: number, before: number): number |
   return null;
 }
 
-/** The last match up to `until` and after `after`. */
+/** The last match after `after`, up to and including `until`. */
 function searchBack(calendar: CalendarTimes, until: number, after: number): number | null {
   let day = startOfDay(until);
   while (day + DAY_MS > after) {
@@ -95,7 +91,7 @@ function hasDay({ daysOfMonth, daysOfWeek }: CalendarTimes, date: Date): boolean
 
 const times = new WeakMap<CalendarTimes, readonly number[]>();
 
-/** Times of day, ascending, in ms since midnight. */
+/** Times of day in ms since midnight, ascending. */
 function timesOf(calendar: CalendarTimes): readonly number[] {
   const known = times.get(calendar);
   if (known) return known;

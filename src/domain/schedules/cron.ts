@@ -1,8 +1,8 @@
 import type { CalendarTimes } from './profile-schedule.ts';
 
 /**
- * A cron schedule taken apart: values of each field in ascending order, days of the week from 0, Sunday. Null where
- * every day will do; when neither kind of day is null, a date needs only one of them.
+ * A parsed cron schedule with ascending values; weekdays count from 0, Sunday. A day field is null if it allows every
+ * day; if neither is null, a date must match only one of them.
  * @see docs/api-conventions.md#triggers-and-runs
  */
 export interface CronSchedule {
@@ -13,7 +13,7 @@ export interface CronSchedule {
   daysOfWeek: readonly number[] | null;
 }
 
-/** What is wrong with a text, as the end of a sentence about it. */
+/** What is wrong with a text, as the end of an error message. */
 export interface CronProblem {
   problem: string;
 }
@@ -28,7 +28,7 @@ interface Field {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-/** Days of each month, in leap years. */
+/** Days per month in leap years. */
 const LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const FIELDS: readonly Field[] = [
@@ -47,9 +47,9 @@ export function isCronProblem(cron: CronSchedule | CronProblem): cron is CronPro
 }
 
 /**
- * Reads a cron text of exactly five fields: numbers, names of months and weekdays, `*`, lists, ranges and steps.
- * @returns the schedule, or what is wrong: other forms (`@daily`, seconds, years, zones, `L`, `#`, `?`) are refused,
- * and so is what never comes, as 31 February
+ * Parses cron text of exactly five fields: numbers, names of months and weekdays, `*`, lists, ranges and steps.
+ * @returns the schedule, or the problem: other forms (`@daily`, seconds, years, zones, `L`, `#`, `?`) and impossible
+ * dates such as 31 February are rejected
  */
 export function parseCron(text: string): CronSchedule | CronProblem {
   const parts = text.trim().split(/[ \t]+/);
@@ -98,7 +98,7 @@ function readField(text: string, field: Field): number[] | null {
 
 const ITEM = /^(?:(\*)|([a-z]+|\d{1,2})(?:-([a-z]+|\d{1,2}))?)(?:\/(\d{1,2}))?$/i;
 
-/** One item of a list; with a step a single value is the beginning of a range to the end. */
+/** One item of a list; a single value with a step starts a range to the end of the field. */
 function readItem(text: string, field: Field): number[] | null {
   const match = ITEM.exec(text);
   if (!match) return null;
@@ -126,11 +126,7 @@ function sorted(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-/**
- * What a cron schedule means to a server whose calendars match when all of their fields do: where either kind of day is
- * enough, one calendar for each.
- * @see docs/architecture.md#cron
- */
+/** Calendars must match in all fields, so either-day schedules become two. @see docs/architecture.md#cron */
 export function cronCalendars({ daysOfMonth, daysOfWeek, ...times }: CronSchedule): CalendarTimes[] {
   if (daysOfMonth === null || daysOfWeek === null) return [{ ...times, daysOfMonth, daysOfWeek }];
   return [

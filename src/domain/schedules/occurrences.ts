@@ -3,18 +3,17 @@ import { LAST_DATE } from './plan.ts';
 import { isShort, type LongRule, PERIOD_MS, type RecurrenceRule, type ShortRule, WEEKDAYS } from './recurrence-rule.ts';
 import { type DaysOfYear, daysFrom } from './rule-days.ts';
 
-/** Of {@link LAST_DATE}. */
 const LAST_YEAR = LAST_DATE.getUTCFullYear();
-/** 1 January 1970 was a Thursday, the fourth day of a week that begins on Monday. */
+/** 1 January 1970 was a Thursday, the fourth day of a week that starts on Monday. */
 const EPOCH_WEEKDAY = 3;
 
 /**
- * The dates of a rule from its start on, by RFC 5545 and without regard to COUNT and UNTIL: what clocks show, in ms as
- * if in UTC, ascending, each once, to the end of the last year that schedules know.
- * @param start - DTSTART: what the rule does not say comes from it, and its intervals are counted from it
- * @param from - dates before it may be left out
- * @param daysOf - the days that the rule allows, for this start
- * @remarks Bounded whatever the rule: some hundred thousand steps.
+ * The dates of a rule by RFC 5545, ignoring COUNT and UNTIL: local times in ms as if in UTC, ascending and distinct, up
+ * to {@link LAST_DATE}.
+ * @param start - DTSTART: supplies missing parts of the rule, and intervals count from it
+ * @param from - earlier dates may be omitted
+ * @param daysOf - the days that the rule allows for this start
+ * @remarks Limited to some hundred thousand steps for any rule.
  */
 export function occurrences(rule: RecurrenceRule, start: number, from: number, daysOf: DaysOfYear): Generator<number> {
   return isShort(rule) ? ofShort(rule, start, from, daysOf) : ofLong(rule, start, from, daysOf);
@@ -45,7 +44,7 @@ function* ofShort(rule: ShortRule, start: number, from: number, daysOf: DaysOfYe
   }
 }
 
-/** Times of a day, in ms, at which periods begin that the rule allows and whose turn it is. */
+/** Times of day, in ms, at which the allowed periods begin, considering the interval. */
 function intervalTimes(rule: ShortRule, first: number): (day: number) => readonly number[] {
   const { interval } = rule;
   const length = PERIOD_MS[rule.frequency];
@@ -57,7 +56,7 @@ function intervalTimes(rule: ShortRule, first: number): (day: number) => readonl
     for (let period = turn; period < perDay; period += interval) {
       if (isAllowed(period * length)) times.push(period * length);
     }
-    // Of a longer interval a turn hardly comes again.
+    // With longer intervals a turn hardly recurs.
     if (interval < perDay) known.set(turn, times);
     return times;
   };
@@ -67,7 +66,7 @@ function intervalTimes(rule: ShortRule, first: number): (day: number) => readonl
   };
 }
 
-/** Times of a day, in ms, at which periods begin that the rule allows, ascending. Longer periods choose days. */
+/** Times of day, in ms, at which the allowed periods begin, ascending. Longer periods select days instead. */
 export function allowedTimes(rule: ShortRule): Generator<number> {
   const length = PERIOD_MS[rule.frequency];
   const all = (most: number, of: number) => (of < length ? [0] : Array.from({ length: most }, (_, n) => n));
@@ -75,7 +74,7 @@ export function allowedTimes(rule: ShortRule): Generator<number> {
   return products(hours ?? all(24, HOUR_MS), minutes ?? all(60, MINUTE_MS), seconds ?? all(60, SECOND_MS));
 }
 
-/** Tells whether a rule allows a period that begins at a time of day. */
+/** Returns a check whether a rule allows a period that begins at a time of day. */
 export function timeFilter(rule: ShortRule): (time: number) => boolean {
   const { hours, minutes, seconds } = timeLists(rule);
   return (time) =>
@@ -84,7 +83,7 @@ export function timeFilter(rule: ShortRule): (time: number) => boolean {
     (!seconds || seconds.includes(Math.floor(time / SECOND_MS) % 60));
 }
 
-/** The lists that choose among periods: those for times no shorter than a period. */
+/** The lists that select periods: those for units of at least a period's length. */
 function timeLists({ frequency, lists }: ShortRule) {
   const choosing = (name: string, of: number) => (PERIOD_MS[frequency] <= of ? numbersOf(lists[name]) : null);
   return {
@@ -94,7 +93,7 @@ function timeLists({ frequency, lists }: ShortRule) {
   };
 }
 
-/** Times within each period, in ms from its beginning, that the rule allows and BYSETPOS chooses. */
+/** Allowed times within each period after BYSETPOS, in ms from its beginning. */
 export function offsetsOf(rule: ShortRule, start: number): number[] {
   const length = PERIOD_MS[rule.frequency];
   const { lists } = rule;
@@ -111,7 +110,7 @@ export function offsetsOf(rule: ShortRule, start: number): number[] {
   return places ? places.map((place) => times[place]!) : times;
 }
 
-/** Times of day of a rule of weeks, months or years, in ms. */
+/** Times of day of a weekly, monthly or yearly rule, in ms. */
 export function timesOf({ lists }: LongRule, start: number): number[] {
   const at = new Date(start);
   return [
@@ -123,7 +122,7 @@ export function timesOf({ lists }: LongRule, start: number): number[] {
   ];
 }
 
-/** Days of a rule by the period they are in, without those that have none. Begins with a period's first day. */
+/** The days of a rule grouped by period, without empty periods. Starts at the first day of a period. */
 export function* periodsFrom(
   rule: LongRule,
   first: number,
@@ -144,7 +143,7 @@ export function* periodsFrom(
   if (days.length > 0) yield { period, days };
 }
 
-/** The dates of one period, ascending: all, or those that BYSETPOS chooses. */
+/** The dates of one period after BYSETPOS, ascending. */
 export function* chosen(rule: LongRule, days: readonly number[], times: readonly number[]): Generator<number> {
   const places = placesOf(rule, days.length * times.length);
   if (places === null) {
@@ -156,7 +155,7 @@ export function* chosen(rule: LongRule, days: readonly number[], times: readonly
   }
 }
 
-/** Places that BYSETPOS chooses in a set of some dates, from 0, ascending, each once; null: all. */
+/** Indexes from 0 that BYSETPOS selects from `size` dates, ascending and distinct; null for all. */
 function placesOf({ lists }: RecurrenceRule, size: number): number[] | null {
   const positions = lists['BYSETPOS']?.map(Number);
   if (!positions) return null;
@@ -164,21 +163,21 @@ function placesOf({ lists }: RecurrenceRule, size: number): number[] | null {
   return ascending(places.filter((place) => place >= 0 && place < size));
 }
 
-/** The first day of the period that a day is in, by its number since 1970. */
+/** The first day of a day's period, as a day number since 1970. */
 export function firstDayOf(rule: LongRule, day: number): number {
   if (rule.frequency === 'WEEKLY') return periodOf(rule, day) * 7 + weekOffset(rule);
   const date = new Date(day * DAY_MS);
   return Date.UTC(date.getUTCFullYear(), rule.frequency === 'YEARLY' ? 0 : date.getUTCMonth(), 1) / DAY_MS;
 }
 
-/** Number of the year, month or week that a day is in; neighbours differ by one. */
+/** Sequential number of a day's year, month or week. */
 function periodOf(rule: LongRule, day: number): number {
   if (rule.frequency === 'WEEKLY') return Math.floor((day - weekOffset(rule)) / 7);
   const date = new Date(day * DAY_MS);
   return rule.frequency === 'YEARLY' ? date.getUTCFullYear() : date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** A day on which a week begins, by its number since 1970. */
+/** The number since 1970 of any day on which a week begins. */
 function weekOffset({ weekStart }: RecurrenceRule): number {
   return WEEKDAYS.indexOf(weekStart) - EPOCH_WEEKDAY;
 }
@@ -187,7 +186,7 @@ function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
 
-/** Times of hours, minutes and seconds in ms, ascending as these are. */
+/** All combinations as times in ms, ascending like the lists. */
 function* products(hours: readonly number[], minutes: readonly number[], seconds: readonly number[]) {
   for (const hour of hours) {
     for (const minute of minutes) {
@@ -204,7 +203,7 @@ function ascending(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-/** Remainder from 0 on, also of negative numbers. */
+/** Non-negative remainder, also for negative numbers. */
 function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor;
 }

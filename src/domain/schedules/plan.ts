@@ -1,39 +1,37 @@
-/** Dates planned ahead of a schedule. */
+/** Number of dates that are planned ahead. */
 export const PLANNED_DATES = 26;
-/** With fewer dates ahead the plan is refilled. */
+/** The plan is refilled when fewer dates are left. */
 export const REFILL_BELOW = 13;
-/** How old the moment of an operator's run may be, and how long before it the last edit must have been. */
+/** Maximum age of an operator's run, and minimum time between the last edit and the run. */
 const OPERATOR_MS = 60_000;
-/** A server's clock may be ahead of ours by this much. */
+/** Maximum difference between the clocks of two servers. */
 const SKEW_MS = 60_000;
-/** Rules are counted from their start; it is not before. */
+/** Earliest start of rules. */
 export const FIRST_DATE = new Date(Date.UTC(1900, 0, 1));
-/** The server's calendars end with the year 2099. */
+/** Calendars of the Temporal server end with the year 2099. */
 export const LAST_DATE = new Date(Date.UTC(2100, 0, 1));
 
-/** The next planned date after `now`; null when there is none. */
 export function nextDate(planned: readonly Date[], now: Date): Date | null {
   return planned.find((date) => date > now) ?? null;
 }
 
-/** The latest planned date that is due at `now`; null when none is. */
+/** The latest planned date up to `now`; null for none. */
 export function lastDueDate(planned: readonly Date[], now: Date): Date | null {
   return planned.findLast((date) => date <= now) ?? null;
 }
 
-/** Whether a date still lies ahead, by more than clocks differ: its run must not be made yet. */
+/** Whether a date lies in the future by more than the clock difference, so that its run must not start yet. */
 export function isAhead(scheduledTime: Date, now: Date): boolean {
   return scheduledTime.getTime() - now.getTime() > SKEW_MS;
 }
 
-/** Whether too few dates are ahead. */
 export function needsRefill(planned: readonly Date[], now: Date): boolean {
   return planned.filter((date) => date > now).length < REFILL_BELOW;
 }
 
 /**
- * Whether an unplanned run was started by an operator: its time is now.
- * @param editedAt - last edit of the profile. Just after it, the run may come from an outdated schedule
+ * Whether an operator started an unplanned run: its time is about now.
+ * @param editedAt - last edit of the profile; shortly afterwards the run may come from the previous schedule
  */
 export function isByOperator(editedAt: Date, scheduledTime: Date, now: Date): boolean {
   const isNow = now.getTime() - scheduledTime.getTime() <= OPERATOR_MS;

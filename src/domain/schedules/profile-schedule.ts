@@ -1,4 +1,4 @@
-/** Moments in UTC whose every field matches; null matches anything. */
+/** Times in UTC that match in every field; null matches anything. */
 export interface CalendarTimes {
   minutes: readonly number[];
   hours: readonly number[];
@@ -10,37 +10,35 @@ export interface CalendarTimes {
   daysOfWeek: readonly number[] | null;
 }
 
-/** When a schedule is due: at single dates, or whenever one of some calendars matches. */
+/** Either single dates or all times that match a calendar. */
 export type ScheduleTimes =
   | { kind: 'dates'; dates: readonly Date[] }
   | { kind: 'calendars'; calendars: readonly CalendarTimes[]; startAt: Date | null };
 
-/** What the schedule of a profile on the Temporal server should be like. */
+/** The expected state of a profile's schedule on the Temporal server. */
 export interface DesiredSchedule {
   kind: ProfileKindName;
   profileId: number;
   accountId: number;
   times: ScheduleTimes;
-  /** Shown beside the workflows it starts; encrypted. */
+  /** Shown with the started workflows; encrypted. */
   summary: string;
-  /** Shown beside the schedule; not encrypted. */
+  /** Shown with the schedule; not encrypted. */
   note: string;
 }
 
-/** Whether nothing is due any more. */
+/** Whether no date is left. */
 export function isExhausted({ times }: DesiredSchedule): boolean {
   return times.kind === 'dates' ? times.dates.length === 0 : times.calendars.length === 0;
 }
 
 /**
- * The outcome of a date. `busy`: every computer still has an open run; `known`: it has a run already, or the only run of the
- * profile was started before; `superseded`: a later date is due as well; `too-soon`: the previous run is closer than the
- * limits allow; `not-planned`: the profile was changed meanwhile, or the date is in the future; `archived`: there is no
- * active profile.
+ * The outcome of a date. `busy`: all computers have an open run; `known`: the date already has a run, or a one-time
+ * profile has run; `superseded`: a later date is due too; `too-soon`: the previous run is too recent; `not-planned`:
+ * the profile was changed, or the date is in the future; `archived`: there is no active profile.
  */
 export type DueOutcome = 'started' | 'busy' | 'known' | 'superseded' | 'too-soon' | 'not-planned' | 'archived';
 
-/** Kinds of profiles that schedules start. */
 export const PROFILE_KINDS = ['usg', 'script'] as const;
 export type ProfileKindName = (typeof PROFILE_KINDS)[number];
 
@@ -49,7 +47,7 @@ export function scheduleIdOf(kind: ProfileKindName, profileId: number): string {
   return `${kind}/${profileId}`;
 }
 
-/** The profile a schedule belongs to; null for any other id. */
+/** The profile of a schedule; null for any other id. */
 export function parseScheduleId(id: string): { kind: ProfileKindName; profileId: number } | null {
   const match = /^([a-z]+)\/([1-9]\d{0,9})$/.exec(id);
   const kind = PROFILE_KINDS.find((name) => name === match?.[1]);

@@ -1,17 +1,17 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../common/durations.ts';
 import { type RuleParts, readParts } from './rule-parts.ts';
 
-/** Days of the week in the order of ISO 8601. */
+/** In the order of ISO 8601. */
 export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** Frequencies whose periods hold several days. */
+/** Frequencies with periods of several days. */
 export type LongFrequency = 'YEARLY' | 'MONTHLY' | 'WEEKLY';
-/** Those whose periods have one length, a day or less. */
+/** Frequencies with periods of fixed length, up to a day. */
 export type ShortFrequency = 'DAILY' | 'HOURLY' | 'MINUTELY' | 'SECONDLY';
 export type Frequency = LongFrequency | ShortFrequency;
 
-/** A recurrence rule whose every part is known, in range and allowed beside the others. */
+/** A valid recurrence rule. */
 export type RecurrenceRule = LongRule | ShortRule;
 export type LongRule = RuleOf<LongFrequency>;
 export type ShortRule = RuleOf<ShortFrequency>;
@@ -23,26 +23,25 @@ interface RuleOf<F extends Frequency> {
   interval: number;
   count: number | null;
   until: RuleEnd | null;
-  /** On which weeks begin. */
+  /** First day of each week. */
   weekStart: Weekday;
-  /** Lists of the rule by name (`BYDAY`, `BYMONTH`, ...), each entry once. */
+  /** Lists of the rule by name (`BYDAY`, `BYMONTH`, ...), without duplicates. */
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The last moment that may be a date. */
+/** The last time that may be a date. */
 export interface RuleEnd {
-  /** Ms; what clocks show, as if in UTC, when `isLocal`. */
+  /** In ms; local time as if in UTC when `isLocal`. */
   time: number;
-  /** In the time zone of the rule, as a date and a time without Z are. */
+  /** In the time zone of the rule, as dates and times without Z are. */
   isLocal: boolean;
 }
 
-/** Why a text is no usable rule. */
 export interface RuleProblem {
   message: string;
 }
 
-/** Length in ms of the periods of each frequency that has one length. */
+/** Length of fixed-length periods, in ms. */
 export const PERIOD_MS: Readonly<Record<ShortFrequency, number>> = {
   DAILY: DAY_MS,
   HOURLY: HOUR_MS,
@@ -51,21 +50,20 @@ export const PERIOD_MS: Readonly<Record<ShortFrequency, number>> = {
 };
 
 const MAX_LENGTH = 1000;
-/** Of longer periods; of hours, minutes and seconds as many as so many days have. */
+/** For longer periods; for hours, minutes and seconds the equivalent of so many days. */
 const MAX_INTERVAL = 3650;
 /** Weekly for nearly two centuries. */
 const MAX_COUNT = 9999;
 const FREQUENCIES: readonly string[] = ['YEARLY', 'MONTHLY', 'WEEKLY', ...Object.keys(PERIOD_MS)];
 
-/** Whether the periods of a rule have one length, a day or less. */
+/** Whether the periods of a rule have a fixed length of up to a day. */
 export function isShort(rule: RecurrenceRule): rule is ShortRule {
   return rule.frequency in PERIOD_MS;
 }
 
 /**
- * Reads one RFC 5545 recurrence rule, with or without `RRULE:`, by a grammar of our own: the rrule library does not
- * check its input.
- * @remarks Linear in the length of the text. DTSTART, EXDATE, TZID and a second rule are refused.
+ * Validates one RFC 5545 recurrence rule in linear time, because the rrule library does not. `RRULE:` is optional;
+ * DTSTART, EXDATE, TZID and a second rule are rejected.
  */
 export function parseRule(text: string): RecurrenceRule | RuleProblem {
   if (text.length > MAX_LENGTH) return invalid(`must not have more than ${MAX_LENGTH} characters`);
@@ -98,7 +96,7 @@ export function parseRule(text: string): RecurrenceRule | RuleProblem {
   };
 }
 
-/** Tells the outcomes of {@link parseRule} apart. */
+/** Narrows the result of {@link parseRule}. */
 export function isProblem(outcome: RecurrenceRule | RuleProblem): outcome is RuleProblem {
   return 'message' in outcome;
 }
@@ -116,7 +114,7 @@ function readNumber(parts: RuleParts, name: string, most: number): number | null
 
 const UNTIL = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$/;
 
-/** A date stands for its whole day. */
+/** A date means its whole day. */
 function readUntil(value: string | undefined): RuleEnd | null | string {
   if (value === undefined) return null;
   const problem = 'UNTIL must be a date or a UTC date and time such as 20361231T235959Z';
@@ -133,7 +131,7 @@ function readUntil(value: string | undefined): RuleEnd | null | string {
   return { time: until.getTime() + (isDate ? DAY_MS - 1 : 0), isLocal: match[7] !== 'Z' };
 }
 
-/** Which parts may stand beside which, by RFC 5545 (3.3.10). */
+/** Checks which parts may be combined, by RFC 5545 (3.3.10). */
 function findConflict(frequency: Frequency, lists: RecurrenceRule['lists']): string | null {
   const has = (name: string) => lists[name] !== undefined;
   const yearly = frequency === 'YEARLY';
@@ -148,7 +146,7 @@ function findConflict(frequency: Frequency, lists: RecurrenceRule['lists']): str
   }
   if (ordinals.length > 0 && has('BYWEEKNO')) return 'BYDAY with a number cannot be used with BYWEEKNO';
   if (!yearly && ordinals.some((n) => Math.abs(n) > 5)) return 'BYDAY must not count beyond the fifth of a month';
-  // Such a week may hold days of two years, and RFC 5545 does not say which year's set they are in.
+  // Such weeks may contain days of two years, and RFC 5545 does not define which year's set they belong to.
   const isAtYearEnd = lists['BYWEEKNO']?.some((number) => Math.abs(Number(number)) >= 52);
   if (has('BYSETPOS') && isAtYearEnd) return 'BYSETPOS cannot be used with BYWEEKNO beyond 51';
   if (has('BYSETPOS') && Object.keys(lists).length === 1) return 'BYSETPOS needs another BY part';

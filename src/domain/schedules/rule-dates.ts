@@ -6,23 +6,23 @@ import type { RecurrenceRule, RuleEnd } from './recurrence-rule.ts';
 import type { DaysOfYear } from './rule-days.ts';
 import { SHORTEST_GAP_MS } from './rule-frequency.ts';
 
-/** A rule with all that its dates depend on. */
+/** A rule and everything that its dates depend on. */
 export interface RuleSchedule {
   rule: RecurrenceRule;
-  /** DTSTART: a date of its own, on the rule or not, and the first of COUNT. */
+  /** DTSTART: always a date, even if it does not match the rule, and the first one of COUNT. */
   start: Date;
-  /** IANA name: what BY parts, the start and UNTIL without Z mean is what clocks there show. */
+  /** IANA name of the zone for BY parts, the start and UNTIL without Z. */
   timezone: string;
-  /** The days that the rule allows, for this start. */
+  /** The days that the rule allows for this start. */
   daysOf: DaysOfYear;
-  /** Whether the start was planned ahead, so that the next date must not be less than seven days after it. */
+  /** Whether the start was planned ahead, so that the next date must be at least seven days later. */
   isStartPlanned: boolean;
 }
 
 /**
- * The dates of a schedule after a moment and before {@link LAST_DATE}, ascending, each once.
- * @remarks Days and times are those that clocks in the time zone show, and so are the seven days between two dates: a
- * change of clocks may shorten them by as much. Dates left out for their distance to the start do not count for COUNT.
+ * The dates of a schedule after a moment and before {@link LAST_DATE}, ascending and distinct.
+ * @remarks Days, times and the seven days between dates are local time, so that a clock change may shorten a gap. Dates
+ * omitted for being too close to the start do not count for COUNT.
  */
 export function* datesOf(schedule: RuleSchedule, after: Date): Generator<Date> {
   const { rule, start, timezone, isStartPlanned } = schedule;
@@ -30,11 +30,11 @@ export function* datesOf(schedule: RuleSchedule, after: Date): Generator<Date> {
   if (start > after) yield start;
   if (count === rule.count) return;
   const earliest = wallClockAt(timezone, start.getTime()) + (isStartPlanned ? SHORTEST_GAP_MS : 1);
-  // What is counted is counted from the start. Clocks are never as far as two days from UTC.
+  // COUNT includes all dates since the start. Local time differs from UTC by less than two days.
   const from = rule.count === null ? Math.max(earliest, after.getTime() - 2 * DAY_MS) : earliest;
   let last = start.getTime();
   for (const date of ruleDates(schedule, from)) {
-    // Two times that clocks skip and show may be one instant.
+    // A skipped local time and an existing one may be the same instant.
     if (date.getTime() <= last) continue;
     last = date.getTime();
     if (date > after) yield date;
@@ -43,18 +43,18 @@ export function* datesOf(schedule: RuleSchedule, after: Date): Generator<Date> {
   }
 }
 
-/** Whether any date is of the rule itself: the start alone is none unless it is on the rule. */
+/** Whether any date matches the rule; the start only counts if it does. */
 export function hasRuleDate(schedule: RuleSchedule): boolean {
   const from = wallClockAt(schedule.timezone, schedule.start.getTime());
   return !ruleDates(schedule, from).next().done;
 }
 
-/** The moment after which a rule has no date. */
+/** The instant after which a rule has no date. */
 export function endOf({ time, isLocal }: RuleEnd, timezone: string): Date {
   return new Date(isLocal ? instantOf(timezone, time) : time);
 }
 
-/** Dates of the rule from a time on that clocks show, whatever COUNT is, up to UNTIL. */
+/** Dates of the rule from a local time on and up to UNTIL, ignoring COUNT. */
 function* ruleDates({ rule, start, timezone, daysOf }: RuleSchedule, from: number): Generator<Date> {
   const { until } = rule;
   for (const wall of occurrences(rule, wallClockAt(timezone, start.getTime()), from, daysOf)) {

@@ -4,27 +4,26 @@ import { type RecurrenceRule, WEEKDAYS, type Weekday } from './recurrence-rule.t
 /** The days of a year that a rule allows, from 0 for 1 January, ascending. */
 export type DaysOfYear = (year: number) => readonly number[];
 
-/** What a rule says of the days of a year. */
+/** The parts of a rule that select days of a year. */
 export interface DayParts {
   /** From 1. */
   months: readonly number[];
-  /** From 1, or from -1 on for those counted from the end of the month; null allows all. */
+  /** From 1, or from -1 counted from the end of the month; null allows all. */
   monthDays: readonly number[] | null;
-  /** As those of the month, of the year. */
+  /** Like `monthDays`, within the year. */
   yearDays: readonly number[] | null;
-  /** Null allows all. `ordinal` counts within each month where `isOrdinalOfMonth`, else within the year; 0 means every. */
+  /** Null allows all. `ordinal` counts within months if `isOrdinalOfMonth`, else within the year; 0 means every. */
   weekdays: readonly { day: Weekday; ordinal: number }[] | null;
   isOrdinalOfMonth: boolean;
-  /** As those of the month, of the year's weeks. */
+  /** Like `monthDays`, for the weeks of the year. */
   weeks: readonly number[] | null;
 }
 
 const ALL_MONTHS = Array.from({ length: 12 }, (_, month) => month + 1);
 
 /**
- * The parts of a rule that choose days, with those that RFC 5545 (3.3.10) takes from the start where the rule lacks
- * them: the weekday of a weekly rule, the day of a monthly, the day and month of a yearly one.
- * @param start - what clocks show at the start, in ms as if in UTC
+ * The parts of a rule that select days, completed from the start (local time, ms as if in UTC) by RFC 5545 (3.3.10):
+ * the weekday of a weekly rule, the day of a monthly one, the day and month of a yearly one.
  */
 export function dayParts({ frequency, lists }: RecurrenceRule, start: number): DayParts {
   const date = new Date(start);
@@ -53,7 +52,7 @@ function weekdayOf(date: Date): Weekday {
   return WEEKDAYS[(date.getUTCDay() + 6) % 7]!;
 }
 
-/** Every day from one on to the end of a year that the rule allows, by its number since 1970, ascending. */
+/** Allowed days from one to the end of a year, as day numbers since 1970, ascending. */
 export function* daysFrom(first: number, lastYear: number, daysOf: DaysOfYear): Generator<number> {
   for (let year = new Date(first * DAY_MS).getUTCFullYear(); year <= lastYear; year += 1) {
     const newYear = Date.UTC(year, 0, 1) / DAY_MS;

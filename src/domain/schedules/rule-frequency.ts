@@ -3,28 +3,24 @@ import { allowedTimes, chosen, firstDayOf, offsetsOf, periodsFrom, timeFilter, t
 import { isShort, type LongRule, PERIOD_MS, type RecurrenceRule, type ShortRule } from './recurrence-rule.ts';
 import { type DaysOfYear, daysFrom } from './rule-days.ts';
 
-/** Neighbouring dates of a rule are at least this far apart, by what clocks show. */
+/** Minimum local time between two dates of a rule. */
 export const SHORTEST_GAP_MS = 7 * DAY_MS;
 
-/** `never`: it has no date, whenever it starts. */
+/** `never`: it has no date for any start. */
 export type RuleFrequency = 'never' | 'too-often' | 'weekly-at-most';
 
-/**
- * A whole cycle of the calendar: in 28 years every kind of year (its first weekday, its length, those of its neighbours)
- * has each of its neighbours once. Years that end a century and are no leap years bring no other pair of dates.
- */
+/** Start of a 28-year cycle with every kind of year next to each possible neighbor; century years add no other gaps. */
 const FIRST_YEAR = 2001;
 const LAST_YEAR = FIRST_YEAR + 29;
-/** The last week of the last year is cut off. */
+/** Excludes the incomplete last week. */
 const END = Date.UTC(LAST_YEAR, 11, 1);
 const BEGIN_DAY = Date.UTC(FIRST_YEAR, 0, 7) / DAY_MS;
 
 /**
- * How often a rule has dates, judged by all dates that it can have: over a whole cycle of the calendar, in whichever of
- * its periods INTERVAL begins to count, and without COUNT and UNTIL. The start does not matter: what a rule takes from
- * it is one weekday, day or time.
- * @param daysOf - the days that the rule allows, for any start
- * @remarks Bounded whatever the rule: some hundred thousand steps.
+ * Classifies a rule by all its possible dates: over a calendar cycle, with any offset of INTERVAL, ignoring COUNT and
+ * UNTIL. The start is irrelevant, since it only supplies one weekday, day or time.
+ * @param daysOf - the days that the rule allows for any start
+ * @remarks Limited to some hundred thousand steps for any rule.
  */
 export function frequencyOf(rule: RecurrenceRule, daysOf: DaysOfYear): RuleFrequency {
   return isShort(rule) ? judgeShort(rule, daysOf) : judgeLong(rule, daysOf);
@@ -47,7 +43,7 @@ function judgeLong(rule: LongRule, daysOf: DaysOfYear): RuleFrequency {
   return isNever ? 'never' : 'weekly-at-most';
 }
 
-/** Any two periods are both of the rule for some start when they are a multiple of the interval apart. */
+/** Two periods can occur together, for some start, if their distance is a multiple of the interval. */
 function judgeShort(rule: ShortRule, daysOf: DaysOfYear): RuleFrequency {
   const offsets = offsetsOf(rule, 0);
   const distances = dayDistances(daysOf);
@@ -64,7 +60,7 @@ function judgeShort(rule: ShortRule, daysOf: DaysOfYear): RuleFrequency {
   return 'weekly-at-most';
 }
 
-/** Distances up to a week between two days that a rule allows, in days; 0 where it allows any. */
+/** Distances of up to a week between two allowed days, in days; 0 if any day is allowed. */
 function dayDistances(daysOf: DaysOfYear): ReadonlySet<number> {
   const distances = new Set<number>();
   let latest: number[] = [];

@@ -1,6 +1,6 @@
 import { nearestName } from '../common/nearest-name.ts';
 
-/** The parts of a rule by name: single values as lists of one. */
+/** The parts of a rule by name; single values are lists of one. */
 export type RuleParts = ReadonlyMap<string, readonly string[]>;
 
 const SINGLE: readonly string[] = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST'];
@@ -14,7 +14,7 @@ const fromEitherEnd = (to: number) => (entry: string) =>
 const WEEKDAY = /^(MO|TU|WE|TH|FR|SA|SU)$/;
 const NUMBERED_WEEKDAY = /^([+-]?(?:[1-9]|[1-4]\d|5[0-3]|0[1-9]))?(MO|TU|WE|TH|FR|SA|SU)$/;
 
-/** What one entry of each list may be. */
+/** Valid entries of each list. */
 const LISTS: Readonly<Record<string, { valid: (entry: string) => boolean; what: string }>> = {
   BYMONTH: { valid: between(1, 12), what: 'months from 1 to 12' },
   BYWEEKNO: { valid: fromEitherEnd(53), what: 'weeks from 1 to 53 or -53 to -1' },
@@ -28,8 +28,8 @@ const LISTS: Readonly<Record<string, { valid: (entry: string) => boolean; what: 
 };
 
 /**
- * Splits a rule in upper case into its parts, every list entry once and without needless signs and zeros.
- * @returns the problem when a part is unknown, given twice, empty or out of range
+ * Splits an upper-case rule into normalized parts. @returns a problem if a part is unknown, repeated, empty or out of
+ * range
  */
 export function readParts(rule: string): RuleParts | string {
   const misplaced = findMisplaced(rule);
@@ -53,10 +53,10 @@ export function readParts(rule: string): RuleParts | string {
 }
 
 const NAMES: readonly string[] = [...SINGLE, ...Object.keys(LISTS)];
-/** Lines of a calendar beside its rules; what they say stands in other fields, or cannot be said. */
+/** Calendar properties that belong in other fields or are not supported. */
 const OTHER_LINES = /(?:^|[\s;])(DTSTART|DTEND|EXDATE|EXRULE|RDATE|TZID)\b/;
 
-/** What stands in a rule and has no place there. */
+/** The calendar property that does not belong in a rule. */
 function findMisplaced(rule: string): string | null {
   if (rule === '') return 'must not be empty';
   const [, line] = OTHER_LINES.exec(rule) ?? [];
@@ -76,7 +76,7 @@ function unknownPart(name: string): string {
 
 const MAX_SHOWN = 40;
 
-/** Text of a rule as a refusal shows it. */
+/** A rule's text as shown in errors. */
 function shown(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
 }

@@ -5,17 +5,17 @@ import { WEEKDAYS, type Weekday } from './recurrence-rule.ts';
 const EPOCH_WEEKDAY = 3;
 
 /**
- * Whether a date lies in one of the weeks of its year: the first week is the first with at least four days in the year,
- * so that the first days of January may be in the last week of the year before.
- * @param numbers - from 1 on, or from -1 on for those counted from the end of the year
- * @param start - on which weeks begin
+ * Whether a date lies in one of the given weeks of its year. The first week is the first with at least four days in the
+ * year, so that early January may belong to the last week of the previous year.
+ * @param numbers - from 1, or from -1 counted from the end of the year
+ * @param start - first day of each week
  * @see RFC 5545 3.3.10, BYWEEKNO
  */
 export function isInWeeks(date: Date, numbers: readonly number[], start: Weekday): boolean {
   const day = Math.floor(date.getTime() / DAY_MS);
   // Days before the epoch are negative, and so are their remainders.
   const sinceStart = (((day + EPOCH_WEEKDAY - WEEKDAYS.indexOf(start)) % 7) + 7) % 7;
-  // The year of a week is the one that its fourth day is in.
+  // A week belongs to the year of its fourth day.
   const fourth = day - sinceStart + 3;
   const year = new Date(fourth * DAY_MS).getUTCFullYear();
   const firstDay = Date.UTC(year, 0, 1) / DAY_MS;

@@ -4,14 +4,14 @@ import { lastCalendarDate, nextCalendarDate } from './calendar-dates.ts';
 import type { CalendarTimes } from './profile-schedule.ts';
 import { LAST_DATE } from './plan.ts';
 
-/** Calendars and the time zone whose clocks they mean. A time that clocks skip or show twice is a date once. */
+/** Calendars in local time. A skipped or repeated time occurs once. */
 export interface ZonedCalendars {
   calendars: readonly CalendarTimes[];
   /** IANA name. */
   timezone: string;
 }
 
-/** The first date strictly after a moment; null when there is none before {@link LAST_DATE}. */
+/** The first date strictly after a moment; null if none before {@link LAST_DATE}. */
 export function nextZonedDate({ calendars, timezone }: ZonedCalendars, after: Date): Date | null {
   if (isUtc(timezone)) return nextCalendarDate(calendars, after);
   let found: number | null = null;
@@ -24,7 +24,7 @@ export function nextZonedDate({ calendars, timezone }: ZonedCalendars, after: Da
   return found === null || found >= LAST_DATE.getTime() ? null : new Date(found);
 }
 
-/** The next dates strictly after a moment, at most `limit`. */
+/** Up to `limit` dates strictly after a moment. */
 export function nextZonedDates(zoned: ZonedCalendars, after: Date, limit: number): Date[] {
   const dates: Date[] = [];
   for (let next = nextZonedDate(zoned, after); next && dates.length < limit; next = nextZonedDate(zoned, next)) {
@@ -33,12 +33,12 @@ export function nextZonedDates(zoned: ZonedCalendars, after: Date, limit: number
   return dates;
 }
 
-/** The last date up to and including `until`; null when there is none after `after`. */
+/** The last date after `after`, up to and including `until`; null for none. */
 export function lastZonedDate({ calendars, timezone }: ZonedCalendars, after: Date, until: Date): Date | null {
   if (isUtc(timezone)) return lastCalendarDate(calendars, after, until);
   const floor = new Date(wallClockAt(timezone, after.getTime()) - DAY_MS);
   let found: number | null = null;
-  // Clocks that were set back have shown later times already.
+  // Clocks that were set back have already shown later times.
   const repeated = Math.max(0, -changeBefore(timezone, until.getTime()));
   const top = new Date(wallClockAt(timezone, until.getTime()) + repeated);
   let last = lastCalendarDate(calendars, floor, top);
@@ -50,14 +50,14 @@ export function lastZonedDate({ calendars, timezone }: ZonedCalendars, after: Da
   return found === null ? null : new Date(found);
 }
 
-/** The earliest time that may stand for an instant: what clocks show then, or what they would show without the last gap. */
+/** The earliest local time that may denote an instant: the current one, or the one without the last gap. */
 function earliestWall(timezone: string, instant: number): number {
   return wallClockAt(timezone, instant) - Math.max(0, changeBefore(timezone, instant));
 }
 
 /**
- * From when on a run may follow another: so many ms later by what clocks show. Within a day after clocks were set forward
- * it is as much sooner, for the run may be one whose time was skipped.
+ * The earliest next run, `ms` later in local time; earlier on the day after a gap, as the previous run may have had a
+ * skipped time.
  */
 export function earliestAfter(timezone: string, run: Date, ms: number): Date {
   return new Date(instantOf(timezone, earliestWall(timezone, run.getTime()) + ms));

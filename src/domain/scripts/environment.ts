@@ -1,7 +1,6 @@
 /** Type of the message that makes an agent run a script. */
 export const SCRIPT_MESSAGE = 'execute-script';
 
-/** Who started a run, and when. */
 export interface RunOrigin {
   /** Id of a person. */
   creatorId: number;
@@ -10,12 +9,12 @@ export interface RunOrigin {
 
 type Environment = Record<string, string>;
 
-/** Variables of a run beside those that differ from computer to computer. @see docs/agent-protocol.md#scripts */
+/** Variables that are the same on all computers of a run. @see docs/agent-protocol.md#scripts */
 export function runEnvironment(run: RunOrigin & { accountName: string }, publicUrl: string): Environment {
   return { LANDSCAPE_ACCOUNT: run.accountName, LANDSCAPE_URL: publicUrl, ...orderEnvironment(run) };
 }
 
-/** Variables of one computer's part of a run, its tags as they are when it is given the message. */
+/** Variables of one computer, with its tags at the time when its message is created. */
 export function computerEnvironment(
   activityId: number,
   { computerId, tags }: { computerId: number; tags: readonly string[] },
@@ -27,7 +26,7 @@ export function computerEnvironment(
   };
 }
 
-/** A message to be repeated by another person; a script learns of it by its environment. */
+/** Replaces the creator in a message that another person repeats; scripts receive it in their environment. */
 export function withRunOrigin<T extends { type: string; fields: Readonly<Record<string, unknown>> }>(
   message: T,
   order: RunOrigin,

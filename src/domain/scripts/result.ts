@@ -1,10 +1,9 @@
-/** Type of an operation that runs a script. */
 export const EXECUTE_SCRIPT = 'ExecuteScriptRequest';
 
-/** Seconds that an agent has for telling of the end of a script after its time limit. @see docs/api-conventions.md#triggers-and-runs */
+/** Allowed for the report after the time limit. @see docs/api-conventions.md#triggers-and-runs */
 export const ANSWER_GRACE_SECONDS = 600;
 
-/** Result text of a run that the server ends because nothing was heard of it. */
+/** Result text of a run without a report in time. */
 export const NO_ANSWER = 'The computer did not answer within 10 minutes after the time limit of the script.';
 
 /** First line of the result text by the agent's code. @see docs/agent-protocol.md#scripts */
@@ -14,11 +13,7 @@ const WORDS: Readonly<Record<number, string>> = {
   104: 'An attachment of the script could not be fetched.',
 };
 
-/**
- * What is shown as the result of an operation: of a script that ended badly how it did so, in a line of its own before
- * its whole output; of everything else what was reported.
- * @remarks The output itself is stored as it came.
- */
+/** The displayed result: a failed script gets a line with the reason before its unchanged output. */
 export function shownResult(operation: {
   type: string;
   result_code: number | null;

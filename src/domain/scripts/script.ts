@@ -4,7 +4,7 @@ import { ANSWER_GRACE_SECONDS, EXECUTE_SCRIPT } from './result.ts';
 export const SCRIPT_STATUSES = ['active', 'archived', 'redacted'] as const;
 export type ScriptStatus = (typeof SCRIPT_STATUSES)[number];
 
-/** Who runs a script that names nobody, and for how many seconds. @see docs/api-conventions.md#limits-of-fields */
+/** @see docs/api-conventions.md#limits-of-fields */
 export const DEFAULT_USERNAME = 'root';
 export const DEFAULT_TIME_LIMIT = 300;
 
@@ -16,7 +16,7 @@ const MARK = '#!';
 /** Longest path with arguments, in UTF-16 code units. */
 const MAX_INTERPRETER_LENGTH = 1001;
 
-/** A script as it is kept: how to run it, and what is run. */
+/** A script as stored. */
 export interface ScriptBody {
   /** Path with optional arguments, without `#!`. */
   interpreter: string;
@@ -27,8 +27,7 @@ export interface ScriptBody {
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * Splits a script's text into interpreter and code. A byte-order mark, which editors put first, is dropped.
- * @returns null when its first line is not `#!` and the absolute path of an interpreter
+ * Drops a leading byte-order mark. @returns null unless the first line is `#!` and an absolute path of an interpreter
  */
 export function parseScript(given: string): ScriptBody | null {
   const text = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
@@ -42,15 +41,14 @@ export function parseScript(given: string): ScriptBody | null {
 }
 
 /**
- * The code as a computer gets it: with the line ends of its interpreter, which takes a carriage return for a part of the
- * command. Programs of Windows keep what they were given.
+ * The code as sent: with LF line ends, because interpreters treat CR as part of a command, except for Windows programs.
  */
 export function executableCode({ interpreter, code }: ScriptBody): string {
   const isWindows = interpreter.split(/[ \t]+/).some((word) => /\.(exe|cmd|bat)$/i.test(word));
   return isWindows || !code.includes('\r') ? code : code.replaceAll('\r\n', '\n');
 }
 
-// By hand: an expression for blanks before the end tries anew from each of them, and a line can have a million.
+// Not a regular expression, which would retry at each blank of a line of up to a million.
 function withoutBlanks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -63,18 +61,17 @@ function isBlank(character: string | undefined): boolean {
   return character === ' ' || character === '\t';
 }
 
-/** A login name of the portable character set. @see docs/api-conventions.md#limits-of-fields */
+/** A login name in the portable character set. @see docs/api-conventions.md#limits-of-fields */
 export function isUsername(text: string): boolean {
   return /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31}$/.test(text);
 }
 
-/** A name that a file can have in the folder of a script's attachments: Linux counts bytes. */
+/** Whether a file in a script's attachment folder can have this name: Linux counts bytes. */
 export function isAttachmentName(text: string): boolean {
   const isName = /^[^/\\\p{Cc}]{1,255}$/u.test(text) && new TextEncoder().encode(text).length <= 255;
   return isName && !['.', '..', '__proto__'].includes(text);
 }
 
-/** A script as it is run. */
 export interface RunnableScript extends ScriptBody {
   id: number;
   version: number;
@@ -82,24 +79,20 @@ export interface RunnableScript extends ScriptBody {
   attachments: ReadonlyArray<{ id: number; filename: string }>;
 }
 
-/** How a script is run. */
 export interface ScriptRunOptions {
   username: string;
-  /** Seconds. */
+  /** In seconds. */
   timeLimit: number;
-  /** Variables beside those of the system. */
+  /** In addition to the system's variables. */
   env: Readonly<Record<string, string>>;
 }
 
-/** Summary of a run and of each of its parts. @see docs/api-conventions.md#types-and-summaries */
+/** Summary of a run and of each of its operations. @see docs/api-conventions.md#types-and-summaries */
 export function runSummary(script: { title: string }): string {
   return `Run script: ${script.title}`;
 }
 
-/**
- * The operation that runs a script on a computer; it fails when nothing is heard of it after the time limit.
- * @see docs/agent-protocol.md#scripts
- */
+/** Runs a script on one computer; fails without a report in time. @see docs/agent-protocol.md#scripts */
 export function scriptOperation(script: RunnableScript, { username, timeLimit, env }: ScriptRunOptions) {
   return {
     type: EXECUTE_SCRIPT,

@@ -1,7 +1,6 @@
 /**
- * Compares two Debian package versions: negative when `a` is older than `b`, positive when it is newer, 0 when equal.
- * @remarks Any text is a version here: what agents report is not always well formed, and sorting must not fail over it.
- * @see docs/agent-protocol.md#packages
+ * Negative when `a` is older than `b`. Accepts malformed versions, because agents may report them. @see
+ * docs/agent-protocol.md#packages
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [split(a), split(b)];
@@ -12,7 +11,7 @@ export function compareVersions(a: string, b: string): number {
   );
 }
 
-/** The version without its last dotted part: `6.8.0.45.45` becomes `6.8.0.45`. @see docs/api-conventions.md#kernels */
+/** Removes the last dotted part: `6.8.0.45.45` becomes `6.8.0.45`. @see docs/api-conventions.md#kernels */
 export function roundVersion(version: string): string {
   const dot = version.lastIndexOf('.');
   return dot > 0 ? version.slice(0, dot) : version;
@@ -34,7 +33,7 @@ function split(version: string): Version {
   };
 }
 
-/** Runs of other characters and runs of digits by turns; a missing run of digits counts as zero. */
+/** Alternates runs of non-digits and of digits; a missing run of digits counts as zero. */
 function compareParts(a: string, b: string): number {
   const [left, right] = [runs(a), runs(b)];
   for (let i = 0; i < Math.max(left.length, right.length); i++) {
@@ -66,7 +65,7 @@ function weight(text: string, position: number): number {
   return /[A-Za-z]/.test(character) ? character.charCodeAt(0) : character.charCodeAt(0) + 65_536;
 }
 
-/** As text, so that no number of digits is too many. */
+/** Compares as text, for any number of digits. */
 function compareDigits(a: string, b: string): number {
   const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
   if (left.length !== right.length) return left.length - right.length;

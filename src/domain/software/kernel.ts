@@ -13,14 +13,14 @@ export const SMART_STATUSES = [
 
 export type SmartStatus = (typeof SMART_STATUSES)[number];
 
-/** A kernel package that a computer has or could have. */
+/** A kernel package that is installed or available on a computer. */
 export interface ReportedKernel extends PackageVersion {
   installed: boolean;
-  /** On offer in the archives of the computer. */
+  /** Available in the computer's archives. */
   available: boolean;
 }
 
-/** What a computer says about hot patches and restarts, as reported; null where nothing was. */
+/** Reports about hot patches and restarts; null where nothing was reported. */
 export interface HotpatchReports {
   hotpatchInfo: unknown;
   serviceInfo: unknown;
@@ -38,9 +38,9 @@ export interface KernelChoices<K extends ReportedKernel = ReportedKernel> {
 }
 
 /**
- * Picks the kernel package of a computer, and the versions it could be changed to.
- * @param kernels - versions of kernel meta packages; of several that are installed the one that the running kernel
- * comes from counts ({@link comesFrom}), and without a report of it the newest
+ * Selects a computer's kernel package and the versions it could be changed to.
+ * @param kernels - versions of kernel meta packages; of several installed ones the source of the running kernel counts
+ * ({@link comesFrom}), or the newest if none was reported
  */
 export function kernelChoices<K extends ReportedKernel>(
   kernels: readonly K[],
@@ -62,7 +62,7 @@ function choicesOf<K extends ReportedKernel>(installed: K, newestFirst: readonly
   };
 }
 
-/** Of what the running kernel fits equally well, one with upgrades counts, so that none is hidden; then the first name. */
+/** Of equally good matches, prefers one with upgrades, so that none is hidden; then the first name. */
 function pick<K extends ReportedKernel>(
   newestFirst: ReadonlyArray<Installed<K>>,
   running: RunningKernel | null,
@@ -80,9 +80,8 @@ function pick<K extends ReportedKernel>(
 }
 
 /**
- * Compares two versions of meta packages: negative when the running kernel rather comes from `a`. It does from its own
- * build, else from its own series, else from the oldest that is newer: a package has moved on when its kernel waits for
- * a restart.
+ * Sorts versions of meta packages by how likely the running kernel comes from them: its own build, else its own series,
+ * else the oldest newer version, since the package is newer while its kernel waits for a restart.
  */
 function comesFrom({ build }: RunningKernel, a: string, b: string): number {
   const [left, right] = [buildOf(a), buildOf(b)];
@@ -101,7 +100,7 @@ interface RunningKernel {
   flavour: string;
 }
 
-/** What kernels and their meta packages have in common: `6.8.0-45.45` is from the package version `6.8.0.45.45`. */
+/** The common part of kernels and meta packages: `6.8.0-45.45` is from the package version `6.8.0.45.45`. */
 interface Build {
   series: string;
   abi: string;
@@ -116,7 +115,7 @@ function compareBuilds(a: Build, b: Build): number {
   return compareVersions(`${a.series}-${a.abi}`, `${b.series}-${b.abi}`);
 }
 
-/** By the structured report, else by the readable one; null when neither names it. */
+/** From the structured report, else from the readable one; null when neither names it. */
 function runningKernel(reports: HotpatchReports): RunningKernel | null {
   const readable = dict(dict(dict(reports.hotpatchInfo)['humane'])['output'])['kernel'];
   const text = String(runningPatch(reports)['Kernel'] ?? readable ?? '');
@@ -124,10 +123,10 @@ function runningKernel(reports: HotpatchReports): RunningKernel | null {
   return flavour === undefined ? null : { build: buildOf(text), flavour };
 }
 
-/** Which line of kernels a meta package follows, as in `-hwe-24.04`, `-lts-24.04`, `-24.04a`, `-6.8` and `-edge`. */
+/** The kernel line of a meta package: `-hwe-24.04`, `-lts-24.04`, `-24.04a`, `-6.8` or `-edge`. */
 const TRACK = /-(?:hwe|lts)(?:-[a-z0-9.]+)?(?:-edge)?$|-\d+\.\d+[a-z]?(?:-edge)?$|-edge$/;
 
-/** The flavour of the kernels that a meta package brings. */
+/** The flavor of a meta package's kernels. */
 function flavourOf(name: string): string {
   const flavour = name.replace('linux-image-', '').replace(TRACK, '');
   return flavour === 'virtual' ? 'generic' : flavour;
@@ -138,8 +137,8 @@ function byText(a: string, b: string): number {
 }
 
 /**
- * The first status that holds, in the order of {@link SMART_STATUSES}; without data the last.
- * @remarks Where the hot-patch tool says that only another kernel helps, an upgrade is due, listed or not.
+ * The first match in the order of {@link SMART_STATUSES}. If the hot-patch tool requires another kernel, an upgrade is
+ * due, listed or not.
  */
 export function smartStatus(choices: KernelChoices, reports: HotpatchReports): SmartStatus {
   if (!choices.installed) return 'Waiting for status';
@@ -152,12 +151,12 @@ export function smartStatus(choices: KernelChoices, reports: HotpatchReports): S
 
 type Dict = Record<string, unknown>;
 
-/** Reports are the text of other tools: anything can be missing or of another shape. */
+/** Reports are the output of other tools: anything can be missing or have another type. */
 function dict(value: unknown): Dict {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Dict) : {};
 }
 
-/** The patch tool calls its patches by either name. */
+/** The patch tool uses two names for its patches. */
 function either(object: Dict, name: string): unknown {
   return object[name] ?? object[name.replace('Hotpatch', 'Livepatch').replace('hotpatch', 'livepatch')];
 }
@@ -173,7 +172,7 @@ function runningPatch(reports: HotpatchReports): Dict {
   return list.find((entry) => entry['Running'] === true) ?? list[0] ?? {};
 }
 
-/** Said by the service, by the tool that is missing or fails, or by the Pro tool; silence says nothing. */
+/** Reported by the service, by the missing or failing tool, or by the Pro tool; no report does not count. */
 function isDisabled(reports: HotpatchReports): boolean {
   const service = dict(reports.serviceInfo)['status'];
   const code = structured(reports)['return_code'];
@@ -188,7 +187,7 @@ function needsRestart({ rebootRequired, rebootRequiredInfo }: HotpatchReports): 
 
 const OUT_OF_SUPPORT: readonly unknown[] = ['kernel-end-of-life', 'end-of-life', 'unsupported'];
 
-/** Said by the patch tool or the Pro tool, of the running kernel or of its patches. */
+/** Reported by the patch tool or the Pro tool, for the running kernel or its patches. */
 function needsKernel(reports: HotpatchReports): boolean {
   const running = runningPatch(reports);
   const patch = dict(either(running, 'Hotpatch'));

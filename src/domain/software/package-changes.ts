@@ -1,13 +1,13 @@
 import { compareVersions } from './debian-version.ts';
 
-/** One version of a package, as the catalogue has it. */
+/** One version of a package in the catalogue. */
 export interface PackageVersion {
   id: number;
   name: string;
   version: string;
 }
 
-/** What a `change-packages` message asks for, by package id. */
+/** The changes in a `change-packages` message, by package id. */
 export interface RequestedChanges {
   install: readonly number[];
   remove: readonly number[];
@@ -15,7 +15,7 @@ export interface RequestedChanges {
   release: readonly number[];
 }
 
-/** What the computer added to keep every dependency, by package id. */
+/** Changes that the computer added to satisfy dependencies, by package id. */
 export interface ComplementedChanges {
   install: readonly number[];
   remove: readonly number[];
@@ -32,7 +32,7 @@ export type PackageChange =
     }
   | { package: string; type: 'install' | 'remove' | 'hold' | 'unhold'; complemented: boolean; version: string };
 
-/** How a computer differs after a change, by package id. Undoing it is the same with sides exchanged. */
+/** The effect of a change on a computer, by package id. Exchanging the sides undoes it. */
 export interface PackageEffect {
   installed: number[];
   removed: number[];
@@ -40,7 +40,7 @@ export interface PackageEffect {
   released: number[];
 }
 
-/** What a change that succeeded did: what was asked for and what the computer added to it. */
+/** The effect of a successful change, including additions by the computer. */
 export function effectOf(requested: RequestedChanges, complemented: ComplementedChanges): PackageEffect {
   const union = (...lists: ReadonlyArray<readonly number[]>) => [...new Set(lists.flat())];
   return {
@@ -51,15 +51,15 @@ export function effectOf(requested: RequestedChanges, complemented: Complemented
   };
 }
 
-/** Every package an effect is about, what was asked for first. */
+/** All packages of an effect, requested ones first. */
 export function packagesOf({ installed, removed, held, released }: PackageEffect): number[] {
   return [...new Set([...installed, ...removed, ...held, ...released])];
 }
 
 /**
- * Describes an effect for people: a version that took the place of another of the same name is one entry, an upgrade
- * or a downgrade. It counts as complemented unless the new version, or what was removed, had been asked for.
- * @param known - versions by id; ids without one are left out
+ * Describes an effect for people. A version that replaces another one of the same name is one entry, an upgrade or a
+ * downgrade; it counts as complemented unless the new version or the removal was requested.
+ * @param known - versions by id; other ids are omitted
  */
 export function describeEffect(
   effect: PackageEffect,

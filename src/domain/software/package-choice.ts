@@ -1,7 +1,7 @@
 import type { PackageAction } from './package-operations.ts';
 import { compareVersions } from './debian-version.ts';
 
-/** One version of a package as one computer knows it. */
+/** One version of a package on one computer. */
 export interface KnownVersion {
   id: number;
   version: string;
@@ -11,11 +11,11 @@ export interface KnownVersion {
 }
 
 /**
- * The version with which a computer does what is wanted of a package: the given one where it can, else the one that the
- * given one stands for, as listings show a package by the version that one of its computers has.
+ * Selects the version for an action on a computer: the given one if possible, else its equivalent, because lists show
+ * each package by the version of one of its computers.
  * @param given - id of a version of the package
- * @param versions - those of the package that the computer knows
- * @returns null when the computer cannot do it
+ * @param versions - versions of the package on the computer
+ * @returns null when the action is not possible on the computer
  */
 export function chooseVersion(
   action: PackageAction,
@@ -49,7 +49,7 @@ function newer(current: KnownVersion, exact: KnownVersion | undefined, offered: 
   return exact && isNewer(exact) ? exact : (offered.find(isNewer) ?? null);
 }
 
-/** An offered version that is not older was meant as it is. */
+/** An available version that is not older must match exactly. */
 function older(current: KnownVersion, exact: KnownVersion | undefined, offered: readonly KnownVersion[]) {
   const isOlder = ({ version }: KnownVersion) => compareVersions(version, current.version) < 0;
   if (exact) return isOlder(exact) ? exact : null;

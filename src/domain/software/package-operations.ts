@@ -9,24 +9,24 @@ export const PACKAGE_ACTIONS = ['install', 'remove', 'upgrade', 'downgrade', 'ho
 
 export type PackageAction = (typeof PACKAGE_ACTIONS)[number];
 
-/** The computer may add whatever installs and removals its dependencies need. @see docs/agent-protocol.md#package-changes */
+/** Dependencies may change further packages. @see docs/agent-protocol.md#package-changes */
 const POLICY_ALL = 2;
 
-/** Types of operations that answer with what they changed. */
+/** Types of operations whose results list their changes. */
 export const PACKAGE_OPERATION_TYPES = [
   'ChangePackagesRequest',
   'UpgradeKernelPackageRequest',
   'DowngradeKernelPackageRequest',
 ] as const;
 
-/** Summary of the group. @see docs/api-conventions.md#types-and-summaries */
+/** @see docs/api-conventions.md#types-and-summaries */
 export function kernelGroupSummary(action: KernelAction): string {
   return `${capital(action)} kernel package`;
 }
 
 /**
- * The steps of a kernel change: the packages and, behind their success alone, the restart.
- * @remarks The restart is an operation of its own: an agent that restarts by itself after a change can fall silent.
+ * The packages and then, on success, the restart. It is separate because an agent that restarts by itself may not
+ * report.
  */
 export function kernelOperations(
   action: KernelAction,
@@ -45,10 +45,7 @@ export function kernelOperations(
 
 const SHOWN_NAMES = 3;
 
-/**
- * For example "Install packages curl 8.5.0-2, jq 1.7-1".
- * @param packages - names alone where computers differ in the versions
- */
+/** For example "Install packages curl 8.5.0-2, jq 1.7-1". Names only where versions differ between computers. */
 export function packageSummary(action: PackageAction, packages: ReadonlyArray<PackageVersion | string>): string {
   const names = packages
     .slice(0, SHOWN_NAMES)
@@ -57,7 +54,7 @@ export function packageSummary(action: PackageAction, packages: ReadonlyArray<Pa
   return `${capital(action)} package${packages.length === 1 ? '' : 's'} ${names.join(', ')}${more}`;
 }
 
-/** Changes packages; what a new version replaces is found and told by the computer. */
+/** Changes packages; the computer determines and reports which versions are replaced. */
 export function packageOperation(action: PackageAction, packages: readonly PackageVersion[]): OperationDraft {
   const ids = packages.map(({ id }) => id);
   return {

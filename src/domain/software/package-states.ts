@@ -1,29 +1,29 @@
 import { compareVersions } from './debian-version.ts';
 
-/** What a computer can say of a version of a package. */
+/** Reported states of a package version. */
 export const PACKAGE_STATES = ['installed', 'available', 'upgrade', 'held', 'security'] as const;
 
 export type PackageState = (typeof PACKAGE_STATES)[number];
 
-/** One version as one computer knows it. */
+/** One version of a package on one computer. */
 export interface ReportedVersion extends Record<PackageState, boolean> {
   id: number;
   version: string;
 }
 
-/** How a package stands on one computer. */
+/** A package on one computer. */
 export interface PackageStanding {
-  /** Of the installed version, else of the newest on offer. */
+  /** Of the installed version, else of the newest available one. */
   id: number;
   status: 'held' | 'security' | 'installed' | 'available';
   current_version: string | null;
-  /** The newest on offer. */
+  /** The newest available version. */
   available_version: string | null;
-  /** Id of the newest on offer. */
+  /** Id of the newest available version. */
   available_id: number | null;
 }
 
-/** Sums up the versions of one package that one computer knows. @param versions - at least one */
+/** Summarizes the versions of one package on one computer. @param versions - at least one */
 export function standingOf(versions: readonly ReportedVersion[]): PackageStanding {
   const newestFirst = [...versions].sort((a, b) => compareVersions(b.version, a.version));
   const current = newestFirst.find(({ installed }) => installed);
