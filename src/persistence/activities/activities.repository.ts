@@ -23,7 +23,7 @@ import { groupsOf } from '../query/group-scope.ts';
 import { findPage, matching } from './activity-pages.ts';
 import { type ChildCounters, countVisible } from './visible-children.ts';
 
-/** An activity as answers of any shape need it. */
+/** The fields of an activity that every response needs. */
 export interface BaseActivityRow {
   id: number;
   parent_id: number | null;
@@ -31,14 +31,14 @@ export interface BaseActivityRow {
   summary: string;
   status: ActivityStatus;
   deliver_at: Date | null;
-  /** Waits for room in a queue; of a group: everything undelivered does. */
+  /** Waits for room in a computer's queue; for a group: every undelivered operation does. */
   held: boolean;
-  /** Of a group that is due: nothing of it is free to go, and something is due later. */
+  /** For a group that is due: no operation may be sent now, and some are due later. */
   only_later: boolean;
   creation_time: Date;
   approval_time: Date | null;
   completion_time: Date | null;
-  /** All three null when nobody asked for it. */
+  /** All three null when no person requested it. */
   creator_id: number | null;
   creator_name: string | null;
   creator_email: string | null;
@@ -47,11 +47,11 @@ export interface BaseActivityRow {
   result_code: number | null;
 }
 
-/** An operation of a group that was undone without it. */
+/** An operation of a group that a revert leaves out. */
 export interface NotReverted {
   activity_id: number;
   computer_id: number;
-  /** When the others were undone; null when none was known. */
+  /** At the time of the revert; null when unknown. */
   computer_title: string | null;
   reason: 'failed' | 'canceled' | 'computer_gone' | 'reverted' | 'unchanged';
 }
@@ -59,14 +59,14 @@ export interface NotReverted {
 /** An operation as its group shows it. */
 export interface ChildRow extends BaseActivityRow {
   computer_id: number;
-  /** The last one known of a computer that was removed. */
+  /** The last known title of a removed computer. */
   computer_title: string | null;
   cancel_requested: boolean;
 }
 
 export interface ActivityRow extends BaseActivityRow {
   computer_id: number | null;
-  /** Has not ended, and its cancel was accepted. */
+  /** Still open, with an accepted cancel. */
   cancel_requested: boolean;
   delivery_time: Date | null;
   deliver_after_time: Date | null;
@@ -78,32 +78,32 @@ export interface ActivityRow extends BaseActivityRow {
   changes: PackageChange[];
   child_types: string[];
   children_count: number;
-  /** The caller may act on every computer concerned. */
+  /** The caller may act on all of its computers. */
   manageable: boolean;
-  /** What it ran may be run again by the caller: true but for scripts that are redacted or that the caller may not run. */
+  /** The caller may run it again: false only for scripts that are redacted or that the caller may not run. */
   runnable: boolean;
-  /** Succeeded, of a type with an inverse, and something of it is not undone; of a group: of one operation that can be. */
+  /** Succeeded, has an inverse and is not fully reverted; for a group: true of at least one operation. */
   undoable: boolean;
-  /** Has ended, and one of its computers is archived or removed. */
+  /** Ended, and one of its computers is archived or removed. */
   lost: boolean;
   reapplied_from: number | null;
   reapplied_by: number | null;
   reverts: number | null;
   reverted_by: number | null;
-  /** What has to succeed on its computers first; null for nothing. */
+  /** The activity that has to succeed on its computers first; null for none. */
   after_activity_id: number | null;
-  /** Of a group that undoes another: what it leaves out, as far as its computer may be seen; null of all others. */
+  /** For a group that reverts another: the operations left out, on visible computers only; otherwise null. */
   not_reverted: NotReverted[] | null;
-  /** Percent of work that the server does; -1 when it failed, null for work of computers. */
+  /** Percent of the work done by the server; -1 when it failed, null for work of computers. */
   progress: number | null;
 }
 
 export interface ParentRow extends BaseActivityRow, ChildCounters {
-  /** Has not ended, and its cancel was accepted. */
+  /** Still open, with an accepted cancel. */
   cancel_requested: boolean;
 }
 
-/** One page of the parents and operations that were asked for, newest first, and how many there are. */
+/** One page of the matching parents and operations, newest first, and their total number. */
 export async function listActivities(
   db: Sql,
   scope: ActivityScope,
@@ -121,7 +121,7 @@ export async function listActivities(
   return { count, rows };
 }
 
-/** As {@link listActivities}, only activities without a parent; each counts what the caller may see of it. */
+/** As {@link listActivities}, only activities without a parent; each counts only children visible to the caller. */
 export async function listParents(
   db: Sql,
   scope: ActivityScope,
@@ -140,9 +140,9 @@ export async function listParents(
 }
 
 /**
- * Ids, descending, of the parents and operations that were asked for.
- * @param limit - at most so many
- * @param among - only of these; null for all
+ * Ids of the matching parents and operations, descending.
+ * @param limit - maximum number of ids
+ * @param among - restricts the result to these; null for all
  */
 export async function selectActivities(
   db: Sql,
@@ -161,7 +161,7 @@ export async function selectActivities(
   return rows.map(({ id }) => id);
 }
 
-/** Activities by id in no order; those the caller may not see are left out. */
+/** Activities by id, in no order; those invisible to the caller are left out. */
 export async function findActivities(
   db: Sql,
   scope: ActivityScope,
@@ -175,7 +175,7 @@ export async function findActivities(
   ]);
 }
 
-/** Children of some parents by id, those that may be seen, at most `limit` of each; null for all. */
+/** Visible children of some parents by id, at most `limit` of each; null for all. */
 export async function listChildren(
   db: Sql,
   scope: ActivityScope,
@@ -199,7 +199,7 @@ export async function listChildren(
   return children;
 }
 
-/** Reads the base shape of an activity, as answers to its creator and records of it show it. */
+/** Reads the base shape of an activity, as returned to its creator and written to the event log. */
 export async function readBaseActivity(db: Sql, id: number, now: Date): Promise<BaseActivityRow> {
   const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(READ_BASE, [id, now]);
   return row!;
@@ -209,10 +209,9 @@ const base = (held: string, later: string) => `a.id, a.parent_id, a.type, a.summ
     ${held} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
     p.name as creator_name, p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
 
-/** @param now - number of the parameter with the present moment; what is shown has no window */
+/** @param now - number of the parameter with the current time; the activities shown have no window */
 const baseAt = (now: number) => base(heldAt(`$${now}::timestamptz`), 'false');
 
-/** The parameters of {@link detail}. */
 const detailValues = ({ view, manage, execute }: ActivityScope, now: Date) => [
   groupsOf(manage),
   groupsOf(execute),
@@ -220,7 +219,7 @@ const detailValues = ({ view, manage, execute }: ActivityScope, now: Date) => [
   groupsOf(view),
 ];
 
-// Computers out of sight are not named.
+// Invisible computers are not named.
 const notReverted = (groups: string) => `case
       when a.reverts is null or a.computer_id is not null or a.parameters->'not_reverted' is null then null
       when ${groups}::int[] is null then a.parameters->'not_reverted' else (
@@ -245,10 +244,7 @@ const parent = (held: string, later: string) => `${base(held, later)}, ${CANCEL_
       from activity k left join computer c on c.id = k.computer_id left join removed_computer r on r.id = k.computer_id
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
 
-/**
- * Of the runs of a script profile, which have no window.
- * @param now - number of the parameter with the present moment
- */
+/** For runs of a script profile, which have no window. @param now - number of the parameter with the current time */
 export const parentAt = (now: number) => parent(heldAt(`$${now}::timestamptz`), 'false');
 
 export const SOURCE = 'activity a left join person p on p.id = a.creator_id';

@@ -2,34 +2,33 @@ import { statusesBefore } from '../../domain/activities/status.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
 
-/** An operation that was approved just now. */
+/** An operation that was just approved. */
 export interface ApprovedOperation {
   id: number;
   lane_id: number;
-  /** Its batch is open. */
   opened: boolean;
   /** Activity that it waits for; null for none. */
   after: number | null;
 }
 
 /**
- * Approves operations and those of groups; one that waits for another goes on waiting. Operations whose cancel was
- * accepted are left out.
+ * Approves operations, alone or of groups, except those with an accepted cancel. One that waits for another keeps
+ * waiting.
  * @remarks The caller holds the locks of their batches. Idempotent.
  */
 export function approveOperations(tx: Sql, activities: readonly number[], now: Date): Promise<ApprovedOperation[]> {
   return tx.query<ApprovedOperation & Record<string, unknown>>(APPROVE, [activities, now]);
 }
 
-/** Approves groups, also those of operations, of which nothing is left to approve. */
+/** Approves groups, also those of the given operations, that have no unapproved operation left. */
 export async function approveGroups(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
-  // Locked before it is looked whether anything is left: of two that approve the last operations one sees the other's.
+  // Locked before the check: of two concurrent approvals of the last operations, one sees the other's changes.
   const groups = await tx.query<{ id: number }>(LOCK_GROUPS, [activities]);
   await tx.query(APPROVE_GROUPS, [groups.map(({ id }) => id), now]);
 }
 
 /**
- * Those of some groups and operations whose cancel was accepted and has not been applied yet.
+ * Those of some groups and operations whose accepted cancel has not been applied yet.
  * @remarks Read in the transaction that holds the locks of their batches.
  */
 export async function readCancelRequested(tx: Sql, activities: readonly number[]): Promise<number[]> {
@@ -39,7 +38,7 @@ export async function readCancelRequested(tx: Sql, activities: readonly number[]
 
 const APPROVABLE = statusesBefore('undelivered').filter((status) => status === 'unapproved');
 
-/** Whether the cancel of activity `a`, or of all that is in one of these batches, was accepted. */
+/** Whether a cancel of activity `a`, or of everything in one of these batches, was accepted. */
 const cancelRequestedIn = (batches: string) => `exists (
     select from agent_inbox i
     where i.kind = 'cancel' and i.lane_id ${batches} and (i.activity_id is null or i.activity_id = a.id))`;

@@ -4,8 +4,8 @@ import type { Sql } from '../database/sql.ts';
 export type Counted = 'activities' | 'parents';
 
 /**
- * How many activities of a kind an account has, exactly, without counting them.
- * @remarks As of the same statement's view of the rows: both change in one transaction.
+ * Exact number of an account's activities of a kind, read from counters.
+ * @remarks Consistent with the rows that the same statement sees: both change in one transaction.
  */
 export async function countActivities(db: Sql, accountId: number, counted: Counted): Promise<number> {
   const [row] = await db.query<{ count: number }>(
@@ -15,13 +15,12 @@ export async function countActivities(db: Sql, accountId: number, counted: Count
   return row!.count;
 }
 
-/** A block of activities of an account. */
 export interface ActivityBlock {
   account_id: number;
   block: number;
 }
 
-/** The blocks that some activities are in. */
+/** The blocks that contain some activities. */
 export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<ActivityBlock[]> {
   return tx.query<ActivityBlock & Record<string, unknown>>(
     'select distinct account_id, id >> 12 as block from activity where id = any($1::int[])',
@@ -30,7 +29,7 @@ export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<
 }
 
 /**
- * Deletes those of some blocks that nothing is left in. Recent ones stay: whoever adds to them now may not be seen yet.
+ * Deletes empty blocks. Recent ones stay: rows that are being added to them may not be visible yet.
  * @remarks Idempotent.
  */
 export async function deleteEmptyBlocks(tx: Sql, blocks: readonly ActivityBlock[]): Promise<void> {
@@ -50,7 +49,7 @@ const DELETE_EMPTY = `
 
 /**
  * SQL of one page of ids, newest first: `$1` the account, `$2` the limit, `$3` the offset. Whole blocks are skipped by
- * their counts, so that at most one is walked through.
+ * their counts, so that at most one is scanned.
  */
 export function blockPage(counted: Counted): string {
   return `

@@ -6,30 +6,30 @@ import { isOpen, transitionGuard } from '../database/status-sql.ts';
 import { withdrawBatchMessages, withdrawMessages } from './agent-messages.repository.ts';
 import { wakeDispatchers } from './outbox.repository.ts';
 
-/** What a request cancels: whole groups, and single operations that are in none of them. */
+/** What a request cancels: whole groups, and single operations outside them. */
 export interface Cancellation {
   accountId: number;
   groups: readonly number[];
   operations: readonly number[];
   now: Date;
-  /** Result text of what it ends; null for none. */
+  /** Result text of the operations it ends; null for none. */
   text: string | null;
   /** W3C trace context of the request; null for none. */
   traceparent: string | null;
 }
 
 /**
- * Locks the batches of activities, so that no status of theirs moves before the transaction ends.
- * @remarks In the order of their ids, before any other lock.
+ * Locks the batches of activities, so that none of their statuses changes before the transaction ends.
+ * @remarks In id order, before any other lock.
  */
 export async function lockBatchesOf(tx: Sql, accountId: number, activities: readonly number[]): Promise<void> {
   await tx.query(LOCK_BATCHES, [accountId, activities]);
 }
 
 /**
- * Cancels activities: messages that no agent has are withdrawn at once, their batches get a cancel, and workflows that
- * have nothing else to do are cancelled.
- * @remarks Part of the caller's transaction, which holds the batches' locks. Doing it twice changes nothing.
+ * Cancels activities: withdraws messages that no agent has received, adds a cancel to their batches, and cancels
+ * workflows that have nothing else to do.
+ * @remarks Part of the caller's transaction, which holds the batches' locks. Idempotent.
  * @see docs/architecture.md#cancellation
  */
 export async function cancelActivities(tx: Sql, cancellation: Cancellation): Promise<void> {
@@ -47,8 +47,8 @@ export async function cancelActivities(tx: Sql, cancellation: Cancellation): Pro
 }
 
 /**
- * Those of some groups and operations that have ended although no status says so yet: all that is open of them has an
- * end waiting in the inbox.
+ * Those of some groups and operations that have ended although their status does not show it yet: each of their open
+ * operations has a final event pending.
  * @remarks Read in the transaction that holds the batches' locks.
  */
 export async function readPendingEnds(tx: Sql, activities: readonly number[]): Promise<number[]> {
@@ -60,7 +60,7 @@ const ENDS = (operation: string) => `exists (
     select from agent_inbox i
     where i.lane_id = ${operation}.lane_id and i.activity_id = ${operation}.id and i.kind in ('result', 'gone'))`;
 
-// Children are looked at only where something of their batches has ended.
+// Children are read only where an operation of their batches has ended.
 const PENDING_ENDS = `
   select a.id from activity a
   where a.id = any($1::int[]) and ${isOpen('a.status')} and case
@@ -79,7 +79,7 @@ const LOCK_BATCHES = `
     union all select l.id from lane l where l.parent_id = any($2::int[]))
   order by id for update`;
 
-// A report has no batch: whoever makes it sees that it is over.
+// A report has no batch; the workflow that writes it checks its status.
 const CANCEL_REPORTS = `
   update activity set status = 'canceled', completion_time = $2, modification_time = $2
   where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and ${transitionGuard('status', ['undelivered', 'delivered'], 'canceled')}`;
@@ -90,7 +90,7 @@ const ADD_CANCELS = `
   union all
   select lane_id, id, 'cancel', $4::text, $3::timestamptz from activity where id = any($2::int[])`;
 
-// A batch of one computer ends with these operations when nothing else of it is open but their dependents.
+// A batch of one computer ends with these operations when only their dependents are open besides.
 const CANCEL_WORKFLOWS = `
   with recursive canceled as (
     select id, lane_id from activity where id = any($2::int[])

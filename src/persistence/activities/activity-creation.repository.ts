@@ -15,45 +15,45 @@ import { addStartCommand } from './outbox.repository.ts';
 export interface OperationMessage {
   type: string;
   fields: Readonly<Record<string, unknown>>;
-  /** Seconds after delivery at which an operation without an answer fails; absent or null: after the usual days. */
+  /** Seconds after delivery until an operation without a result fails; absent or null: the default expiry. */
   answerSeconds?: number | null;
-  /** The script whose code is in the fields, which go when it is redacted. */
+  /** The script whose code is in the fields; they are deleted when it is redacted. */
   scriptId?: number | null;
 }
 
-/** What every computer of a group does once; several of them make several operations per computer. */
+/** What every computer of a group does once; several templates make several operations per computer. */
 export interface OperationTemplate {
   type: string;
   summary: string;
   /** Sent to the agent; stored once for all computers. */
   message: OperationMessage;
-  /** Index of the template whose success on the same computer this one waits for; null: at once. */
+  /** Index of the template that has to succeed first on the same computer; null: none. */
   after?: number | null;
   /** Seconds between that success and delivery. */
   delaySeconds?: number;
-  /** A uniform random part of this many seconds is added to the delay, for each computer its own. */
+  /** A random delay of up to this many seconds is added, drawn for each computer. */
   delaySpreadSeconds?: number;
 }
 
 export interface GroupPlan {
   accountId: number;
-  /** Null for work that nobody asked for. */
+  /** Null for work that no person requested. */
   creatorId: number | null;
   type: string;
   summary: string;
   now: Date;
   /** Earliest delivery; null: at once. */
   deliverAfter: Date | null;
-  /** Each computer waits a uniform random time of at most this many minutes on top. */
+  /** Each computer waits an additional random time of at most this many minutes. */
   windowMinutes: number;
   /** Distinct computers, checked by the caller. */
   computers: readonly number[];
   operations: readonly OperationTemplate[];
-  /** What was asked for, for showing and repeating it. */
+  /** The request, to show and repeat it. */
   parameters?: Readonly<Record<string, unknown>>;
   reappliedFrom?: number | null;
   reverts?: number | null;
-  /** Activity that has to succeed on a computer before anything of this goes to it; null or absent: none. */
+  /** Activity that has to succeed on a computer before it is sent anything of this group; null or absent: none. */
   afterActivity?: number | null;
   /** W3C trace context of the request, continued by the workflow. */
   traceparent?: string | null;
@@ -62,10 +62,10 @@ export interface GroupPlan {
 export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
 
 /**
- * Creates a group: parent, batches, operations, payloads and the command to start its workflow.
+ * Creates a group: parent, batches, operations, payloads and the outbox command that starts its workflow.
  * @returns id of the parent
- * @remarks Five statements whatever the number of computers. Part of the caller's transaction; the dispatcher is woken at
- * its commit.
+ * @remarks Five statements for any number of computers. Part of the caller's transaction; its commit wakes the
+ * dispatcher.
  * @see docs/architecture.md#tables-of-the-engine
  */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSettings): Promise<number> {
@@ -109,20 +109,20 @@ function uniformValues(plan: GroupPlan, parent: number, payload: number, setting
   ];
 }
 
-/** One operation of a group that does not do the same everywhere. */
+/** One operation of a group whose computers do different things. */
 export interface PlacedOperation {
-  /** Position of its computer in the plan's, from 0. */
+  /** Index of its computer in the plan. */
   place: number;
   /** From 0 on each computer, without gaps. */
   link: number;
-  /** Link whose success on the same computer this one waits for; null: at once. */
+  /** Link that has to succeed first on the same computer; null: none. */
   after: number | null;
   delaySeconds: number;
   type: string;
   summary: string;
-  /** Position in the plan's messages, from 0. */
+  /** Index in the plan's messages. */
   message: number;
-  /** Operation that this one repeats or undoes; null where the group repeats and undoes nothing. */
+  /** Operation that this one repeats or reverts; null when the group does neither. */
   origin: number | null;
 }
 
@@ -132,8 +132,8 @@ export type PlacedGroupPlan = Omit<GroupPlan, 'operations'> & {
 };
 
 /**
- * As {@link createGroup}, with operations of its own for each computer. They point at their origins as the group does
- * at the activity it repeats or undoes.
+ * As {@link createGroup}, with separate operations for each computer. They reference their origins as the group
+ * references the activity it repeats or reverts.
  * @returns id of the parent
  */
 export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings: BatchSettings): Promise<number> {
@@ -159,15 +159,15 @@ export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings
 }
 
 /**
- * The id of a group that is made next. Its transaction keeps others of the account from making theirs until it ends, so
- * that no operation becomes visible after one with a higher id.
+ * The id of the next group. Until the transaction ends no other group of the account can be created, so that no
+ * operation becomes visible after one with a higher id.
  */
 async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
   const [row] = await tx.query<{ id: number }>(NEXT_GROUP, [TRANSACTION_LOCKS.acceptance, accountId]);
   return row!.id;
 }
 
-// The lock first, then the number.
+// The lock has to come before the number.
 const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock($1::int, $2::int)`;
 
 /** Parameters 14 to 22 of the statements that create groups. */
@@ -177,12 +177,11 @@ function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settin
   return [size, single, parent, ...groupOwn(plan), plan.afterActivity ?? null];
 }
 
-/** Whether each computer has a batch of its own. */
 function hasSingleBatches(computers: readonly number[], settings: BatchSettings): boolean {
   return computers.length <= settings.singleBatchLimit;
 }
 
-/** What the statements that create groups end with. */
+/** The last parameters of the statements that create groups. */
 function groupOwn(plan: Omit<GroupPlan, 'operations'>): unknown[] {
   return [
     plan.type,
@@ -193,12 +192,12 @@ function groupOwn(plan: Omit<GroupPlan, 'operations'>): unknown[] {
   ];
 }
 
-/** The server refuses a workflow with 2,000 open children. */
+/** The Temporal server rejects a workflow with 2,000 open children. */
 const MAX_BATCHES = 1000;
 
 /**
- * Computers per batch of a large group: a tenth of them within the bounds of the settings, and more than their upper
- * bound where the group would have over a thousand batches.
+ * Computers per batch of a large group: a tenth of them within the bounds of the settings; above the upper bound where
+ * the group would have over a thousand batches.
  * @see docs/architecture.md#how-many-workflows
  */
 export function batchSize(computers: number, settings: BatchSettings): number {

@@ -11,7 +11,6 @@ export const CREATE_PAYLOADS = `
 
 const COMPUTERS = 'unnest($1::int[]) with ordinality as c(computer_id, place)';
 
-// Every operation on every computer.
 const EVERYWHERE = `
   select c.computer_id, c.place, o.*, null::int as origin
   from ${COMPUTERS}
@@ -19,7 +18,6 @@ const EVERYWHERE = `
     as o(type, summary, payload_id, after, delay, spread, link)
   order by c.place, o.link`;
 
-// Each operation on its own computer.
 const PLACED = `
   select c.computer_id, o.*
   from unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[], $23::int[], $24::int[], $25::int[])
@@ -27,7 +25,7 @@ const PLACED = `
   join ${COMPUTERS} using (place)
   order by o.place, o.link`;
 
-// One row per operation to be: every random moment is drawn once, ids rise with computer and link.
+// One row per new operation: every random time is drawn once, ids rise with computer and link.
 const targets = (source: string) => `
   with target as materialized (
     select nextval('activity_id_seq')::int as id, s.*,
@@ -59,7 +57,7 @@ const COLUMNS = `id, account_id, parent_id, lane_id, computer_id, payload_id, ty
       creation_time, deliver_after_time, deliver_delay_window, deliver_at, blocked_by, delay_seconds, reapplied_from,
       reverts, after_activity_id`;
 
-// Operations that are made after others point at those, each as its group does at the whole.
+// Operations with an origin reference it by the same column as their group does.
 const origin = (group: string) => `case when ${group}::int is not null then t.origin end`;
 
 const operations = (chained: boolean) => `
@@ -88,13 +86,13 @@ const createGroupText = (source: string, chained: boolean) => `
     count(*), cardinality($1::int[]), count(*)
   from target`;
 
-// Without chains the search for the link before would cost a sort of everything.
+// Without chains the search for the previous link would cost a sort of all rows.
 export const CREATE_GROUP = createGroupText(EVERYWHERE, false);
 export const CREATE_CHAINED_GROUP = createGroupText(EVERYWHERE, true);
 export const CREATE_PLACED_GROUP = createGroupText(PLACED, true);
 
-// As CREATE_GROUP where it is one operation without a delay of its own, the same for all at one moment, in batches of many: every
-// row is computed as it is written, none is kept in between. A large insert takes a fifth to a third less.
+// CREATE_GROUP for one operation without its own delay, the same for all at one time, in batches of many: rows are
+// computed as they are written and not materialized. A large insert takes a fifth to a third less.
 export const CREATE_UNIFORM_GROUP = `
   with opened as (
     insert into lane (${BATCH_COLUMNS})

@@ -15,15 +15,15 @@ import type { SqlCondition } from '../query/compilation.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import { blockPage, type Counted, countActivities } from './activity-blocks.ts';
 
-/** SQL of the ids of a page, with `$1` the account, and how all that match are counted. */
+/** SQL of the ids of a page, with `$1` the account, and of the number of all matches. */
 export interface FoundPage extends SqlCondition {
   count(db: Sql): Promise<number>;
 }
 
 /**
- * What everybody asks for, everything there is, is counted and skipped by blocks. What speaks of computers or has a plain
- * word, and all that somebody sees of some access groups, costs as much for a page as for all that match, and is looked for
- * once. The rest is found in order.
+ * Unrestricted lists are counted and skipped by blocks. Queries about computers or with a plain word, and lists
+ * restricted to access groups, cost as much for a page as for all matches and are evaluated once. All others are read
+ * in index order.
  */
 export async function findPage(
   db: Sql,
@@ -57,12 +57,17 @@ export async function findPage(
   );
 }
 
-/** No index of activities answers it in order. What is without a word is nearly everything, and found at once. */
+/**
+ * No index of activities returns its matches in order. A negated word matches nearly everything, so a page is found at
+ * once.
+ */
 function costsAllThatMatch({ criterion, negated }: Factor<ActivityCriterion>): boolean {
   return criterion.kind === 'computer' || (criterion.kind === 'keyword' && !negated);
 }
 
-/** What asks for everything on some computers: those that are named, or all that somebody sees. Null: it asks otherwise. */
+/**
+ * The filter of a query for all activities on some computers, named or visible to the caller; null for other queries.
+ */
 function onSomeComputers(scope: ActivityScope, selection: ActivitySelection): SqlCondition | null {
   const { accountId, view } = scope;
   if (selection.query.clauses.length === 0)
@@ -71,7 +76,7 @@ function onSomeComputers(scope: ActivityScope, selection: ActivitySelection): Sq
   return computers && { text: onComputers(computers.text), values: computers.values };
 }
 
-/** A page of what is on some computers, without looking at the activities themselves. */
+/** A page of activities on some computers, without reading the activities themselves. */
 function pageOnComputers(
   db: Sql,
   counted: Counted,
@@ -90,7 +95,7 @@ function pageOnComputers(
   );
 }
 
-/** A page whose ids and number one statement gives. */
+/** A page whose ids and total one statement returns. */
 async function foundPage(
   db: Sql,
   accountId: number,
@@ -107,7 +112,7 @@ async function countWhere(db: Sql, { text, values }: SqlCondition): Promise<numb
   return row!.count;
 }
 
-/** What may be seen of what was asked for: the first four parameters are the scope, what the query compares with follows. */
+/** The visible matches: the first four parameters are the scope, the values of the query follow. */
 export function matching(scope: ActivityScope, selection: ActivitySelection, further = ''): SqlCondition {
   const seen = visibilityParameters(scope);
   const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 5 });

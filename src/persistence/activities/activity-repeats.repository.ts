@@ -4,9 +4,9 @@ import type { NotReverted } from './activities.repository.ts';
 import type { OperationMessage } from './activity-creation.repository.ts';
 import { nameSentPackages } from './package-changes.repository.ts';
 
-/** An operation of an activity that shall be repeated or undone. */
+/** An operation of an activity to be repeated or reverted. */
 export interface SourceOperation {
-  /** The activity that was asked for: its group, or itself. */
+  /** The requested activity: its group, or itself. */
   root: number;
   id: number;
   computer_id: number;
@@ -17,10 +17,10 @@ export interface SourceOperation {
   delay_seconds: number;
 }
 
-/** What an activity that was asked for says of its successor. */
+/** What a requested activity hands on to its successor. */
 export interface SourceActivity {
   id: number;
-  /** Of its group, if it has one that does one thing on each computer; else its own, and so with the parameters. */
+  /** Of its group, if that does one thing on each computer; else its own. The same holds for the parameters. */
   summary: string;
   deliver_delay_window: number;
   parameters: Readonly<Record<string, unknown>> | null;
@@ -31,12 +31,12 @@ export function readSources(tx: Sql, activities: readonly number[]): Promise<Sou
   return tx.query<SourceActivity & Record<string, unknown>>(SOURCES, [activities]);
 }
 
-/** Every operation of some activities, a group's all and an operation itself, by activity and then by age. */
+/** Every operation of some activities (all of a group, or the operation itself), by activity, then oldest first. */
 export function readSourceOperations(tx: Sql, activities: readonly number[]): Promise<SourceOperation[]> {
   return tx.query<SourceOperation & Record<string, unknown>>(SOURCE_OPERATIONS, [activities]);
 }
 
-/** What some activities undo. */
+/** The activities that some activities revert. */
 export async function readReverted(tx: Sql, activities: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ reverts: number }>(
     'select reverts from activity where id = any($1::int[]) and reverts is not null',
@@ -45,7 +45,6 @@ export async function readReverted(tx: Sql, activities: readonly number[]): Prom
   return rows.map(({ reverts }) => reverts);
 }
 
-/** Messages by payload id. */
 export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, OperationMessage>> {
   const rows = await tx.query<OperationMessage & { id: number; [key: string]: unknown }>(MESSAGES, [
     [...new Set(payloads)],
@@ -55,7 +54,9 @@ export async function readMessages(tx: Sql, payloads: readonly number[]): Promis
   );
 }
 
-/** What the results of operations say was done, by id; those that did nothing or are undone already are left out. */
+/**
+ * What operations did according to their results, by id; those that did nothing or are already reverted are left out.
+ */
 export async function readDone(tx: Sql, operations: readonly number[]): Promise<Map<number, DoneOperation>> {
   const rows = await tx.query<DoneRow & Record<string, unknown>>(DONE, [operations]);
   return new Map(
@@ -72,14 +73,14 @@ export async function readDone(tx: Sql, operations: readonly number[]): Promise<
   );
 }
 
-/** Why some operations are not undone, by age: they did nothing that could be, are undone already, or are out of reach. */
+/** Why some operations are not reverted, oldest first: nothing to revert, already reverted, or not accessible. */
 export function readNotReverted(tx: Sql, operations: readonly number[]): Promise<NotReverted[]> {
   return tx.query<NotReverted & Record<string, unknown>>(NOT_REVERTED, [operations]);
 }
 
 /**
- * Makes what is repeated point at its repetition, each operation at its own. What the repeated one undoes is undone by
- * the repetition now. The caller holds the batches' locks.
+ * Links repeated operations to their repetitions. Whatever they reverted is now reverted by the repetition. The caller
+ * holds the batches' locks.
  */
 export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REAPPLIED_OPERATIONS, [group]);
@@ -89,7 +90,7 @@ export async function linkReapplied(tx: Sql, source: number, group: number): Pro
   await nameSentPackages(tx, group);
 }
 
-/** As {@link linkReapplied}, for what is undone. */
+/** As {@link linkReapplied}, for reverted operations. */
 export async function linkReverted(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REVERTED_OPERATIONS, [group]);
   await tx.query('update activity set reverted_by = $2 where id = $1', [source, group]);
@@ -107,7 +108,7 @@ interface DoneRow {
   snaps: Readonly<Record<string, string | null>> | null;
 }
 
-// A group's summary describes all its operations on a computer, which is untrue of one alone.
+// A group's summary describes all its operations on a computer, which is wrong for a single one.
 const SOURCES = `
   select a.id, coalesce(p.summary, a.summary) as summary, a.deliver_delay_window,
     coalesce(p.parameters, a.parameters) as parameters
@@ -147,7 +148,7 @@ const DONE = `
   where a.id = any($1::int[]) and a.status = 'succeeded' and b.idle is not true
     and (p.message_type <> 'change-packages' or a.changes <> '[]') and not ${UNDONE('a')}`;
 
-// Where one operation is undone by several, the last stands for them: it ends canceled when one before it fails.
+// Where several operations revert one, the last represents them: it is canceled when an earlier one fails.
 const linked = (column: string, target: string) => `
   update activity a set ${column} = n.id
   from (select ${target} as origin, max(id) as id from activity where parent_id = $1 group by 1) n
@@ -157,7 +158,7 @@ const CARRY_REVERTS_ON = `
   update activity n set reverts = r.reverts from activity r
   where (n.id = $1 or n.parent_id = $1) and r.id = n.reapplied_from and r.reverts is not null`;
 
-// Other operations that undo the same one that did not succeed and are not repeated, with this one or before.
+// Other operations that revert the same one, did not succeed and are not repeated, with this one or before.
 const PARTLY_REPEATED = `exists (
       select from activity b
       where b.parent_id = r.parent_id and b.reverts = r.reverts and b.id <> r.id and b.status <> 'succeeded'
@@ -166,7 +167,7 @@ const PARTLY_REPEATED = `exists (
           where (m.parent_id = $1 and m.reapplied_from = b.id)
             or (m.id = b.reapplied_by and m.status not in ('failed', 'canceled'))))`;
 
-// Of a revert that goes on or has succeeded beside its repetition nothing moves: nothing more is left to undo.
+// Nothing is relinked if a revert is open or has succeeded beside its repetition: nothing more is left to revert.
 const MOVE_REVERTED = `
   update activity s set reverted_by = n.id
   from (select distinct on (r.reverts) r.reverts as origin, n.id

@@ -2,7 +2,7 @@ import { FINAL_STATUSES } from '../../domain/activities/status.ts';
 import type { Sql } from '../database/sql.ts';
 import { statusList } from '../database/status-sql.ts';
 
-/** A place among the activities without a parent, by age. */
+/** A position among the activities without a parent, ordered by age. */
 export interface AgeCursor {
   /** ISO 8601 with microseconds, as the database writes it. */
   createdAt: string;
@@ -13,13 +13,13 @@ export interface AgeCursor {
 export interface RetentionCandidate {
   id: number;
   created_at: string;
-  /** Rows that it has with its operations. */
+  /** Number of its rows, including its operations. */
   size: number;
-  /** It may go. */
+  /** Ready for deletion. */
   due: boolean;
 }
 
-/** The rows that hang on some activities. */
+/** The rows that belong to some activities. */
 export interface ExpiredRows {
   ids: number[];
   batches: number[];
@@ -29,10 +29,9 @@ export interface ExpiredRows {
 }
 
 /**
- * The oldest activities without a parent that were made before a moment, from a place on, and which of them may go.
- *
- * Kept is what has not ended, or ended later; what a computer has and may still answer; the latest run of every
- * profile; and what undid an activity that is still there.
+ * The oldest activities without a parent that were created before a time, from a cursor on, and which may be deleted.
+ * Kept: activities that are open or ended later, that a computer may still answer, the latest run of every profile, and
+ * reverts of an activity that still exists.
  */
 export function readRetentionCandidates(
   db: Sql,
@@ -44,14 +43,14 @@ export function readRetentionCandidates(
   return db.query<RetentionCandidate & Record<string, unknown>>(CANDIDATES, values);
 }
 
-/** Those of some activities that may still go once nobody else can touch them; locked until the transaction ends. */
+/** Locks those of some activities that may still be deleted, until the transaction ends. */
 export async function lockExpired(tx: Sql, activities: readonly number[], before: Date): Promise<number[]> {
   await tx.query(LOCK_BATCHES, [activities]);
   const rows = await tx.query<{ id: number }>(STILL_DUE, [before, activities]);
   return rows.map(({ id }) => id);
 }
 
-/** What hangs on some activities without a parent. */
+/** The rows that belong to some activities without a parent. */
 export async function readExpiredRows(tx: Sql, activities: readonly number[]): Promise<ExpiredRows> {
   const [row] = await tx.query<ExpiredRows & Record<string, unknown>>(EXPIRED_ROWS, [activities]);
   return row!;
@@ -64,7 +63,7 @@ export async function deleteParts(tx: Sql, { ids, batches, payloads }: ExpiredRo
   await tx.query('delete from operation_payload where id = any($1::bigint[])', [payloads]);
 }
 
-/** Deletes activities whose parts are deleted, and what others say of them. */
+/** Deletes activities whose parts are deleted, and references to them. */
 export async function deleteActivities(tx: Sql, { ids, origins }: ExpiredRows): Promise<void> {
   await tx.query('delete from activity where id = any($1::int[])', [ids]);
   await tx.query('update activity set reapplied_from = null where reapplied_from = any($1::int[])', [ids]);
@@ -72,10 +71,10 @@ export async function deleteActivities(tx: Sql, { ids, origins }: ExpiredRows): 
   await tx.query(UNLINK_REPETITIONS, [ids, origins]);
 }
 
-/** What is kept by the id of an operation. */
+/** Tables keyed by the id of an operation. */
 const RESULTS = ['agent_message', 'package_change_result', 'snap_operation_before', 'usg_audit_report'] as const;
 
-/** Runs of profiles: the latest one that did something goes on being shown. */
+/** Runs of profiles: the latest one that did something stays visible. */
 const RUNS = ['usg_run', 'script_profile_run'] as const;
 
 const latestRun = (runs: string) => `
@@ -84,7 +83,7 @@ const latestRun = (runs: string) => `
       select from ${runs} n where n.profile_id = r.profile_id and n.activity_id is not null
         and (n.started_at, n.id) > (r.started_at, r.id)))`;
 
-// Operations of a group, or the one that is in none: as two lookups, because an index serves either but not both at once.
+// Operations of a group, or a single one: two look-ups, because no index serves both.
 const anyRow = (found: (condition: string) => string) => `(${found('k.parent_id = a.id')} or ${found('k.id = a.id')})`;
 
 const DUE = `(
@@ -104,7 +103,7 @@ const DUE = `(
   )}
   and not ${RUNS.map(latestRun).join('\n  and not ')})`;
 
-// Cut off first: PostgreSQL would think of the conditions of all that are old, and prepare them for as many.
+// Limited first: PostgreSQL would otherwise plan the conditions for all old activities.
 const CANDIDATES = `
   with candidate as materialized (
     select id, lane_id, status, open_count, completion_time, creation_time, children_count

@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Puts the messages of undelivered operations in their computers' queues, each once.
+ * Queues the messages of undelivered operations for their computers, each once.
  * @param request.operations - operations to queue; null for every undelivered one of the batch
  * @remarks Idempotent by operation id. The caller holds the batch's row lock.
  */
@@ -14,7 +14,7 @@ export async function queueMessages(
   else if (operations.length > 0) await tx.query(QUEUE_SOME, [batch, now, operations]);
 }
 
-/** Takes back messages that no agent has been given; what was handed out stays as it is. */
+/** Withdraws messages that no agent has received; delivered ones stay. */
 export async function withdrawMessages(tx: Sql, operations: readonly number[]): Promise<void> {
   if (operations.length > 0) await tx.query(WITHDRAW, [operations]);
 }
@@ -32,10 +32,10 @@ const queue = (which: string) => `
   on conflict (activity_id) do nothing`;
 
 const QUEUE_BATCH = queue('a.lane_id = $1');
-// Some of a batch are found by their ids: the statistics take a fresh batch for a row or two, and its index for cheap.
+// Named operations of a batch are found by id: statistics expect one or two rows in a new batch, and prefer its index.
 const QUEUE_SOME = queue('a.id = any($3::int[]) and a.lane_id + 0 = $1');
 
-// Locked in one order everywhere (by operation), so that a cancel and an exchange cannot wait for each other.
+// Always locked in order of operations, so that a cancel and an exchange cannot deadlock.
 const withdraw = (which: string) => `
   with taken as (
     select activity_id from agent_message

@@ -2,9 +2,8 @@ import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Ids of one page of the operations on some computers and of the groups they are in, newest first, and how many there
- * are in all.
- * @remarks What the caller may see is decided by the computers: the caller has checked them.
+ * One page of ids of the operations on some computers and of their groups, newest first, and the total number.
+ * @remarks Visibility follows from the computers, which the caller has checked.
  */
 export async function listComputerActivities(
   db: Sql,

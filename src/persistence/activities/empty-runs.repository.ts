@@ -13,8 +13,8 @@ export interface EmptyRun {
 }
 
 /**
- * Stores the activity of a run that has no computer: it has succeeded. Its workflow finds nothing open and closes, so
- * that operators see every run.
+ * Stores the successful activity of a run without computers. Its workflow finds nothing open and closes, so that
+ * operators see every run.
  * @returns its id
  */
 export async function insertEmptyRun(tx: Sql, run: EmptyRun): Promise<number> {

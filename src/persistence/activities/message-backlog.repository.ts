@@ -1,15 +1,14 @@
 import type { Sql } from '../database/sql.ts';
 
-/** The account's bound on messages waiting for one computer; null for none. */
+/** The account's limit of messages waiting for one computer; null for none. */
 export async function readMessageBacklog(sql: Sql, accountId: number): Promise<number | null> {
   const [row] = await sql.query<{ bound: number | null }>(READ, [accountId]);
   return row!.bound;
 }
 
 /**
- * Sets the bound, or removes it with null. It is judged whenever messages are handed over, so it holds from now on for
- * all that no computer has been given.
- * @returns the bound before
+ * Sets or removes (null) the limit. It is checked at delivery, so it also applies to messages queued before.
+ * @returns the previous limit
  * @remarks Part of the caller's transaction.
  */
 export async function setMessageBacklog(tx: Sql, accountId: number, bound: number | null): Promise<number | null> {

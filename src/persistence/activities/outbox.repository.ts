@@ -10,10 +10,10 @@ export interface OutboxCommand {
   traceparent: string | null;
 }
 
-/** Where dispatchers hear that the outbox has commands. */
+/** Notifies dispatchers of new outbox commands. */
 export const OUTBOX_CHANNEL = 'flotilla_outbox';
 
-/** Wakes dispatchers once this transaction is committed. */
+/** Wakes dispatchers when this transaction commits. */
 export async function wakeDispatchers(tx: Sql): Promise<void> {
   await tx.query(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
 }
@@ -29,8 +29,8 @@ export async function addStartCommand(
 }
 
 /**
- * Claims commands until the transaction ends. Accounts take turns: whoever asked for thousands of actions stands in front of
- * nobody else's next one. What other dispatchers have claimed is skipped.
+ * Claims commands until the transaction ends, round-robin by account: thousands of commands of one account do not delay
+ * another's. Commands claimed by other dispatchers are skipped.
  * @param except - commands to leave out
  */
 export function claimCommands(tx: Sql, except: readonly number[], limit: number): Promise<OutboxCommand[]> {
@@ -41,7 +41,7 @@ export async function deleteCommands(tx: Sql, commands: readonly number[]): Prom
   await tx.query('delete from outbox where id = any($1::bigint[])', [commands]);
 }
 
-/** Whether the workflow of an activity is still to be started. */
+/** Whether the command that starts the workflow of an activity is still pending. */
 export async function hasStartCommand(db: Sql, activityId: number | null): Promise<boolean> {
   const rows = await db.query(`select 1 from outbox where kind = 'start' and key = $1`, [String(activityId)]);
   return rows.length > 0;
@@ -50,9 +50,9 @@ export async function hasStartCommand(db: Sql, activityId: number | null): Promi
 const ADD_START = `
   insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', $1, $2, $3, $4)`;
 
-/** Commands of all accounts together that are looked at for each that is wanted: what other dispatchers hold is among them. */
+/** Candidates of all accounts per requested command: some are locked by other dispatchers. */
 const LOOKED_AT_SHARE = 8;
-/** Commands of one account that are looked at, at least. */
+/** Minimum number of candidates per account. */
 const LOOKED_AT_LEAST = 4;
 
 const CLAIM = `

@@ -9,14 +9,14 @@ import {
 import { PACKAGE_OPERATION_TYPES } from '../../domain/software/package-operations.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** What an operation on packages asked for and came to. */
+/** The request and the outcome of an operation on packages. */
 export interface PackageOperation {
   id: number;
   requested: RequestedChanges;
   effect: PackageEffect;
 }
 
-/** Package ids an operation names at its creation, in the order of its request. */
+/** Adds the package ids of new operations, in the order of the request. */
 export async function namePackages(tx: Sql, group: number, packages: readonly number[]): Promise<void> {
   await tx.query(`update activity set package_ids = $2 where parent_id = $1 and type = any($3::text[])`, [
     group,
@@ -25,15 +25,15 @@ export async function namePackages(tx: Sql, group: number, packages: readonly nu
   ]);
 }
 
-/** As {@link namePackages}, of operations that do not all do the same: those that each sends to its computer. */
+/** As {@link namePackages}, for groups with different operations: the ids in each operation's message. */
 export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
   await tx.query(NAME_SENT, [group]);
 }
 
 /**
- * Writes into operations that have just succeeded what was really done on their computers.
- * @remarks Three statements whatever their number. Idempotent. The result's own part is there before its event:
- * the gateway writes both in one transaction.
+ * Stores the actual changes of operations that have just succeeded.
+ * @remarks Three statements for any number of operations. Idempotent. The gateway writes the result's own part and its
+ * event in one transaction.
  * @see docs/api-conventions.md#fields-of-an-activity
  */
 export async function recordPackageChanges(tx: Sql, operations: readonly number[]): Promise<void> {
@@ -51,8 +51,8 @@ export async function recordPackageChanges(tx: Sql, operations: readonly number[
 }
 
 /**
- * What succeeded operations on packages asked for and did, in no order; others are left out.
- * @remarks To undo one, install and remove what it removed and installed, hold and release what it released and held.
+ * Requests and outcomes of succeeded operations on packages, in no order; others are left out.
+ * @remarks To revert one, install and remove what it removed and installed, hold and release what it released and held.
  */
 export async function readPackageOperations(db: Sql, operations: readonly number[]): Promise<PackageOperation[]> {
   const rows = await db.query<OperationRow & Record<string, unknown>>(READ, [operations, NOTHING_DONE]);
@@ -74,7 +74,7 @@ export async function readPackages(db: Sql, ids: readonly number[]): Promise<Map
 
 interface OperationRow {
   id: number;
-  /** Everything was as wanted before. */
+  /** The computer was already in the requested state. */
   idle: boolean;
   install: number[];
   remove: number[];
@@ -87,7 +87,7 @@ interface OperationRow {
 const NOTHING = { install: [], remove: [] };
 const NO_EFFECT: PackageEffect = { installed: [], removed: [], held: [], released: [] };
 
-/** How agents begin the text of a result when there was nothing to do. @see docs/agent-protocol.md#package-changes */
+/** Start of an agent's result text when there was nothing to do. @see docs/agent-protocol.md#package-changes */
 const NOTHING_DONE = 'No changes required';
 
 const ids = (field: string) =>

@@ -2,18 +2,18 @@ import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 import { OUTBOX_CHANNEL } from './outbox.repository.ts';
 
-/** Shown as result text of what may or may not have been carried out. */
+/** Result text of operations that may or may not have been carried out. */
 export const UNKNOWN_OUTCOME = 'The database was restored from a backup; whether this was carried out is not known.';
 
-/** Ids of one kind that may have been given out since the backup: so many at once, and so many a second all the time. */
+/** Ids of one kind that may have been assigned since the backup: a burst of this many, and this many per second. */
 const ID_MARGIN = 1_000_000;
 const IDS_PER_SECOND = 100;
 
 /**
- * Moves the mark up to `next`.
- * @param known - the mark that the Temporal server knows; 0 for none
- * @returns the mark as it was; null when the database is behind `known`, and the mark stays: this database is older than
- * the server's
+ * Advances the mark to `next`.
+ * @param known - the mark stored by the Temporal server; 0 for none
+ * @returns the previous mark; null, without a change, when it is below `known`: this database is older than the
+ * server's
  */
 export async function advanceMark(sql: Sql, known: number, next: number): Promise<number | null> {
   const [row] = await sql.query<{ before: number }>(ADVANCE, [known, next]);
@@ -25,30 +25,30 @@ const ADVANCE = `
   from (select mark from reconciler_mark for update) b where b.mark >= $1
   returning b.mark::float8 as before`;
 
-/** Sets the mark whatever it was: the database has been brought in line with what the server knows. */
+/** Sets the mark unconditionally, once the database is consistent with the Temporal server. */
 export async function setMark(tx: Sql, mark: number): Promise<void> {
   await tx.query('update reconciler_mark set mark = greatest(mark, $1)', [mark]);
 }
 
 /**
- * Makes every id from now on one that was never given out: agents, workflows and clients remember those of the time
- * that was lost, and of one that was restored before. The longer ago the backup was made, the further ids move, though
- * never over more than a quarter of those that are left, and a repair that is begun again does not move them so far again.
- * @param activity - the highest id of an activity that the Temporal server knows; 0 when it knows none
+ * Skips all ids that may have been assigned since the backup, also since that of an earlier restore: agents, workflows
+ * and clients remember them. The skip grows with the age of the backup, up to a quarter of the remaining ids; a
+ * restarted repair does not skip as far again.
+ * @param activity - the highest activity id known to the Temporal server; 0 for none
  */
 export async function skipIds(tx: Sql, now: Date, activity: number): Promise<void> {
   await tx.query(SKIP_IDS, [ID_MARGIN, IDS_PER_SECOND, now, activity]);
   await tx.query(REMEMBER_SKIP, [now]);
 }
 
-/** Takes any exchange of an agent for its next: the tokens of the time that was lost are not known here. */
+/** Accepts any next exchange of an agent: the tokens since the backup are lost. */
 export async function resetExchangeTokens(tx: Sql): Promise<void> {
   await tx.query('update agent set token = null, request_digest = null where token is not null');
 }
 
 /**
- * Ends every operation that a computer may have been given since the backup. Its message counts as given: it is never
- * handed out again, and a result that comes after all replaces the end. Operations that are due later stay.
+ * Ends every operation that may have been sent since the backup. Its message counts as delivered and is never sent
+ * again; a late result replaces the end. Operations due later stay.
  * @returns how many operations end, by account
  * @remarks By cancels in the inbox of their batches. Idempotent.
  */
@@ -63,9 +63,9 @@ export async function endUncertainOperations(
 }
 
 /**
- * Which of these workflows drive something that is open: a batch, or the activity that owns them.
- * @param workflows - each with the activity in its id; a batch of one computer is named after its first operation, which
- *   may have ended before the others
+ * Which of these workflows drive an open batch or activity.
+ * @param workflows - each with the activity in its id; a batch of one computer is named after its first operation,
+ *   which may have ended before the others
  * @returns their ids
  */
 export async function drivenAmong(
@@ -79,7 +79,7 @@ export async function drivenAmong(
   return new Set(rows.map(({ id }) => id));
 }
 
-// The mark is written every minute. It stays as it was until the whole repair is done, which the latest skip does not.
+// The mark is written every minute. It stays until the repair is complete; the latest skip does not.
 const SKIP_IDS = `
   with backup(at) as (
     select greatest(to_timestamp(m.mark / 1000.0),
@@ -101,8 +101,8 @@ const REMEMBER_SKIP = `
   insert into system_setting (key, value) values ('ids_skipped_at', extract(epoch from $1::timestamptz)::text)
   on conflict (key) do update set value = excluded.value`;
 
-// Batches first, in their order: whoever processes them holds their locks. What had no
-// message at the backup may have got one since, and the gateway takes no result without one.
+// Batches first, in id order: whoever processes them holds their locks. Operations without a message at the backup may
+// have got one since, and the gateway rejects results without one.
 const END_UNCERTAIN = `
   with batch as materialized (
     select id from lane where open_count > 0 order by id for update

@@ -1,10 +1,10 @@
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Answers operations that the server itself has carried out, in the transaction that made them: they end when their
- * workflow first looks at them, and no computer is sent anything.
- * @param activity - a group just made, all of whose operations it answers, or an operation without a group
- * @param text - shown as the result
+ * Stores results of operations that the server itself has carried out, in the creating transaction: they end when their
+ * workflow first processes events, and computers are sent nothing.
+ * @param activity - a new group, with all its operations, or an operation without a group
+ * @param text - the result text
  */
 export async function answerOnServer(
   tx: Sql,

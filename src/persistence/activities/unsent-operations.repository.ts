@@ -1,9 +1,9 @@
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Lets operations of a group that was just created fail without being sent.
- * @param steps - positions of the operations in the group, in id order, with the text each ends with
- * @remarks As news for their lanes, which take it before they queue any message. Part of the creating transaction.
+ * Fails operations of a new group without sending them.
+ * @param steps - indexes of the operations in the group, in id order, with the result text of each
+ * @remarks By pending events, which batches apply before they queue messages. Part of the creating transaction.
  * @see docs/architecture.md#operations-that-are-never-sent
  */
 export async function failUnsent(

@@ -11,12 +11,12 @@ export interface ChildCounters {
   succeeded_count: number;
   failed_count: number;
   canceled_count: number;
-  /** The only computer concerned; null when there are several. */
+  /** The only computer; null when there are several. */
   computer: { id: number; title: string } | null;
 }
 
 /**
- * Has parents count only what the caller may see of them, whose own counters cover all their children.
+ * Reduces the counters of parents to the children visible to the caller.
  * @returns the same rows in the same order
  * @see docs/api-conventions.md#access-groups-as-scope
  */

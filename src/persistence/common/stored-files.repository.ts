@@ -13,7 +13,7 @@ export interface StoredFile extends FileProperties {
   content: string;
 }
 
-/** A file that cannot be found yet. */
+/** A file that is not published yet. */
 export interface FileDraft extends FileProperties {
   /** The activity that writes it; null when a request does. */
   activityId: number | null;
@@ -52,7 +52,7 @@ export async function appendChunk(sql: Sql, id: number, ordinal: number, content
   );
 }
 
-/** Gives a file a key of its account. A file that had the key loses it. @throws when the file no longer exists */
+/** Publishes a file under a key of its account; another file loses that key. @throws when the file no longer exists */
 export async function publishDraft(tx: Sql, id: number, key: string, size: number, now: Date): Promise<void> {
   await tx.query(
     `update stored_file f set key = null, creation_time = $3 from stored_file d
@@ -79,7 +79,7 @@ export async function findStoredFile(sql: Sql, accountId: number, key: string): 
   return rows[0] ?? null;
 }
 
-/** One chunk of a file; null behind the last. */
+/** One chunk of a file; null after the last. */
 export async function readChunk(sql: Sql, id: number, ordinal: number): Promise<Buffer | null> {
   const rows = await sql.query<{ content: Buffer }>(
     'select content from stored_file_chunk where file_id = $1 and ordinal = $2',

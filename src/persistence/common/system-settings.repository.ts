@@ -5,7 +5,7 @@ export async function findSetting(sql: Sql, key: string): Promise<string | null>
   return rows[0]?.value ?? null;
 }
 
-/** @returns false when the key has a value already, which stays */
+/** @returns false when the key already has a value, which is kept */
 export async function insertSetting(sql: Sql, key: string, value: string): Promise<boolean> {
   const rows = await sql.query(
     'insert into system_setting (key, value) values ($1, $2) on conflict do nothing returning key',

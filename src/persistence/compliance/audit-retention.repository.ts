@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Deletes reports that are too old or show runs that are, with their files. @returns how many */
+/** Deletes reports that are too old or cover expired runs, with their files. @returns how many */
 export async function deleteExpiredReports(tx: Sql, now: Date, limit: number): Promise<number> {
   const due = await tx.query<{ id: number }>(DUE_REPORTS, [now, limit]);
   const still = await tx.query<{ id: number }>(STILL_DUE, [due.map(({ id }) => id)]);
@@ -11,12 +11,12 @@ export async function deleteExpiredReports(tx: Sql, now: Date, limit: number): P
   return countOf(tx, 'delete from usg_report where id = any($1::int[])', [ids]);
 }
 
-/** Deletes files that nobody can find. @returns how many */
+/** Deletes unreachable files. @returns how many */
 export function deleteLostFiles(tx: Sql, now: Date, limit: number): Promise<number> {
   return countOf(tx, DELETE_LOST_FILES, [now, limit]);
 }
 
-/** Runs that their account does not keep any more; locked, those of others left out. */
+/** Locks runs past their account's retention period; skips locked ones. */
 export async function lockExpiredRuns(tx: Sql, now: Date, limit: number): Promise<number[]> {
   const runs = await tx.query<{ id: number }>(DUE_RUNS, [now, limit]);
   return runs.map(({ id }) => id);
@@ -28,7 +28,7 @@ export function deleteResults(tx: Sql, runs: readonly number[], limit: number): 
 }
 
 /**
- * Deletes runs without results. Of a run whose date is still planned the date is kept, or it would count as missed.
+ * Deletes runs without results. A date that is still planned is kept, or it would count as missed.
  * @returns how many
  */
 export async function deleteRuns(tx: Sql, runs: readonly number[]): Promise<number> {
@@ -54,7 +54,7 @@ const DUE_REPORTS = `
     and not exists (select from activity k where k.id = u.activity_id and k.completion_time is null)
   order by u.id limit $2 for update of u skip locked`;
 
-// Whoever asks for a report holds its row until the activity is there to be seen: by a statement that begins later.
+// A request for a report locks its row until the activity is visible to statements that start later.
 const STILL_DUE = `
   select u.id from usg_report u
   where u.id = any($1::int[])

@@ -1,11 +1,11 @@
 import type { Sql } from '../database/sql.ts';
 
-/** The result of the audit of one computer in one run. */
+/** The audit result of one computer in one run. */
 export interface AuditVerdict {
   runId: number;
   computerId: number;
   state: 'pass' | 'fail';
-  /** Why it failed, unless rules did. */
+  /** Why it failed, other than by its rules. */
   reason: string | null;
   passed: number;
   failed: number;
@@ -16,10 +16,9 @@ export interface AuditVerdict {
   reportedAt: Date | null;
 }
 
-/** Status changes of operations. */
 type StatusChanges = ReadonlyArray<{ from: string; to: string; ids: readonly number[] }>;
 
-/** Prepares the rows of a run: nothing has begun on its computers. Its lanes report to it from now on. */
+/** Inserts the audits of a run, not started on any computer. From now on its batches update them. */
 export async function insertRunAudits(
   tx: Sql,
   run: { id: number; profileId: number; activityId: number },
@@ -31,9 +30,10 @@ export async function insertRunAudits(
 
 /**
  * Updates the audits of a run in the transaction that changed its operations: a failed step fails the computer, a
- * delivered one puts it in progress, and after a successful audit it waits for its report. A canceled step is no result:
- * the computer counts as not started, until a late result.
- * @remarks Three statements in all, before the row of the activity is locked. A report received earlier takes precedence.
+ * delivered one is in progress, and a successful audit waits for its report. A canceled step is no result: the computer
+ * counts as not started until a late result.
+ * @remarks Three statements in all, before the row of the activity is locked. A report received earlier takes
+ * precedence.
  */
 export async function recordAuditProgress(tx: Sql, runId: number, changes: StatusChanges, now: Date): Promise<void> {
   const real = changes.filter(({ from, to }) => from !== to);
@@ -47,7 +47,7 @@ export async function recordAuditProgress(tx: Sql, runId: number, changes: Statu
 
 /**
  * Stores verdicts and updates the counters of their runs. Idempotent; the last verdict of a computer counts.
- * @returns run and computer of those whose reason is new
+ * @returns run and computer of those with a new reason
  */
 export async function saveVerdicts(
   tx: Sql,
@@ -73,14 +73,14 @@ export async function saveVerdicts(
 }
 
 /**
- * Locks the lanes of some operations until the transaction ends. Whoever gives audits their verdict and then changes what
- * their operations show does so first: lanes that advance lock their own row, then operations, then audits.
+ * Locks the batches of some operations until the transaction ends, before verdicts and result texts are changed:
+ * batches lock their own row, then operations, then audits.
  */
 export async function lockBatchesOfAudits(tx: Sql, activityIds: readonly number[]): Promise<void> {
   if (activityIds.length > 0) await tx.query(LOCK_LANES, [activityIds]);
 }
 
-/** Adds a reason to what operations that have succeeded show as their result. See {@link lockBatchesOfAudits}. */
+/** Appends a reason to the result text of succeeded operations. See {@link lockBatchesOfAudits}. */
 export async function appendReasons(
   tx: Sql,
   reasons: ReadonlyArray<{ activityId: number; reason: string }>,
@@ -101,15 +101,15 @@ const INSERT = `
   insert into usg_audit (run_id, profile_id, computer_id, state)
   select $1, $2, c, 'not-started' from unnest($3::int[]) c`;
 
-// There are no statistics of a new run yet. Its rows are found by their key, one by one, and then by `ctid`: any other
-// join could be quadratic.
+// A new run has no statistics yet. Its rows are found by key one by one, and then by `ctid`: other joins could be
+// quadratic.
 const locked = (audit: { computer: string; profile: string; run: string }) => `
     select u.ctid as place, u.profile_id, u.state as old, u.reason as old_reason, u.reported_at as old_reported_at
     from usg_audit u
     where u.computer_id = ${audit.computer} and u.profile_id = ${audit.profile} and u.run_id = ${audit.run} for update`;
 
-// Rows are locked by a statement before the one that changes them by `ctid`: while a statement waits for a lock, the row
-// may get another `ctid` that it does not see.
+// Rows are locked by a separate statement before the update by `ctid`: while a statement waits for a lock, the row may
+// get another `ctid` that it does not see.
 const LOCK_TOUCHED = `
   select from (select a.computer_id as computer, r.profile_id as profile from activity a, usg_run r
     where a.id = any($2::int[]) and r.id = $1 order by a.computer_id) t
@@ -133,7 +133,7 @@ const MOVE_COUNTERS = `
     not_started_count = r.not_started_count + d.not_started, in_progress_count = r.in_progress_count + d.in_progress,
     passing_count = r.passing_count + d.passing, failing_count = r.failing_count + d.failing`;
 
-// The audit is the step that no other waits for. A step before a canceled one leads to no audit either.
+// The audit is the step that no other depends on. After a canceled step there is no audit either.
 const PROGRESS = `
   with touched as materialized (
     select a.computer_id, bool_or(n.status = 'failed') as failed,

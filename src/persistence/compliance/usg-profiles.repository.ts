@@ -17,10 +17,10 @@ export interface UsgProfileRow {
   benchmark: string;
   mode: UsgMode;
   schedule: string;
-  /** IANA name: what the schedule means is what clocks there show. */
+  /** IANA name; the schedule is in its local time. */
   timezone: string;
   start_date: Date;
-  /** Ascending; may begin with dates that are past. */
+  /** Ascending; may start with past dates. */
   planned_dates: Date[];
   restart_deliver_delay: number;
   restart_deliver_delay_window: number;
@@ -28,21 +28,21 @@ export interface UsgProfileRow {
   archived: boolean;
   creation_time: Date;
   modification_time: Date;
-  /** Days that results are kept; negative: for ever. */
+  /** Days that results are kept; negative: forever. */
   retention_period: number;
 }
 
 export interface UsgProfileFilter {
   accountId: number;
   view: GroupScope;
-  /** Part of the title, in any case; null for all. */
+  /** Case-insensitive part of the title; null for all. */
   search: string | null;
   /** Null for both. */
   archived: boolean | null;
-  /** Bounds of the last run's pass rate, both included; null: no bound. */
+  /** Inclusive bounds of the last run's pass rate; null: no bound. */
   passRateFrom: number | null;
   passRateTo: number | null;
-  /** Only these; null for all. */
+  /** Restricts to these; null for all. */
   ids: readonly number[] | null;
 }
 
@@ -65,7 +65,7 @@ export type UsgProfileChange = Partial<
   >
 >;
 
-/** One page of profiles, oldest first, and how many there are. */
+/** One page of profiles, oldest first, and the total number. */
 export async function listUsgProfiles(
   sql: Sql,
   filter: UsgProfileFilter,
@@ -87,7 +87,7 @@ export async function findUsgProfileIds(sql: Sql, filter: UsgProfileFilter): Pro
   return rows.map(({ id }) => id);
 }
 
-/** One profile of an account in the viewable groups, or null. */
+/** One profile of an account in the visible access groups, or null. */
 export async function findUsgProfile(
   sql: Sql,
   scope: { accountId: number; view: GroupScope },
@@ -168,7 +168,7 @@ export async function archiveUsgProfile(tx: Sql, id: number, now: Date): Promise
   ]);
 }
 
-/** The latest date of each active profile, or of one, up to `dueBefore` that has no run, by profile. */
+/** By profile: the latest date up to `dueBefore` without a run, of all active profiles or one. */
 export async function missedUsgRuns(
   sql: Sql,
   dueBefore: Date,
@@ -177,7 +177,7 @@ export async function missedUsgRuns(
   return sql.query<{ profileId: number; scheduledTime: Date }>(MISSED, [dueBefore, limit, profileId ?? null]);
 }
 
-/** Active profiles with dates ahead, but for those made or changed within two minutes. */
+/** Active profiles with future dates, except those created or changed within the last two minutes. */
 export async function usgProfilesWithDates(
   sql: Sql,
   now: Date,

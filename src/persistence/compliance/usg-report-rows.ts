@@ -5,16 +5,15 @@ export interface ReportedRuns {
   profile_id: number;
   range_start: Date;
   range_end: Date;
-  /** Runs started before this are not kept any more; null when all are. */
+  /** Runs started earlier are no longer kept; null when all are. */
   kept_since: Date | null;
 }
 
-/** State of the runs of a report. */
 export interface RunsState {
-  /** Changes with every change of any of them. */
+  /** Changes whenever one of the runs changes. */
   fingerprint: string;
   oldest_run: Date | null;
-  /** Computers of all of them together. */
+  /** Total number of computers. */
   computers: number;
 }
 
@@ -32,7 +31,6 @@ export interface ReportRow {
   results: string | null;
 }
 
-/** A rule as reports show it. */
 export interface ReportRule {
   rule: string;
   severity: string;
@@ -42,7 +40,7 @@ export interface ReportRule {
   rationale: string;
 }
 
-/** The moment before which the runs of a profile's account are not kept any more; null when all are. */
+/** Time before which the runs of an account are no longer kept; null when all are. */
 export async function readKeptSince(sql: Sql, accountId: number, now: Date): Promise<Date | null> {
   const rows = await sql.query<{ since: Date | null }>(
     `select case when audit_retention_days >= 0 then $2::timestamptz - make_interval(days => audit_retention_days) end as since
@@ -61,7 +59,7 @@ export async function hasEndedRuns(sql: Sql, runs: ReportedRuns): Promise<boolea
   return (await sql.query(ENDED, rangeOf(runs))).length > 0;
 }
 
-/** Whether runs started in the outer range but outside the inner one. */
+/** Whether any run started in the outer range but outside the inner one. */
 export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: ReportedRuns): Promise<boolean> {
   const rows = await sql.query(`select 1 ${RUNS} and not (r.started_at >= $5 and r.started_at < $6) limit 1`, [
     ...rangeOf(outer),
@@ -72,7 +70,7 @@ export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: Repor
 }
 
 /**
- * Every computer of every run in a range, in the order of runs and computers, in batches.
+ * Every computer of every run in a range, ordered by run and computer, in batches.
  * @param tx - a transaction, for a cursor
  */
 export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean): AsyncGenerator<ReportRow[]> {
@@ -85,7 +83,7 @@ export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: b
   await tx.query('close report_row');
 }
 
-/** The rules of a set in its order. */
+/** The rules of a set, in order. */
 export async function readRuleSet(sql: Sql, id: number): Promise<ReportRule[]> {
   return sql.query<ReportRule & Record<string, unknown>>(
     `select r.rule, r.severity, r.title, r.identifiers, r.description, r.rationale

@@ -4,7 +4,7 @@ import { addStartCommand } from '../activities/outbox.repository.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
 
-/** A report that was requested, with its file if it has been written. */
+/** A requested report, with its file if it has been written. */
 export interface UsgReportRow {
   id: number;
   account_id: number;
@@ -13,9 +13,8 @@ export interface UsgReportRow {
   range_start: Date;
   range_end: Date;
   detailed: boolean;
-  /** The activity that writes the file, or last wrote it; null for none. */
+  /** The activity that writes, or last wrote, the file; null for none. */
   activity_id: number | null;
-  /** It has not ended. */
   open: boolean;
   /** State of the runs when the file was written; null without a file. */
   fingerprint: string | null;
@@ -30,8 +29,8 @@ export type UsgReportKey = Pick<
 const MAX_ATTEMPTS = 5;
 
 /**
- * Inserts the row of a report if need be, and locks it until the transaction ends: requests for the same report wait.
- * @throws when the row is deleted again and again before it is locked
+ * Inserts the row of a report if necessary, and locks it until the transaction ends: requests for the same report wait.
+ * @throws when the row is repeatedly deleted before it is locked
  */
 export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgReportRow> {
   const { account_id, profile_id, path, range_start, range_end, detailed } = key;
@@ -56,7 +55,7 @@ export async function findUsgReport(sql: Sql, accountId: number, path: string): 
   return rows[0] ?? null;
 }
 
-/** The report that an activity writes; null when another activity does by now. */
+/** The report that an activity writes; null when another activity has taken over. */
 export async function findUsgReportOf(sql: Sql, activityId: number): Promise<UsgReportRow | null> {
   const rows = await sql.query<UsgReportRow & Record<string, unknown>>(`${SELECT} where u.activity_id = $1`, [
     activityId,
@@ -114,7 +113,7 @@ export interface ReportEnd {
   now: Date;
 }
 
-/** Ends the activity of a report. @returns false when it has ended already */
+/** Ends the activity of a report. @returns false when it had already ended */
 export async function endReportActivity(
   sql: Sql,
   activityId: number,
@@ -130,7 +129,7 @@ export async function endReportActivity(
   return rows.length > 0;
 }
 
-/** Reports that have not ended and were asked for before a moment; at most `limit`, the oldest news first. */
+/** Open reports requested before a time; at most `limit`, least recently updated first. */
 export async function openReportActivities(
   sql: Sql,
   askedBefore: Date,
@@ -170,7 +169,7 @@ export async function setReportFile(
   ]);
 }
 
-// One whose making is begun once more is delivered already.
+// A report that is restarted is already delivered.
 const BEGINS = transitionGuard('status', ['undelivered'], 'delivered');
 
 const ENDS = transitionGuard('status', ['undelivered', 'delivered'], 'succeeded', 'failed', 'canceled');

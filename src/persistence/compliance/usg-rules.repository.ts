@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A rule of a benchmark with its texts; the digest is that of all of them. */
+/** A rule of a benchmark with its texts; the digest covers all of them. */
 export interface CatalogueRule {
   digest: Buffer;
   rule: string;
@@ -11,7 +11,7 @@ export interface CatalogueRule {
   rationale: string;
 }
 
-/** Rules in the order of a report; the digest is that of their digests. */
+/** Rules in the order of a report; the digest covers their digests. */
 export interface CatalogueRuleSet {
   digest: Buffer;
   rules: readonly CatalogueRule[];

@@ -6,19 +6,18 @@ export interface LastRun {
   profile_id: number;
   activity_id: number;
   started_at: Date;
-  /** Something of it has not ended. */
   open: boolean;
   passing: number;
   failing: number;
   in_progress: number;
-  /** Without a result and not in progress: not delivered yet, or cancelled. */
+  /** No result and not in progress: not delivered yet, or canceled. */
   not_started: number;
 }
 
 /**
  * Inserts a run, at most once per date.
- * @param scheduledTime - the date it was planned for; null when a person started it
- * @returns null when there is a run for that date already
+ * @param scheduledTime - its planned date; null when a person started it
+ * @returns null when that date already has a run
  */
 export async function insertUsgRun(
   tx: Sql,
@@ -40,7 +39,7 @@ export async function setRunActivity(tx: Sql, runId: number, activityId: number,
   ]);
 }
 
-/** Those of some computers that have no operation of an open run of the profile, in the same order. */
+/** Those of some computers without an operation of an open run of the profile, in the same order. */
 export async function withoutOpenRun(tx: Sql, profileId: number, computers: readonly number[]): Promise<number[]> {
   const busy = await tx.query<{ computer_id: number }>(computersWithOpenRun('$1'), [profileId]);
   if (busy.length === 0) return [...computers];
@@ -60,8 +59,8 @@ const WITHOUT_RESULT = `latest.computer_count > 0 and latest.passing_count + lat
       and not exists (select from activity a where a.id = latest.activity_id and a.open_count > 0)`;
 
 /**
- * Select of the run to show for a profile: the latest, unless it was canceled as a whole: then the latest with a result,
- * if there is one.
+ * Select of the run to show for a profile: the latest; if that was canceled as a whole, the latest with a result, if
+ * any.
  * @param profile - SQL of its id
  */
 export const lastRunOf = (profile: string) => `
@@ -73,7 +72,7 @@ export const lastRunOf = (profile: string) => `
         where w.profile_id = ${profile} and w.activity_id is not null and w.passing_count + w.failing_count > 0
         order by w.started_at desc, w.id desc limit 1), latest.id) else latest.id end`;
 
-// The activity of a run before the latest may have been removed.
+// The activity of an earlier run may have been deleted.
 const LAST_RUNS = `
   select r.profile_id, r.activity_id, r.started_at, coalesce(a.open_count, 0) > 0 or r.in_progress_count > 0 as open,
     r.passing_count as passing, r.failing_count as failing, r.in_progress_count as in_progress,
@@ -83,7 +82,7 @@ const LAST_RUNS = `
   left join activity a on a.id = r.activity_id`;
 
 /**
- * SQL of the share of passes, as `passRate` in domain/usg/pass-rate.ts computes it.
+ * SQL of the pass rate, as `passRate` in domain/usg/pass-rate.ts computes it.
  * @param passing - SQL of a count, never null; `failing` likewise
  */
 export const passRateOf = (passing: string, failing: string) => `case when ${passing} + ${failing} = 0 then null

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A report that an agent sent and that is not ingested yet; without a run when its operation belongs to none. */
+/** A report that is not ingested yet; without a run when its operation belongs to none. */
 export interface WaitingReport {
   activity_id: number;
   computer_id: number;

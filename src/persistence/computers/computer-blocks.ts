@@ -21,7 +21,7 @@ export const COMPUTER_BLOCKS = [
 
 export type ComputerBlock = (typeof COMPUTER_BLOCKS)[number];
 
-/** Rows beside the computer, by the alias under which blocks read them. */
+/** Joined rows, by the alias that blocks use for them. */
 const JOINS = {
   s: 'left join computer_status s on s.computer_id = c.id',
   h: 'left join computer_hardware h on h.computer_id = c.id',
@@ -60,16 +60,16 @@ const BLOCKS: Readonly<Record<Exclude<ComputerBlock, 'releaseUpgrades'>, Block>>
   wslProfiles: { key: 'wsl_profiles', joins: [], value: profilesOf(`p.type = 'wsl'`), when: IS_WSL_HOST },
 };
 
-/** SQL of what the blocks add to a computer: columns that always have a key, keys that only some have, and joins. */
+/** SQL of the blocks of a computer: keys that are always present, optional keys, and joins. */
 export interface BlockSql {
-  /** Each with a comma before it. */
+  /** Each with a leading comma. */
   columns: string;
   joins: string;
-  /** SQL of text that belongs before the closing brace of the computer's JSON. */
+  /** SQL of text to append before the closing brace of the computer's JSON. */
   sometimes: string;
 }
 
-/** @param compilation - takes the values that the SQL needs */
+/** @param compilation - collects the values of the SQL */
 export function blockSql(blocks: ReadonlySet<ComputerBlock>, compilation: Compilation): BlockSql {
   const chosen = COMPUTER_BLOCKS.filter((name) => name !== 'releaseUpgrades')
     .filter((name) => blocks.has(name) && !(name === 'network' && blocks.has('allNetwork')))
@@ -90,7 +90,7 @@ export function blockSql(blocks: ReadonlySet<ComputerBlock>, compilation: Compil
   };
 }
 
-/** Every alert is a constant text that is there or not. */
+/** Every alert is a constant text, present or absent. */
 function alerts(): string {
   const each = ALERT_RULES.map((rule) => {
     const { type, summary, severity } = rule;
@@ -99,7 +99,7 @@ function alerts(): string {
   return `case when c.archived then '[]' else '[' || concat_ws(',', ${each.join(', ')}) || ']' end::json`;
 }
 
-/** The rows of status and contact are joined; of other tables only the rows of this computer may be read. */
+/** Status and contact are joined; other tables are read by this computer's id. */
 function isActive({ from, computer, active }: AlertRule): string {
   if (from === 'computer_status s' || from === 'computer_contact contact') return `(${active})`;
   return `(select true from ${from} where ${computer} = c.id and ${active} limit 1)`;
@@ -111,7 +111,7 @@ function devices(columns: readonly string[], which: string): string {
     from computer_network n where n.computer_id = c.id and ${which})`;
 }
 
-/** Without a hardware report: only the processors that the computer reported. */
+/** Without a hardware report, only the reported processors. */
 function groupedHardware(): string {
   const unknown = 'Not available';
   const product = { model: unknown, vendor: unknown };
@@ -144,7 +144,6 @@ function groupedHardware(): string {
     ('{"cpu":' || coalesce((${cpu})::text, '[]') || ',' || substr(${jsonText(rest)}, 2))::json)`;
 }
 
-/** SQL of the text of a constant. */
 function jsonText(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", "''")}'`;
 }

@@ -1,20 +1,21 @@
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Gives tags to computers that lack them.
- * @returns up to 100 computers that have more than `most` tags now, by id
- * @remarks Each change is one statement. Unchanged rows are not written; the others are locked by id, as everywhere.
+ * Adds tags to computers that lack them.
+ * @returns up to 100 computers that now have more than `most` tags, by id
+ * @remarks Each change is one statement. Unchanged rows are not written; the others are locked in id order, as
+ * everywhere.
  */
 export function addTags(tx: Sql, computers: readonly number[], tags: readonly string[], most: number) {
   return overLimit(tx, ADD_TAGS, [computers, tags, most]);
 }
 
-/** Takes tags from computers that have them. */
+/** Removes tags from computers. */
 export async function removeTags(tx: Sql, computers: readonly number[], tags: readonly string[]): Promise<void> {
   await tx.query(REMOVE_TAGS, [computers, tags]);
 }
 
-/** Sets an annotation. @returns up to 100 computers that have more than `most` annotations now, by id */
+/** Sets an annotation. @returns up to 100 computers that now have more than `most` annotations, by id */
 export function annotate(
   tx: Sql,
   computers: readonly number[],
@@ -24,12 +25,12 @@ export function annotate(
   return overLimit(tx, ANNOTATE, [computers, annotation.key, annotation.value, most]);
 }
 
-/** Takes an annotation away where it is. */
+/** Removes an annotation from computers. */
 export async function removeAnnotation(tx: Sql, computers: readonly number[], key: string): Promise<void> {
   await tx.query(REMOVE_ANNOTATION, [computers, key]);
 }
 
-/** Moves computers into an access group. */
+/** Moves computers to an access group. */
 export async function changeAccessGroup(tx: Sql, computers: readonly number[], accessGroupId: number): Promise<void> {
   await tx.query(MOVE, [computers, accessGroupId]);
 }

@@ -1,4 +1,4 @@
-/** Aliases of a computer, its access group and its times of contact in a statement. */
+/** Aliases of a computer, its access group and its times of contact. */
 interface Aliases {
   computer: string;
   group: string;
@@ -10,10 +10,10 @@ const ITEM: Aliases = { computer: 'c', group: 'g', contact: 'contact' };
 const CHILD: Aliases = { computer: 'k', group: 'k_group', contact: 'k_contact' };
 const PARENT: Aliases = { computer: 'p', group: 'p_group', contact: 'p_contact' };
 
-/** SQL of a time as responses show it. */
+/** SQL of a time in the format of responses. */
 const time = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
-/** The columns that every list, parent, child and detail shows. @see docs/api-conventions.md#computer-fields */
+/** The columns of every list, parent, child and detail. @see docs/api-conventions.md#computer-fields */
 const fieldsOf = ({ computer: c, group, contact }: Aliases) => `
   ${c}.id, ${c}.title, ${c}.comment, ${c}.hostname, ${c}.total_memory, ${c}.total_swap,
   ${c}.reboot_required as reboot_required_flag, coalesce(${c}.update_manager_prompt, '') as update_manager_prompt,
@@ -34,15 +34,15 @@ const visible = (c: string) =>
 /** Accepted computers `c` of an account ($1) in access groups ($2, null for all). */
 export const VISIBLE = visible(ITEM.computer);
 
-// `offset 0` keeps the other conditions away from the look-up: before the first statistics of a new database the planner
-// would rather read all computers of the account for each computer of the page.
+// `offset 0` is an optimization fence: without statistics in a new database the planner would read all computers of the
+// account for each computer of the page.
 const relatives = (aliases: Aliases, columns: string, which: string) => `
   select ${columns}row_to_json(shown) as body
   from (select * from computer where ${which} offset 0) ${aliases.computer} ${joinsOf(aliases)}
   cross join lateral (select ${fieldsOf(aliases)}) shown
   where ${visible(aliases.computer)} and not ${aliases.computer}.archived`;
 
-/** What {@link FIELDS} are read from: `c` and its parent and children, of which archived and unseen ones are left out. */
+/** Sources of {@link FIELDS}: `c` with its parent and children, except archived and invisible ones. */
 export const JOINS = `${joinsOf(ITEM)}
   left join lateral (
     select json_agg(kid.body order by kid.id) as children,
@@ -57,9 +57,9 @@ export const FIELDS = `${fieldsOf(ITEM)},
   coalesce(kids.children, '[]'::json) as children, parent.body as parent, kids.default_child,
   case when c.is_wsl then coalesce(c.is_default_child, false) end as is_default_child`;
 
-/** Further columns of the detail. */
+/** Additional columns of the detail. */
 export const DETAILS = `, c.hotpatch_info, c.distro_pro_reboot_required_info,
   coalesce(json_array_length(kids.children), 0) as num_child`;
 
-/** Whether `c` is a Windows computer that has WSL instances or may have them. */
+/** Whether `c` is a Windows computer that has or may have WSL instances. */
 export const IS_WSL_HOST = '(c.hostagent_uid is not null and not c.is_wsl)';

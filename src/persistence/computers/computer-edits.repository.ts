@@ -7,7 +7,7 @@ export interface ComputerEdit {
   accessGroupId?: number | undefined;
 }
 
-/** Absent parts stay. @returns null when there is no such computer */
+/** Absent fields are unchanged. @returns null when there is no such computer */
 export async function updateComputer(
   tx: Sql,
   accountId: number,
@@ -23,7 +23,7 @@ export async function updateComputer(
   return rows[0] ?? null;
 }
 
-/** Tags of a computer as they are; none when there is no such computer. */
+/** Current tags of a computer; none when there is no such computer. */
 export async function findTags(tx: Sql, accountId: number, computerId: number): Promise<string[]> {
   const [row] = await tx.query<{ tags: string[] }>('select tags from computer where account_id = $1 and id = $2', [
     accountId,

@@ -12,7 +12,7 @@ export interface ComputerView {
 
 export const WITHOUT_BLOCKS: ComputerView = { blocks: new Set(), now: new Date(0) };
 
-/** Reads computers by id, in that order, each as the text of a JSON object. Missing and invisible ones are left out. */
+/** Reads computers by id, in that order, each as JSON text. Missing and invisible ones are left out. */
 export async function readComputers(
   sql: Sql,
   scope: { accountId: number; groups: readonly number[] | null },
@@ -23,7 +23,7 @@ export async function readComputers(
   const statement = itemsStatement(view, compilation);
   const values = [scope.accountId, scope.groups, ids, ...compilation.values];
   const rows = await sql.query<{ id: number; body: string; more: string }>(statement, values, nameOf(view));
-  // Joined here: texts of many characters are slow to cut in the database.
+  // Concatenated here: the database is slow at cutting multi-byte texts.
   const bodies = new Map(rows.map(({ id, body, more }) => [id, more === '' ? body : `${body.slice(0, -1)}${more}}`]));
   return ids.flatMap((id) => bodies.get(id) ?? []);
 }
@@ -37,7 +37,7 @@ cross join lateral (select ${FIELDS}${view.detailed ? DETAILS : ''}${columns}) s
 where ${VISIBLE}`;
 }
 
-/** Planning costs as much as half the execution; but every plan is kept, per connection, and there are thousands. */
+/** Planning costs half as much as execution, but there are thousands of plans and each connection keeps its own. */
 const MAX_NAMED = 32;
 const named = new Set<string>();
 

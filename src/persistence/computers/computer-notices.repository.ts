@@ -1,15 +1,14 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A notice about a computer. */
 export interface ComputerNotice {
   computerId: number;
-  /** The event log gets at most one event per subject and day. */
+  /** The event log records at most one event per subject and day. */
   subject: string;
   /** One English sentence. */
   message: string;
 }
 
-/** Notices per computer and day, at most: agents control how many arise. */
+/** Maximum number of notices per computer and day: agents control how many arise. */
 const MAX_PER_DAY = 20;
 
 /**

@@ -1,8 +1,8 @@
 import { activeProfilesOf } from '../query/profile-scope.ts';
 
 /**
- * SQL over a computer `c`: each a select of `id`, `name`, `title` and `type` of the profiles of some kinds that it is
- * associated with. One entry for every place where profiles are kept; names of a kind are unique in an account.
+ * SQL over a computer `c`: selects of `id`, `name`, `title` and `type` of its profiles, one per table of profiles.
+ * Names of a kind are unique in an account.
  */
 const PROFILE_PARTS: readonly string[] = [
   `select p.id, p.name, p.title, p.type
@@ -14,7 +14,7 @@ const PROFILE_PARTS: readonly string[] = [
 
 /**
  * SQL over a computer `c`: the JSON array of its profiles, ordered by name.
- * @param only - SQL over `p` that picks some of them
+ * @param only - SQL filter over `p`
  * @see docs/api-conventions.md#optional-blocks
  */
 export function profilesOf(only = 'true'): string {

@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-/** A computer that is archived or removed. */
+/** A computer to be archived or removed. */
 export interface ComputerToRemove {
   id: number;
   title: string;
@@ -39,8 +39,8 @@ export async function findOpenOperations(tx: Sql, accountId: number, computers: 
 }
 
 /**
- * Deletes the identities of some computers, their recovery keys, their profiles and licences, and their links to hosts and
- * instances. What they reported stays.
+ * Deletes the identities of some computers, their recovery keys, profiles, licences, and links to hosts and instances.
+ * Reported data stays.
  * @remarks Their agents are unknown after the commit. The caller holds {@link lockAgents}.
  */
 export async function releaseComputers(tx: Sql, computers: readonly number[]): Promise<void> {
@@ -54,8 +54,7 @@ export async function markArchived(tx: Sql, computers: readonly number[]): Promi
 }
 
 /**
- * Removes computers with everything they reported. Their activities stay, visible to those who see the access group
- * where they were.
+ * Removes computers with all reported data. Their activities stay visible within their last access group.
  * @remarks The caller holds {@link lockAgents}.
  */
 export async function removeComputers(tx: Sql, computers: readonly number[]): Promise<void> {
@@ -65,12 +64,12 @@ export async function removeComputers(tx: Sql, computers: readonly number[]): Pr
   await tx.query('delete from computer where id = any($1)', [computers]);
 }
 
-/** Keeps the last access group of computers that have activities. */
+/** Records the last access group of computers that have activities. */
 export async function recordRemoved(tx: Sql, computers: readonly number[], now: Date): Promise<void> {
   await tx.query(RECORD_REMOVED, [computers, now]);
 }
 
-/** Tables with rows that only accepted computers have. */
+/** Tables with rows of accepted computers only. */
 const MEMBER_TABLES = [
   'agent',
   'agent_identity',
@@ -88,7 +87,7 @@ const OPEN_OPERATIONS = `
   select id from activity
   where account_id = $1 and computer_id = any($2::int[]) and ${isOpen('status')}`;
 
-// The oldest of the instances that stay becomes the default one of its family, also while the host is away.
+// The oldest remaining instance becomes the default one of its family, even while the host is offline.
 const MOVE_DEFAULT_CHILD = `
   update computer c set is_default_child = true
   from (

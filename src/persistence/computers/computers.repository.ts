@@ -12,10 +12,9 @@ export interface ComputerScope {
 export interface ComputerFilter extends ComputerScope {
   status: 'active' | 'archived' | 'all';
   rootOnly: boolean;
-  /** Restrict to WSL hosts, to WSL instances, or to both when both are set. */
+  /** Restricts to WSL hosts, to WSL instances, or, when both are set, to both. */
   wslParents: boolean;
   wslChildren: boolean;
-  /** The query of the caller. */
   selection: ComputerSelection;
 }
 
@@ -33,9 +32,8 @@ export interface ComputerReads {
 }
 
 /**
- * One page of computers in id order as the text of a JSON array, and the number of all that match: two statements
- * whatever is shown, one that finds them and one that reads them. Parents and children outside the viewable groups are
- * left out.
+ * One page of computers in id order as the text of a JSON array, and the number of matches: one statement finds them,
+ * one reads them. Parents and children in invisible access groups are left out.
  */
 export async function listComputers(
   { db, genericPlanDb }: ComputerReads,
@@ -56,7 +54,7 @@ export async function listComputers(
   return { count, resultsJson: `[${items.join(',')}]`, nextPage: more ? { after: ids.at(-1)! } : null };
 }
 
-/** Ids in order of approved computers that are not archived, in the access groups given (null for all). */
+/** Ids in order of accepted computers that are not archived, in the given access groups (null for all). */
 export async function selectComputers(sql: Sql, scope: ComputerScope, selection: ComputerSelection): Promise<number[]> {
   const { text, values } = compileComputerQuery(selection, { accountId: scope.accountId, firstParameter: 3 });
   const rows = await sql.query<{ id: number }>(
@@ -66,7 +64,7 @@ export async function selectComputers(sql: Sql, scope: ComputerScope, selection:
   return rows.map(({ id }) => id);
 }
 
-/** One computer in detail as JSON text; null when it does not exist, is not approved or not visible. */
+/** One computer in detail as JSON text; null when it is missing, not accepted or invisible. */
 export async function findComputer(
   sql: Sql,
   { id, ...scope }: ComputerScope & { id: number },
@@ -76,8 +74,8 @@ export async function findComputer(
   return item ?? null;
 }
 
-// One row more than the page shows whether there is another page. Without a query the page comes straight from the index of the
-// list. A query is answered once for page and count: most conditions cost as much for a page as for all that match.
+// An extra row shows whether there is another page. Without a query the page comes from the index of the list. A query
+// is evaluated once for page and count: most conditions cost as much for a page as for all matches.
 function pageStatement(where: string, options: { afterId: boolean; once: boolean }): string {
   const { afterId, once } = options;
   const source = once ? 'matching c' : `computer c where ${where}`;
@@ -92,7 +90,7 @@ select ids[:$3::int] as ids, size > $3::int as more, ${countOf(source, options)}
 from found`;
 }
 
-/** On the last page, if it is not empty, offset and size give the total. */
+/** On the last page, if not empty, offset and size give the total. */
 function countOf(source: string, { afterId, once }: { afterId: boolean; once: boolean }): string {
   const counted = `(select count(*)::int from ${source})`;
   return afterId || once

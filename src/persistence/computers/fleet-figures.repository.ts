@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { ALERT_RULES } from '../query/alert-conditions.ts';
 
-/** Bounds of the ages of open operations, youngest first; `seconds` null stands for everything older. */
+/** Upper bounds of the ages of open operations, youngest first; `seconds` null covers all older ones. */
 export const AGE_BUCKETS = [
   { name: '1m', seconds: 60 },
   { name: '10m', seconds: 600 },
@@ -12,45 +12,45 @@ export const AGE_BUCKETS = [
   { name: 'older', seconds: null },
 ] as const;
 
-/** `waiting`: no worker has begun it. */
+/** `waiting`: no worker has started it. */
 type ReportState = 'waiting' | 'begun';
 
-/** Where all accounts together stand. Counts end at {@link COUNT_LIMIT}. */
+/** Figures of all accounts together. Counts end at {@link COUNT_LIMIT}. */
 export interface FleetFigures {
   /** Entries of the outbox by kind. */
   outbox: Record<string, number>;
-  /** Seconds since the oldest entry that waits was written; 0 when none waits. */
+  /** Age of the oldest pending entry in seconds; 0 for none. */
   outboxOldestSeconds: number;
   inbox: number;
-  /** Seconds since the oldest news came that no lane has taken; 0 when there is none. */
+  /** Age of the oldest pending event in seconds; 0 for none. */
   inboxOldestSeconds: number;
-  /** Lanes with open operations. */
+  /** Batches with open operations. */
   openBatches: number;
-  /** Those of them whose next moment passed more than a minute ago. */
+  /** Those whose next due time passed more than a minute ago. */
   overdueBatches: number;
-  /** Those of them that were made more than two minutes ago and never opened. */
+  /** Those created more than two minutes ago and never opened. */
   unopenedBatches: number;
-  /** Open operations by the age of their lane, one entry per bucket of {@link AGE_BUCKETS}. */
+  /** Open operations by the age of their batch, one entry per bucket of {@link AGE_BUCKETS}. */
   openOperations: number[];
-  /** Messages by state that no computer has taken yet. */
+  /** Undelivered messages by state. */
   messages: Record<'queued' | 'sent', number>;
-  /** Reports on USG profiles that have not ended, of the newest {@link REPORTS_LOOKED_AT} that were asked for. */
+  /** Open reports on USG profiles among the newest {@link REPORTS_LOOKED_AT} requested. */
   reports: Record<ReportState, number>;
-  /** Seconds since the oldest of them was asked for; 0 when there is none. */
+  /** Age of the oldest of them in seconds; 0 for none. */
   reportsOldestSeconds: Record<ReportState, number>;
   computers: Record<'approved' | 'pending' | 'archived', number>;
-  /** Approved computers that have been silent for five minutes. */
+  /** Accepted computers without contact for five minutes. */
   offline: number;
 }
 
-/** Rows of one table that are looked at, at most: what is beyond shows as this number. */
+/** Maximum number of rows counted per table: higher numbers show as this one. */
 export const COUNT_LIMIT = 1_000_000;
-/** Whether a report has ended is looked up one by one; those that wait are among the newest, unless more than so many do. */
+/** Reports are checked one by one; open ones are among the newest, unless there are more than this. */
 const REPORTS_LOOKED_AT = 1_000;
 
 /**
- * Counts what operators watch. Reads what waits and what is open, through partial indexes, and never what has ended;
- * of computers it reads small indexes and the narrow table of contacts.
+ * Counts what operators monitor. Reads pending and open rows through partial indexes, never ended ones; of computers
+ * only small indexes and the narrow table of contacts.
  */
 export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
   const [queues] = await db.query<QueueRow>(QUEUES, [COUNT_LIMIT]);
@@ -111,7 +111,7 @@ function byKey<K extends string, V extends string>(
   return Object.fromEntries(rows.map((row) => [row[key], row[value]]));
 }
 
-// Ids are given in the order of time: the oldest entry is the one with the lowest.
+// Ids rise with time: the oldest entry has the lowest.
 const QUEUES = `
   select greatest(0, coalesce(extract(epoch from now() - (select creation_time from outbox order by id limit 1)), 0)
       )::float8 as outbox_seconds,

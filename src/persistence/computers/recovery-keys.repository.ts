@@ -19,7 +19,7 @@ export interface KeyTarget {
 }
 
 /**
- * Locks a computer, so that concurrent requests see each other's operations.
+ * * Locks a computer, so that concurrent requests see each other's operations.
  * @returns null when it was removed meanwhile
  */
 export async function lockKeyTarget(tx: Sql, computerId: number): Promise<KeyTarget | null> {

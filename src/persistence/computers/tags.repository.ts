@@ -2,7 +2,7 @@ import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * One page of the tags that listed computers have, each once, in order, and how many there are.
+ * * One page of the tags that listed computers have, each once, in order, and how many there are.
  * @param groups - access groups looked at; null for all
  */
 export async function listTags(

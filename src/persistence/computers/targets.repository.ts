@@ -14,7 +14,7 @@ export interface TargetProblems {
 export const MAX_NAMED = 100;
 
 /**
- * Checks the computers of a request, in one statement whatever their number.
+ * * Checks the computers of a request, in one statement whatever their number.
  * @param most - computers in each list, the first by id; null for all
  */
 export async function checkTargets(

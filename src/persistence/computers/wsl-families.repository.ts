@@ -2,7 +2,7 @@ import type { Sql } from '../database/sql.ts';
 import type { AcceptedComputer } from './pending-computers.repository.ts';
 
 /**
- * Links WSL instances and their Windows hosts, whichever is accepted first. Pending computers do not count.
+ * * Links WSL instances and their Windows hosts, whichever is accepted first. Pending computers do not count.
  * @param accepted - computers of the account that were just accepted
  * @remarks Idempotent. The first instance of a host is its default one, as in WSL itself; agents do not report it.
  */

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { Sql } from './sql.ts';
 
 /**
- * Locks of a transaction, each for the id of something (an account, a digest). Two releases may run at the same time:
+ * * Locks of a transaction, each for the id of something (an account, a digest). Two releases may run at the same time:
  * never change what a number stands for.
  */
 export const TRANSACTION_LOCKS = {

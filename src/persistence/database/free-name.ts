@@ -1,7 +1,7 @@
 import type { Sql } from './sql.ts';
 
 /**
- * The first free name of `slug`, `slug-2`, `slug-3`... among an account's rows of a table.
+ * * The first free name of `slug`, `slug-2`, `slug-3`... among an account's rows of a table.
  * @remarks The caller prevents others from naming a row there at the same time.
  * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
  */

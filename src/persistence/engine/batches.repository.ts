@@ -73,7 +73,7 @@ export async function readUnopenedBatches(db: Sql, group: number): Promise<numbe
 }
 
 /**
- * Writes a cancel for every opened batch of a group, whichever run drives it: a cancel of the parent workflow reaches
+ * * Writes a cancel for every opened batch of a group, whichever run drives it: a cancel of the parent workflow reaches
  * only the first run of its children. The pending event is for a batch without a workflow, which is then started again.
  * @returns whether there was any to cancel
  * @remarks Batches that have a cancel waiting are left out, so that repeating it changes nothing.

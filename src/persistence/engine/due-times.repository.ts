@@ -15,7 +15,7 @@ export interface DueTimes {
 }
 
 /**
- * Reads them from the operations.
+ * * Reads them from the operations.
  * @param expirySeconds - time after delivery at which any operation fails
  * @param hasAnswerLimits - some operations may fail before that
  */

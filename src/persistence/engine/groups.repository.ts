@@ -4,8 +4,9 @@ import type { ChildCounts } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * How a group stands.
- * @throws {DomainError} UnknownActivity when there is no such activity: somebody deleted its row, as retention keeps groups that have not ended
+ * * How a group stands.
+ * @throws {DomainError} UnknownActivity when there is no such activity: somebody deleted its row, as retention keeps
+ * groups that have not ended
  */
 export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
   const [row] = await db.query<GroupProgress & Record<string, unknown>>(READ_PROGRESS, [group]);
@@ -20,7 +21,7 @@ export interface MovedGroup extends ChildCounts {
 }
 
 /**
- * Moves the counters of a group; the first delivery of a child begins it.
+ * * Moves the counters of a group; the first delivery of a child begins it.
  * @param deliveredAt - earliest delivery among the changes; null for none
  * @returns the group; undefined when it was deleted
  */

@@ -21,7 +21,7 @@ export interface Released {
 }
 
 /**
- * Cancels operations of a batch, as far as they are still open, and their dependents; null means all of the batch.
+ * * Cancels operations of a batch, as far as they are still open, and their dependents; null means all of the batch.
  * @remarks Dependents are canceled also where the success of what they wait for was read just now: it was open when its
  * cancel was accepted.
  */
@@ -92,8 +92,8 @@ export const SENDABLE = ['undelivered', 'delivered'] as const satisfies readonly
 export const inBatch = (operation: string) => `${operation}.lane_id + 0 = $1`;
 
 /**
- * From when on an operation is waited for: the later of its delivery, by the clock of the gateway, and the moment when
- * its batch applied it, by the clock that judges. Nothing changes a delivered operation but its end.
+ * * From when on an operation is waited for: the later of its delivery, by the clock of the gateway, and the moment
+ * when its batch applied it, by the clock that judges. Nothing changes a delivered operation but its end.
  */
 export const waitedFrom = (operation: string) => `greatest(${operation}.delivery_time, ${operation}.modification_time)`;
 

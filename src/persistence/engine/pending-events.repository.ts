@@ -36,7 +36,7 @@ export interface BatchEvents {
 export const EVENTS_LIMIT = 5000;
 
 /**
- * Deletes pending events of a batch, every cancel and the oldest of the rest, and applies them to its operations.
+ * * Deletes pending events of a batch, every cancel and the oldest of the rest, and applies them to its operations.
  * @remarks The first result wins; a result replaces `canceled` once and counts as delivered too; `gone` ends what has
  * no result; duplicates, unknown operations and events of ended ones change nothing. The caller holds the batch's lock.
  * @see docs/architecture.md#processing-pending-events

@@ -3,7 +3,8 @@ import { transitionGuard, statusList } from '../database/status-sql.ts';
 import type { Released } from './operations.repository.ts';
 
 /**
- * Has operations wait for an activity: its batches wake the batches of what waits for it whenever something of it ends.
+ * * Has operations wait for an activity: its batches wake the batches of what waits for it whenever something of it
+ * ends.
  * @returns those of `computers` on which the activity does nothing
  * @remarks Locks its batches, in their order, so that nothing of it ends before the transaction does. Idempotent.
  */
@@ -19,7 +20,8 @@ export async function awaitActivity(
 }
 
 /**
- * Operations of a batch that waited for an activity and need not any more: it is done on their computers, or never will be.
+ * * Operations of a batch that waited for an activity and need not any more: it is done on their computers, or never
+ * will be.
  * @remarks Read from the rows, so it can be repeated at any time.
  */
 export function readDecided(tx: Sql, batch: number, activity: number): Promise<Array<{ id: number; done: boolean }>> {

@@ -3,7 +3,7 @@ import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Records one event: who did what, when and from where.
+ * * Records one event: who did what, when and from where.
  * @param tx - the transaction of the change itself, so that both or neither are committed
  * @param actor - a `Caller`, or who acted where there is none
  * @remarks Append-only: the database rejects changes and deletions other than by {@link purgeExpiredEvents}.
@@ -30,7 +30,7 @@ export async function recordEvents(tx: Sql, actor: EventActor, events: readonly 
 }
 
 /**
- * Deletes events older than `keepDays`, oldest first. The database allows no other way to delete events.
+ * * Deletes events older than `keepDays`, oldest first. The database allows no other way to delete events.
  * @param keepDays - 1 or more
  * @param limit - of the events examined; fewer deleted means that no more are due
  * @returns how many were deleted

@@ -67,8 +67,8 @@ export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: st
 }
 
 /**
- * Removes a group; its children, computers, USG profiles and scripts move to its parent, roles lose it. A computer that enrols
- * into it at this moment is either moved too, or fails and enrols anew.
+ * * Removes a group; its children, computers, USG profiles and scripts move to its parent, roles lose it. A computer
+ * that enrols into it at this moment is either moved too, or fails and enrols anew.
  */
 export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
   const [group] = await tx.query<{ parent_id: number }>('select parent_id from access_group where id = $1 for update', [

@@ -17,9 +17,10 @@ export interface NewPerson {
 }
 
 /**
- * Makes an account with its root access group, its roles and its first administrator.
+ * * Makes an account with its root access group, its roles and its first administrator.
  * @param tx - the caller's transaction
- * @returns null when an account of that name exists; the account's name is unique, so of two at once one waits and loses
+ * @returns null when an account of that name exists; the account's name is unique, so of two at once one waits and
+ * loses
  * @throws what `isAddressTaken` tells when another person has or had the address
  */
 export async function insertAccountWithAdministrator(
@@ -58,7 +59,7 @@ export async function insertAccount(tx: Sql, account: NewAccount, roles: readonl
 }
 
 /**
- * Lets computers of an account without a registration key enrol with this one only, and wait to be accepted.
+ * * Lets computers of an account without a registration key enrol with this one only, and wait to be accepted.
  * @returns id and title of the account; null when there is none, or it has a key
  */
 export async function closeEnrolment(
@@ -75,7 +76,7 @@ export async function closeEnrolment(
 }
 
 /**
- * Makes a person whose login name is their address, or one made of it where that is somebody's login name already.
+ * * Makes a person whose login name is their address, or one made of it where that is somebody's login name already.
  * @throws what `isAddressTaken` tells when another person has or had the address
  */
 export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountId: number | null): Promise<number> {

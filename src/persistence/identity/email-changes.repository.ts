@@ -24,7 +24,7 @@ export async function deleteEmailChange(tx: Sql, personId: number): Promise<void
 }
 
 /**
- * Deletes the pending change of a token or address, so that it applies only once.
+ * * Deletes the pending change of a token or address, so that it applies only once.
  * @returns the new address; null when there is no such change, or it has expired
  */
 export async function takeEmailChange(

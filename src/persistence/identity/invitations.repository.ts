@@ -116,7 +116,7 @@ export async function insertInvitation(
 }
 
 /**
- * Counts one more invitation of an account to an address, unless there are `most` since then.
+ * * Counts one more invitation of an account to an address, unless there are `most` since then.
  * @param tx - a transaction that holds the account's rights: nobody else counts meanwhile
  * @returns null, or when there are too many the moment of the oldest of them
  */

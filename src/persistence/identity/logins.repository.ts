@@ -88,8 +88,8 @@ export interface SucceededLogin {
 }
 
 /**
- * Records a success: the person's last login, the last use of their access key, the address for this name, and an event.
- * One statement, and it updates the person first, so that concurrent logins wait only there.
+ * * Records a success: the person's last login, the last use of their access key, the address for this name, and an
+ * event. One statement, and it updates the person first, so that concurrent logins wait only there.
  * @returns the system's counter of revocations
  */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
@@ -117,7 +117,7 @@ const RECORD_LOGIN = `
   select value::int as epoch from system_setting where key = 'token_epoch'`;
 
 /**
- * Records a failed login in the log of the requested account, else of the account the person would have entered.
+ * * Records a failed login in the log of the requested account, else of the account the person would have entered.
  * @param login.personId - null for an unknown name: the event is written and rolled back, to take as long
  */
 export async function recordFailedLogin(
@@ -151,8 +151,8 @@ export interface FailureCounts {
 }
 
 /**
- * Failures of a name since the two instants: from one address, and from all; and those of the address with any name, of
- * which the newest `acrossAtMost` are counted.
+ * * Failures of a name since the two instants: from one address, and from all; and those of the address with any name,
+ * of which the newest `acrossAtMost` are counted.
  */
 export async function countLoginFailures(
   sql: Sql,

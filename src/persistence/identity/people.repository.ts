@@ -105,7 +105,7 @@ export async function lockEmail(tx: Sql, personId: number): Promise<string | nul
 }
 
 /**
- * Tells whether another person has this address; addresses compare without regard to case.
+ * * Tells whether another person has this address; addresses compare without regard to case.
  * @param personId - null when it is to be a new person's
  */
 export async function isEmailTaken(sql: Sql, email: string, personId: number | null): Promise<boolean> {

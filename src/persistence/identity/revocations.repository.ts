@@ -37,8 +37,8 @@ export async function revokeSystem(tx: Sql): Promise<void> {
 }
 
 /**
- * As {@link revokeSystem}, but for a restored database that may not know the latest epoch: the new one counts the seconds
- * since 2026, which no earlier revocation can have reached.
+ * * As {@link revokeSystem}, but for a restored database that may not know the latest epoch: the new one counts the
+ * seconds since 2026, which no earlier revocation can have reached.
  */
 export async function revokeAfterRestore(tx: Sql): Promise<void> {
   await tx.query(

@@ -21,7 +21,7 @@ export interface RightsRow {
 }
 
 /**
- * Rights as they are now, in one statement. A permission holds in its role's access groups and all below them; on the
+ * * Rights as they are now, in one statement. A permission holds in its role's access groups and all below them; on the
  * root group it covers the account.
  * @see docs/api-conventions.md#access-groups-as-scope
  */
@@ -91,7 +91,7 @@ from person p left join member m on m.person_id = p.id left join account a on a.
 where p.id = $1`;
 
 /**
- * Makes changes of one account's administrators, roles, invitations and access groups wait for each other until the
+ * * Makes changes of one account's administrators, roles, invitations and access groups wait for each other until the
  * transaction ends. Taken before any row of them, so that they cannot deadlock; readers and computers are not held up.
  */
 export async function lockRights(tx: Sql, accountId: number): Promise<void> {

@@ -40,7 +40,7 @@ export function findProfiles(
 }
 
 /**
- * The computers that ids or hostnames mean, in the same order: approved, not archived, hostnames in any case.
+ * * The computers that ids or hostnames mean, in the same order: approved, not archived, hostnames in any case.
  * @returns how many each means, and the id when it is one
  */
 export function findComputers(

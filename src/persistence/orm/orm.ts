@@ -20,9 +20,9 @@ export interface Persistence {
   orm: MikroORM;
   db: Database;
   /**
-   * A second pool of the same size, for statements that find every row by a key. They get a generic plan, made once per
-   * connection, that always uses indexes: planning some of them costs several times their execution, and a plan made
-   * while a table is empty would still scan it when it has grown.
+   * * A second pool of the same size, for statements that find every row by a key. They get a generic plan, made once
+   * per connection, that always uses indexes: planning some of them costs several times their execution, and a plan
+   * made while a table is empty would still scan it when it has grown.
    */
   genericPlanDb: Database;
   /** Plain SQL in the transaction that `em` is in. */
@@ -98,8 +98,8 @@ function poolState(name: string, { totalCount, idleCount, waitingCount, options:
 }
 
 /**
- * Keep-alive probes detect a host that vanished. Idle connections stay for ten minutes: a new one has to plan everything
- * again and has a cold cache, so that its first large group takes half as long again.
+ * * Keep-alive probes detect a host that vanished. Idle connections stay for ten minutes: a new one has to plan
+ * everything again and has a cold cache, so that its first large group takes half as long again.
  */
 const CONNECTION = {
   connectionTimeoutMillis: 5000,
@@ -141,7 +141,7 @@ function openGenericPlanPool(options: PersistenceOptions): Pool {
 }
 
 /**
- * Plain SQL over a pool, with the driver's own type parsers.
+ * * Plain SQL over a pool, with the driver's own type parsers.
  * @param maxAttempts - of a transaction that PostgreSQL aborts in favour of another
  */
 export function createDatabase(pool: Pool, maxAttempts = 1): Database {
@@ -209,7 +209,7 @@ function within(em: EntityManager): Sql {
 const LOCK_POLL_MS = 250;
 
 /**
- * Brings the schema up to date, each migration in a transaction of its own.
+ * * Brings the schema up to date, each migration in a transaction of its own.
  * @remarks Idempotent, and safe from several processes at once: one migrates, the others wait. It takes a session lock,
  * because an open transaction would block `create index concurrently`.
  */
@@ -241,7 +241,7 @@ async function waitForMigrationLock(session: PoolClient): Promise<void> {
 const CONNECT_RETRY_MS = 500;
 
 /**
- * Opens the database once its server accepts connections: a deploy starts everything at the same time.
+ * * Opens the database once its server accepts connections: a deploy starts everything at the same time.
  * @throws the error of the last attempt after `timeoutMs`
  */
 export async function connectWithRetry(

@@ -25,11 +25,11 @@ interface Scope {
 }
 
 /**
- * Translates a query into SQL over the alias `a` of `activity`: fulfilled by the rows that are asked for, false or null
- * for the others.
+ * * Translates a query into SQL over the alias `a` of `activity`: fulfilled by the rows that are asked for, false or
+ * null for the others.
  * @param scope.firstParameter - number of the first free placeholder of the statement
- * @remarks The text depends on the shape of the query alone. The condition does not confine `a` to the account. What
- * is not negated is left in forms that an index can serve.
+ * @remarks The text depends on the shape of the query alone. The condition does not confine `a` to the account. What is
+ * not negated is left in forms that an index can serve.
  */
 export function compileActivityQuery(
   { query, searches, creators, now }: ActivitySelection,
@@ -42,7 +42,7 @@ export function compileActivityQuery(
 }
 
 /**
- * Translates a query that asks for nothing but computers into SQL of their ids; null for every other query.
+ * * Translates a query that asks for nothing but computers into SQL of their ids; null for every other query.
  * @param scope - as of {@link compileActivityQuery}
  */
 export function compileOnlyComputers(

@@ -16,8 +16,8 @@ const isFree = (now: string) =>
   `k.status = 'undelivered' and (k.deliver_at > ${now}) is not true and not ${beyondBound('k', now)}`;
 
 /**
- * Over the alias `a` of `activity`: it is due and waits for room in its computer's queue; of a group, all of it that is
- * not delivered does, or waits for another activity. True or false.
+ * * Over the alias `a` of `activity`: it is due and waits for room in its computer's queue; of a group, all of it that
+ * is not delivered does, or waits for another activity. True or false.
  * @param now - SQL of the present moment
  */
 // A group is asked only while it is fresh, and only in accounts with a bound; the first child that may go answers.
@@ -28,8 +28,8 @@ export const heldAt = (now: string) => `case
     else a.children_count > 0 and not ${anyChild(isFree(now))} end`;
 
 /**
- * Over the alias `a` of `activity`: a group whose time has come, and yet nothing of it is free to go and something is due
- * later. True or false.
+ * * Over the alias `a` of `activity`: a group whose time has come, and yet nothing of it is free to go and something is
+ * due later. True or false.
  * @param now - SQL of the present moment
  */
 // Without a window all is due at once; as long as nothing has ended and there is no bound, what is due is free: no child
@@ -54,8 +54,8 @@ const OPERATION_CANCEL = `${cancelWaits('a.lane_id', '= a.id')} or ${cancelWaits
 export const OPERATION_CANCEL_REQUESTED = `case when ${NOT_PENDING} then false else ${OPERATION_CANCEL} end`;
 
 /**
- * Over the alias `a` of `activity`: it has not ended, and its cancel was accepted: of it, of its lane as a whole, or, of a
- * group, of all that is open in it. True or false.
+ * * Over the alias `a` of `activity`: it has not ended, and its cancel was accepted: of it, of its lane as a whole, or,
+ * of a group, of all that is open in it. True or false.
  */
 export const CANCEL_REQUESTED = `case when ${NOT_PENDING} then false
     when a.lane_id is not null then ${OPERATION_CANCEL}
@@ -75,8 +75,8 @@ const isHere = (operation: string) => `exists (
       select from computer c where c.id = ${operation}.computer_id and not c.archived)`;
 
 /**
- * Over the alias `a` of `activity`: it succeeded, is of a type with an inverse, and something of it is not undone; of a
- * group that has ended, of one operation whose computer is still there.
+ * * Over the alias `a` of `activity`: it succeeded, is of a type with an inverse, and something of it is not undone; of
+ * a group that has ended, of one operation whose computer is still there.
  */
 export const UNDOABLE = `case when a.computer_id is not null then ${inForce('a')}
     when a.open_count > 0 or a.succeeded_count = 0 or not a.child_types && array[${REVERSIBLE}] then false
@@ -86,7 +86,7 @@ const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archive
     union all select r.id from removed_computer r where r.account_id = $1)`;
 
 /**
- * Over the alias `a` of `activity` of the account `$1`: it has ended, and one of its computers is archived or gone.
+ * * Over the alias `a` of `activity` of the account `$1`: it has ended, and one of its computers is archived or gone.
  * @param groups - what follows the ids of all groups that are asked about, with its operator
  */
 // Most accounts have lost few computers: their operations are fewer than those of all groups on a page.

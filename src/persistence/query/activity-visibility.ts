@@ -47,8 +47,9 @@ const profileIn = (usgGroups: string, scriptGroups: string) => `case when a.type
       then ${ownerAmong('script', 'script_id', scriptGroups)} else ${ownerAmong('usg_profile', 'profile_id', usgGroups)} end`;
 
 /**
- * Over the alias `a` of `activity`, with the parameters of {@link visibilityParameters}: visible when its computer is, a parent when any
- * child is, what is on no computer when its profile or script is. A removed computer counts where it last was.
+ * * Over the alias `a` of `activity`, with the parameters of {@link visibilityParameters}: visible when its computer
+ * is, a parent when any child is, what is on no computer when its profile or script is. A removed computer counts where
+ * it last was.
  */
 export const VISIBLE = `a.account_id = $1 and (($2::int[] is null and $3::int[] is null and $4::int[] is null)
     or case when ${ON_NO_COMPUTER} then ${profileIn('$3', '$4')}
@@ -65,7 +66,7 @@ const withOperationsOn = (computers: string, further = '') => `with own as mater
   )`;
 
 /**
- * `with` of the table `found (id, parent_id)`: operations on some computers and the groups they are in.
+ * * `with` of the table `found (id, parent_id)`: operations on some computers and the groups they are in.
  * @param computers - SQL of their ids in brackets
  */
 export const onComputers = (computers: string) => withOperationsOn(computers);
@@ -92,8 +93,8 @@ const barredIn = (groups: string) => `exists (
         else (select k.payload_id from activity k where k.parent_id = a.id order by k.id limit 1) end)`;
 
 /**
- * Over the alias `a` of `activity`: what it ran can be run again as far as scripts are concerned. Not a redacted one, and
- * only where the caller may run scripts: in the group of the script, and on its computers. True or false.
+ * * Over the alias `a` of `activity`: what it ran can be run again as far as scripts are concerned. Not a redacted one,
+ * and only where the caller may run scripts: in the group of the script, and on its computers. True or false.
  */
 export const runnableIn = (groups: string) => `case
       when a.type <> '${EXECUTE_SCRIPT}' and not '${EXECUTE_SCRIPT}' = any(a.child_types) then true

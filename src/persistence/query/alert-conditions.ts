@@ -49,7 +49,7 @@ function noncompliant(type: 'package' | 'wsl'): Pick<AlertRule, 'from' | 'comput
 }
 
 /**
- * The one declaration of alerts, in the order of {@link ALERT_NAMES}: they follow from what is stored and from the
+ * * The one declaration of alerts, in the order of {@link ALERT_NAMES}: they follow from what is stored and from the
  * time, and nothing has to be asked for them to come and go.
  * @see docs/api-conventions.md#alerts
  */
@@ -153,7 +153,7 @@ export function alertRule(name: AlertName): AlertRule {
 }
 
 /**
- * SQL: true for computers `c` with the alert. No parameters; archived computers have none.
+ * * SQL: true for computers `c` with the alert. No parameters; archived computers have none.
  * @remarks A list of ids that does not depend on `c`: cheap below OR and NOT too, and never null.
  */
 export function alertCondition(name: AlertName): string {

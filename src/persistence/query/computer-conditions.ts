@@ -42,9 +42,9 @@ export interface ComputerSelection {
 }
 
 /**
- * Translates a query into SQL over the alias `c` of `computer`: true or false for every row, never null.
+ * * Translates a query into SQL over the alias `c` of `computer`: true or false for every row, never null.
  * @param scope.accountId - whose access groups, contracts and profiles names and ids mean; the condition does not
- * confine `c` to the account
+ *   confine `c` to the account
  * @param scope.firstParameter - number of the first free placeholder of the statement
  */
 export function compileComputerQuery(

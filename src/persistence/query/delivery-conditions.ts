@@ -9,7 +9,7 @@ interface Delivery {
 }
 
 /**
- * The least id that an operation in a lane without messages can have; null when every lane of the account has them.
+ * * The least id that an operation in a lane without messages can have; null when every lane of the account has them.
  * @remarks An operation that may be delivered has a message as soon as its lane is opened. Lanes are opened within
  * moments, so this is nearly always null, and what compares with it reads nothing.
  */
@@ -23,7 +23,7 @@ const unqueued = ({ computer, account, now }: Delivery) => `activity o
       and not exists (select from agent_message q where q.activity_id = o.id)`;
 
 /**
- * The first operation of a computer that is due and has no message yet, or null. Operations with a higher id wait for
+ * * The first operation of a computer that is due and has no message yet, or null. Operations with a higher id wait for
  * it: a computer receives its operations in the order of their acceptance.
  */
 export const firstUnqueued = (delivery: Delivery) => `(select min(o.id) from ${unqueued(delivery)})`;
@@ -33,7 +33,7 @@ export const isDue = (now: string) => `m.state in ('held', 'queued') and m.deliv
     and (m.deliver_before is null or m.deliver_before > ${now})`;
 
 /**
- * Over an alias of `activity`: the operation is due, not delivered, and beyond the bound on messages waiting for its
+ * * Over an alias of `activity`: the operation is due, not delivered, and beyond the bound on messages waiting for its
  * computer; true or false.
  * @param a - alias of the operation
  */

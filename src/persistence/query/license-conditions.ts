@@ -1,9 +1,9 @@
 import type { LicenseType } from '../../domain/query/computer-query.ts';
 import type { Compilation } from './compilation.ts';
 
-/*
- * A computer is licensed by a seat of a legacy licence, by the Pro subscription its agent reports, or by a contract it
- * was associated with because its agent does not tell. It may be so in several ways at once.
+/**
+ * /* A computer is licensed by a seat of a legacy licence, by the Pro subscription its agent reports, or by a contract
+ * it was associated with because its agent does not tell. It may be so in several ways at once.
  */
 
 const HAS_SEAT = 'exists (select from computer_license l where l.computer_id = c.id)';
@@ -38,7 +38,7 @@ export function contractCondition(id: string, compilation: Compilation): string 
 }
 
 /**
- * The support contract ends within so many days from now. What the account was told of a contract goes before what
+ * * The support contract ends within so many days from now. What the account was told of a contract goes before what
  * agents report of it.
  */
 export function contractExpiryCondition(days: number, compilation: Compilation): string {

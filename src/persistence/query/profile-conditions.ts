@@ -3,7 +3,7 @@ import type { Compilation } from './compilation.ts';
 import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.ts';
 
 /**
- * SQL over `c`, never null: the computer is associated with the profile of that id, and stands as `status` says where
+ * * SQL over `c`, never null: the computer is associated with the profile of that id, and stands as `status` says where
  * one is given. An id that no profile of the account has is fulfilled by no computer.
  */
 type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) => string;
@@ -37,9 +37,9 @@ function membership({ type, id, status }: ProfileCriterion, compilation: Compila
 }
 
 /**
- * `pass` and `fail` are the last result of an audit, whatever was cancelled or is open since; `in-progress` is an audit
- * that is open now, of a profile that is not archived. The profile and what is open of it are read once, not for every
- * computer: that is what the materialized expression is for.
+ * * `pass` and `fail` are the last result of an audit, whatever was cancelled or is open since; `in-progress` is an
+ * audit that is open now, of a profile that is not archived. The profile and what is open of it are read once, not for
+ * every computer: that is what the materialized expression is for.
  */
 function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation): string {
   const profile = compilation.value(id, 'int');

@@ -12,15 +12,15 @@ const STANDING: Readonly<Record<ProfileKindName, string>> = {
 };
 
 /**
- * Select of the profiles of a kind as `p`, with `groups`, the access groups they reach: what {@link inScope} is asked
+ * * Select of the profiles of a kind as `p`, with `groups`, the access groups they reach: what {@link inScope} is asked
  * about. As a common table expression it has to be `materialized`, so that the tree is walked once per profile.
  */
 export const scopedProfiles = (kind: ProfileKindName) =>
   `select p.*, access_group_subtree(p.access_group_id) as groups from ${PROFILES[kind]} p`;
 
 /**
- * The one place that says which computers a profile applies to: those that are enrolled and not archived, in its access
- * group or below, and then all of them or those with one of its tags.
+ * * The one place that says which computers a profile applies to: those that are enrolled and not archived, in its
+ * access group or below, and then all of them or those with one of its tags.
  * @param c - alias of a computer
  * @param p - alias of a row of {@link scopedProfiles}
  * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
@@ -29,8 +29,8 @@ export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.accoun
   and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
 
 /**
- * Select of the active profiles that a computer is in the scope of, from the computer's side: what {@link inScope} says
- * with the tree walked up once per computer. A test holds the two together.
+ * * Select of the active profiles that a computer is in the scope of, from the computer's side: what {@link inScope}
+ * says with the tree walked up once per computer. A test holds the two together.
  * @param c - alias of a computer
  */
 export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
@@ -45,7 +45,7 @@ export async function computersInScope(sql: Sql, kind: ProfileKindName, profileI
 }
 
 /**
- * How many computers each of some profiles of an account applies to now.
+ * * How many computers each of some profiles of an account applies to now.
  * @remarks One statement whatever the number of profiles: computers are counted by access group and tags once, and
  * profiles are matched with these counts.
  */
@@ -120,7 +120,8 @@ export const computersWithOpenRun = (profile: string) => `
   where r.profile_id = ${profile} and ${isOpen('k.status')}`;
 
 /**
- * Select of the computers with an open audit: a step of a run has not ended, or its report is awaited; some repeatedly.
+ * * Select of the computers with an open audit: a step of a run has not ended, or its report is awaited; some
+ * repeatedly.
  * @param profile - SQL of the id of a profile
  */
 export const computersWithOpenAudit = (profile: string) => `${computersWithOpenRun(profile)}

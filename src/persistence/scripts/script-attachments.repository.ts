@@ -29,7 +29,7 @@ export async function readAttachment(sql: Sql, scriptId: number, id: number): Pr
 }
 
 /**
- * The bytes of a file for a computer, or null unless it has been given an operation that names the file and has not
+ * * The bytes of a file for a computer, or null unless it has been given an operation that names the file and has not
  * ended.
  * @see docs/agent-protocol.md#scripts
  */
@@ -39,7 +39,7 @@ export async function readAttachmentFor(sql: Sql, computerId: number, id: number
 }
 
 /**
- * Replaces the files of a script: those that are not kept stay only for stored runs that name them.
+ * * Replaces the files of a script: those that are not kept stay only for stored runs that name them.
  * @param kept - names of present files that stay
  * @remarks The caller holds the script against runs and other changes.
  */
@@ -63,7 +63,7 @@ export async function replaceAttachments(
 }
 
 /**
- * Locks the scripts with files that messages are about, until the transaction ends: no run of them begins and none of
+ * * Locks the scripts with files that messages are about, until the transaction ends: no run of them begins and none of
  * their files is replaced meanwhile.
  * @returns their ids
  * @remarks In script order, after lanes.

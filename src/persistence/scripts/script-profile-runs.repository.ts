@@ -7,7 +7,7 @@ import { type ActivityScope, VISIBLE, visibilityParameters } from '../query/acti
 import { inScope, scopedProfiles } from '../query/profile-scope.ts';
 
 /**
- * Takes the place of a run of a profile's trigger: nobody else can take it again.
+ * * Takes the place of a run of a profile's trigger: nobody else can take it again.
  * @param run.scheduledTime - the date it was planned for; null where the trigger has none
  * @returns null when there is a run for that date already
  */
@@ -90,7 +90,7 @@ export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<Waitin
 }
 
 /**
- * Keeps the active profiles of an account that wait for enrolments, and their scripts, from being changed until the
+ * * Keeps the active profiles of an account that wait for enrolments, and their scripts, from being changed until the
  * transaction ends.
  * @returns whether there are any
  */

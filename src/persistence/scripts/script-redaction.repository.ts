@@ -31,9 +31,10 @@ export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): 
 }
 
 /**
- * Wipes the code of every version of a script, and of every message that carries it.
+ * * Wipes the code of every version of a script, and of every message that carries it.
  * @remarks A message that an agent did not acknowledge is sent to it once more, at its old place, so that what is left
- * of it must be refused rather than succeed with nothing. @see docs/agent-protocol.md#scripts
+ * of it must be refused rather than succeed with nothing.
+ * @see docs/agent-protocol.md#scripts
  */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
   await tx.query(`update script_version set code = null where script_id = $1`, [scriptId]);

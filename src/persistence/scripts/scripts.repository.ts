@@ -74,7 +74,7 @@ export async function findScript(sql: Sql, scope: ScriptScope, id: number): Prom
 }
 
 /**
- * Locks a script until the transaction ends: `change` against everybody, `use` against changes only.
+ * * Locks a script until the transaction ends: `change` against everybody, `use` against changes only.
  * @returns how it stands behind the lock; null when there is none
  */
 export async function lockScript(tx: Sql, id: number, purpose: 'change' | 'use'): Promise<ScriptStatus | null> {

@@ -36,8 +36,8 @@ export interface PackageBatches {
 const BATCHES: PackageBatches = { first: SHOWN_COMPUTERS, largest: 1600 };
 
 /**
- * One page of package names in order, each with the versions its first {@link SHOWN_COMPUTERS} computers know, and how
- * many names there are.
+ * * One page of package names in order, each with the versions its first {@link SHOWN_COMPUTERS} computers know, and
+ * how many names there are.
  * @remarks The sets of a fleet do not fit into memory at once: computers are read in batches, in order of their ids,
  * and no further than there is something to find.
  */
@@ -112,7 +112,7 @@ export interface ComputersWithSameVersions {
 }
 
 /**
- * What computers know of the packages that some versions belong to, computers that know the same together.
+ * * What computers know of the packages that some versions belong to, computers that know the same together.
  * @param packages - ids of versions; nothing is found of those that are not in the catalogue
  */
 export async function readKnownVersions(
@@ -194,9 +194,10 @@ function overColumns(states: PackageFilter['states'], text: (column: string) => 
 }
 
 /**
- * Those of a set of ids that a computer knows in the states that are asked for. A newer version of what is installed is
- * on offer and not installed itself, so beside `upgrade` and `security` the others say something of the package: that it
- * is installed, or is not merely available, holds for all of these, and it is held where the installed version is.
+ * * Those of a set of ids that a computer knows in the states that are asked for. A newer version of what is installed
+ * is on offer and not installed itself, so beside `upgrade` and `security` the others say something of the package:
+ * that it is installed, or is not merely available, holds for all of these, and it is held where the installed version
+ * is.
  */
 function narrowed(set: string, states: PackageFilter['states']): string {
   const areNewer = states.upgrade === true || states.security === true;
@@ -228,7 +229,7 @@ const BATCH = `
   )`;
 
 /**
- * Those of some packages that none of some computers has or could have. To see that a set has nothing new takes a
+ * * Those of some packages that none of some computers has or could have. To see that a set has nothing new takes a
  * fraction of what any arithmetic with it takes.
  */
 const unseenText = (states: PackageFilter['states']) => `
