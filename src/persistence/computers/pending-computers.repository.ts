@@ -6,21 +6,21 @@ export interface PendingComputerRow {
   title: string;
   hostname: string;
   creation_time: Date;
-  /** Tags the machine asked for. */
+  /** Tags requested by the machine. */
   client_tags: string[];
   vm_info: string | null;
   container_info: string | null;
-  /** Name of the access group the machine asked for, where there is one, else of the root. */
+  /** Name of the access group requested by the machine if it exists, else of the root. */
   access_group: string;
 }
 
-/** Whose pending computers; `groups` null for every access group. */
+/** Scope of pending computers; `groups` null for every access group. */
 export interface PendingScope {
   accountId: number;
   groups: readonly number[] | null;
 }
 
-/** One page of pending computers in id order, and how many there are. */
+/** One page of pending computers in id order, and the total number. */
 export async function listPendingComputers(
   db: Sql,
   { accountId, groups }: PendingScope,
@@ -45,7 +45,7 @@ export async function lockPendingComputers(
 /** A computer that was just accepted. */
 export interface AcceptedComputer {
   id: number;
-  /** Names a Windows host and its WSL instances; null for all others. */
+  /** Shared by a Windows host and its WSL instances; null for all others. */
   hostagent_uid: string | null;
 }
 

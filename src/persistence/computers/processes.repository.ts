@@ -2,7 +2,7 @@ import type { SignalTarget } from '../../domain/activities/machine-operations.ts
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** A process as its computer reported it last. */
+/** A process as last reported. */
 export interface ProcessRow {
   pid: number;
   name: string;
@@ -15,7 +15,7 @@ export interface ProcessRow {
   cpu_utilisation: number | null;
 }
 
-/** One page of the processes of a computer in order of their numbers, and how many there are. */
+/** One page of the processes of a computer by process id, and the total number. */
 export async function listProcesses(
   db: Sql,
   computer: number,
@@ -30,7 +30,7 @@ export async function listProcesses(
   return { count: counts[0]!.count, rows };
 }
 
-/** The processes with these numbers, in the order asked for; one that was not reported has neither name nor start. */
+/** The processes with these ids, in the given order; unreported ones have neither name nor start. */
 export async function findSignalTargets(db: Sql, computer: number, pids: readonly number[]): Promise<SignalTarget[]> {
   return db.query<SignalTarget & Record<string, unknown>>(FIND, [computer, pids]);
 }

@@ -2,10 +2,10 @@ import { type BaseActivityRow, readBaseActivity } from '../activities/activities
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-/** Type of the operations that make a recovery key. */
+/** Type of the operations that generate a recovery key. */
 export const GENERATE_RECOVERY_KEY = 'GenerateFDERecoveryKeyRequest';
 
-/** A recovery key as it is stored: encrypted, with the id of the encryption key. */
+/** A recovery key as stored: encrypted, with the id of the encryption key. */
 export interface EncryptedKeyRow {
   computer_id: number;
   key_id: string;
@@ -14,14 +14,11 @@ export interface EncryptedKeyRow {
 
 export interface KeyTarget {
   title: string;
-  /** Its agent can make recovery keys. */
+  /** Its agent can generate recovery keys. */
   supported: boolean;
 }
 
-/**
- * * Locks a computer, so that concurrent requests see each other's operations.
- * @returns null when it was removed meanwhile
- */
+/** Locks a computer, so that concurrent requests see each other's operations. @returns null when it was removed */
 export async function lockKeyTarget(tx: Sql, computerId: number): Promise<KeyTarget | null> {
   const [row] = await tx.query<{ title: string }>('select title from computer where id = $1 for no key update', [
     computerId,

@@ -8,7 +8,7 @@ export interface SavedSearchRow {
   name: string;
   title: string;
   search: string;
-  /** Null for those that were made when this was not kept. */
+  /** Null for those created before this was recorded. */
   creator_id: number | null;
 }
 
@@ -32,7 +32,6 @@ export async function listSavedSearches(
   return { count: counted[0]!.count, results };
 }
 
-/** The saved search of that name, or null. */
 export async function findSavedSearch(sql: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
   const rows = await sql.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} and name = $2`, [accountId, name]);
   return rows[0] ?? null;
@@ -51,12 +50,12 @@ export async function findSearchTexts(
   return new Map(rows.map(({ name, search }) => [name, search]));
 }
 
-/** Makes whoever gives a saved search of the account a title wait until the transaction ends. */
+/** Serializes changes of the account's saved search titles until the transaction ends. */
 export async function lockSearchTitles(tx: Sql, accountId: number): Promise<void> {
   await lockExclusive(tx, 'searchTitles', accountId);
 }
 
-/** Tells whether another saved search than `name` has this title; exact, under {@link lockSearchTitles}. */
+/** Whether another saved search than `name` has this title; exact under {@link lockSearchTitles}. */
 export async function isSearchTitleTaken(tx: Sql, accountId: number, title: string, name: string): Promise<boolean> {
   const rows = await tx.query('select from saved_search where account_id = $1 and title = $2 and name <> $3 limit 1', [
     accountId,
@@ -66,7 +65,7 @@ export async function isSearchTitleTaken(tx: Sql, accountId: number, title: stri
   return rows.length > 0;
 }
 
-/** As {@link findSavedSearch}, kept from changes and removals until the transaction ends. */
+/** As {@link findSavedSearch}, locked until the transaction ends. */
 export async function lockSavedSearch(tx: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
   const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} and name = $2 for update`, [
     accountId,
@@ -89,7 +88,7 @@ export async function insertSavedSearch(
   return rows[0] ?? null;
 }
 
-/** Changes what is given. @returns the row as it is now, or null when there is none of that name */
+/** Changes the given fields. @returns the current row, or null when there is none of that name */
 export async function updateSavedSearch(
   tx: Sql,
   accountId: number,

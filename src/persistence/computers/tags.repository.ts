@@ -1,10 +1,7 @@
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
-/**
- * * One page of the tags that listed computers have, each once, in order, and how many there are.
- * @param groups - access groups looked at; null for all
- */
+/** One page of the distinct tags of visible computers, in order, and the total number. @param groups - null for all */
 export async function listTags(
   db: Sql,
   accountId: number,

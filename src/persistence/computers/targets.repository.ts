@@ -3,20 +3,17 @@ import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 
 /** Why computers of a request cannot be acted on; each list is by id. */
 export interface TargetProblems {
-  /** Missing, pending, of another account or out of sight. */
+  /** Missing, pending, invisible or of another account. */
   unknown: number[];
-  /** Visible but not to be acted on. */
+  /** Visible, but the caller may not act on them. */
   forbidden: number[];
   archived: number[];
 }
 
-/** Most computers a refusal names. */
+/** Maximum number of computers named in an error response. */
 export const MAX_NAMED = 100;
 
-/**
- * * Checks the computers of a request, in one statement whatever their number.
- * @param most - computers in each list, the first by id; null for all
- */
+/** Checks the computers of a request, in one statement. @param most - limit of each list, by id; null for none */
 export async function checkTargets(
   db: Sql,
   accountId: number,

@@ -2,14 +2,14 @@ import type { Sql } from '../database/sql.ts';
 import type { AcceptedComputer } from './pending-computers.repository.ts';
 
 /**
- * * Links WSL instances and their Windows hosts, whichever is accepted first. Pending computers do not count.
+ * Links WSL instances and their Windows hosts, whichever is accepted first. Pending computers do not count.
  * @param accepted - computers of the account that were just accepted
  * @remarks Idempotent. The first instance of a host is its default one, as in WSL itself; agents do not report it.
  */
 export async function joinFamilies(tx: Sql, accountId: number, accepted: readonly AcceptedComputer[]): Promise<void> {
   const uids = new Set(accepted.flatMap(({ hostagent_uid }) => hostagent_uid ?? []));
   if (uids.size === 0) return;
-  // One at a time per host, or two instances could both become its default.
+  // Serialized per host, or two instances could both become its default.
   for (const uid of [...uids].sort()) {
     await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [uid, accountId]);
   }
@@ -18,8 +18,8 @@ export async function joinFamilies(tx: Sql, accountId: number, accepted: readonl
   await tx.query(ATTACH_TO_HOSTS, [accountId, ids]);
 }
 
-// Members are found before filtering, and by arrays: without statistics on a new server, PostgreSQL would scan the whole
-// fleet by the index of approved computers, or to join a few rows with it.
+// Members are found before filtering, and by arrays: without statistics on a new server, PostgreSQL would scan the
+// whole fleet by the index of approved computers, or join a few rows with it.
 const member = (uids: string) => `member as materialized (
     select id, hostagent_uid, is_wsl, is_default_child, state = 'approved' and not archived as in_fleet from computer
     where account_id = $1 and hostagent_uid is not null and hostagent_uid = any(array(select hostagent_uid from ${uids}))

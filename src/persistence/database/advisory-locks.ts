@@ -1,10 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Sql } from './sql.ts';
 
-/**
- * * Locks of a transaction, each for the id of something (an account, a digest). Two releases may run at the same time:
- * never change what a number stands for.
- */
+/** Locks of a transaction, each for an id (of an account, a digest). Releases may overlap: never reassign a number. */
 export const TRANSACTION_LOCKS = {
   rights: 7160,
   fleet: 7161,
@@ -28,12 +25,12 @@ export async function lockExclusive(tx: Sql, lock: TransactionLock, subject: num
   await tx.query('select pg_advisory_xact_lock($1, $2)', [TRANSACTION_LOCKS[lock], subject]);
 }
 
-/** As {@link lockExclusive}, but shared with others that call this. */
+/** As {@link lockExclusive}, but shared with other callers of this. */
 export async function lockShared(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
   await tx.query('select pg_advisory_xact_lock_shared($1, $2)', [TRANSACTION_LOCKS[lock], subject]);
 }
 
-/** Takes a lock of a session, which keeps it until it is closed. @returns false when another session has it */
+/** Takes a session lock, held until the session is closed. @returns false when another session holds it */
 export async function trySessionLock(session: PoolClient, lock: keyof typeof SESSION_LOCKS): Promise<boolean> {
   const { rows } = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
     SESSION_LOCKS[lock],

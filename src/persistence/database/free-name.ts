@@ -1,8 +1,8 @@
 import type { Sql } from './sql.ts';
 
 /**
- * * The first free name of `slug`, `slug-2`, `slug-3`... among an account's rows of a table.
- * @remarks The caller prevents others from naming a row there at the same time.
+ * The first free name of `slug`, `slug-2`, `slug-3`... among an account's rows of a table.
+ * @remarks The caller prevents concurrent naming of rows.
  * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
  */
 export async function freeName(

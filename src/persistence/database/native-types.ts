@@ -4,8 +4,8 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /**
- * * Type parsers for what `Sql` promises: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed. Ids and
- * counts here stay far below 2^53.
+ * Type parsers for `Sql`: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed. Ids and counts here stay
+ * far below 2^53.
  */
 export const NATIVE_TYPES = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {

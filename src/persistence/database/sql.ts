@@ -1,12 +1,12 @@
 import type { PoolClient, QueryResultRow } from 'pg';
 
 /**
- * * Parameterised SQL on one connection or pool. Values only ever travel as parameters.
- * @remarks Rows come with native types: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed.
+ * Parameterized SQL on one connection or pool. Values are always passed as parameters.
+ * @remarks Rows have native types: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed.
  */
 export interface Sql {
   /**
-   * * Runs one statement.
+   * Runs one statement.
    * @param text - SQL with `$1`, `$2`, ...
    * @param name - when given, the statement is prepared once per connection under this name
    */
@@ -20,7 +20,7 @@ export interface Sql {
 /** A pool: single statements, or several in one transaction. */
 export interface Database extends Sql {
   /**
-   * * Runs `work` in one transaction; rolls back when it throws. The transaction's connection is not shared meanwhile.
+   * Runs `work` in one transaction; rolls back when it throws. Its connection is not shared meanwhile.
    * @remarks After a deadlock or serialization failure `work` runs again, up to four times in all: it must have no
    * effects outside the transaction before it returns.
    */

@@ -6,10 +6,10 @@ export function statusList(statuses: readonly ActivityStatus[]): string {
 }
 
 /**
- * * The `where` condition of a statement that changes statuses. Every statement that writes the status of an operation
- * or a report uses it, or acts on rows picked by one that does, so that only the transitions of the table are possible.
- * The status of a group follows from its operations.
- * @param column - the status as it is stored, with its table's alias
+ * The `where` condition of a statement that changes statuses. Every statement that writes the status of an operation or
+ * a report uses it, directly or for selecting its rows, so that only the transitions of the table are possible. The
+ * status of a group follows from its operations.
+ * @param column - the status as stored, with its table's alias
  * @throws when the table does not allow one of them, which happens when the module of the statement is loaded
  * @see docs/api-conventions.md#activity-statuses
  */

@@ -4,7 +4,7 @@ import type { ChildCounts } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-/** Batches take turns by account, the small ones apart from the large. */
+/** Batches take turns by account, small ones separately from large ones. */
 export interface BatchTurn {
   account: number;
   isLarge: boolean;
@@ -18,25 +18,24 @@ export interface BatchCounters {
   next_due_at: Date | null;
 }
 
-/** A batch whose row is locked. */
 export interface LockedBatch extends BatchCounters {
   id: number;
   parent_id: number | null;
   has_dependents: boolean;
   answer_seconds: number | null;
-  /** What its operations wait for; null for nothing. */
+  /** The activity that its operations wait for; null for none. */
   after_activity_id: number | null;
-  /** Operations of other batches wait for some of it. */
+  /** Operations of other batches wait for some of its operations. */
   awaited: boolean;
   opened_at: Date | null;
-  /** Run of a USG profile that it belongs to. */
+  /** USG run that it belongs to. */
   usg_run_id: number | null;
 }
 
-/** A batch of more operations moves thousands of rows at a time. */
+/** A batch with more operations moves thousands of rows at a time. */
 const SMALL_BATCH = 25;
 
-/** Whose turn a batch takes; undefined when there is no such batch. */
+/** The turn of a batch; undefined when there is no such batch. */
 export async function readBatchTurn(db: Sql, batch: number): Promise<BatchTurn | undefined> {
   const [row] = await db.query<BatchTurn & Record<string, unknown>>(TURN, [batch, SMALL_BATCH], 'batch-turn');
   return row;
@@ -48,7 +47,7 @@ export async function lockBatch(tx: Sql, batch: number): Promise<LockedBatch | u
   return row;
 }
 
-/** Moves the counters of a batch, opens it if it is not, and closes it when nothing is left open. */
+/** Moves the counters of a batch, opens it if necessary, and closes it when nothing is left open. */
 export async function moveBatchCounters(
   tx: Sql,
   batch: number,
@@ -61,7 +60,7 @@ export async function moveBatchCounters(
   return row!;
 }
 
-/** The batches of a group that still have open operations, in order. */
+/** The batches of a group with open operations, in order. */
 export function readOpenBatches(db: Sql, group: number): Promise<BatchPlan[]> {
   return db.query<BatchPlan & Record<string, unknown>>(OPEN_BATCHES, [group]);
 }
@@ -73,10 +72,10 @@ export async function readUnopenedBatches(db: Sql, group: number): Promise<numbe
 }
 
 /**
- * * Writes a cancel for every opened batch of a group, whichever run drives it: a cancel of the parent workflow reaches
- * only the first run of its children. The pending event is for a batch without a workflow, which is then started again.
+ * Writes a cancel for every opened batch of a group, whichever run drives it: a cancel of the parent workflow reaches
+ * only the first run of its children. A batch without a workflow is restarted by the pending event.
  * @returns whether there was any to cancel
- * @remarks Batches that have a cancel waiting are left out, so that repeating it changes nothing.
+ * @remarks Batches with a pending cancel are skipped, so that repeating it changes nothing.
  * @see docs/architecture.md#cancellation
  */
 export async function cancelOpenedBatches(tx: Sql, group: number, now: Date): Promise<boolean> {
@@ -90,11 +89,11 @@ export interface NamedOperation {
   title: string;
   status: ActivityStatus;
   deliver_at: Date | null;
-  /** It is one of those that were asked for by id, not one of those that are open. */
+  /** Requested by id, rather than because it is open. */
   is_moved: boolean;
 }
 
-/** The operations `moved` of a batch and, with `withOpen`, those that are open; the first ones first. */
+/** The operations `moved` of a batch and, with `withOpen`, the open ones, in id order. */
 export function readNamedOperations(
   db: Sql,
   batch: number,
@@ -119,8 +118,8 @@ const MOVE_COUNTERS = `
   where id = $1
   returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
 
-// An operation that nothing blocks is the first of its chain; by the order of ids PostgreSQL would walk all activities.
-// Without dependents a batch has one operation for each computer.
+// An unblocked operation is the first of its chain; in id order PostgreSQL would scan all activities. Without
+// dependents a batch has one operation for each computer.
 const OPEN_BATCHES = `
   select l.id as lane, l.wf_id as "workflowId", l.single, l.summary, l.size,
     (select a.type from activity a where a.lane_id = l.id and a.blocked_by is null limit 1) as type,
@@ -145,7 +144,7 @@ const CANCEL_OPENED = `
   select 'cancel', l.wf_id, $2::timestamptz, l.account_id from canceled join lane l on l.id = canceled.lane_id
   returning id`;
 
-// The batch's rows first: an order invites a walk along the primary key of all activities.
+// The batch's rows first: with an order PostgreSQL may scan the primary key of all activities.
 const NAMED = `
   with named as materialized (
     select a.id, a.computer_id, a.status, a.deliver_at, false as is_moved

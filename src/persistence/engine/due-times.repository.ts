@@ -1,21 +1,21 @@
 import type { Sql } from '../database/sql.ts';
 import { waitedFrom } from './operations.repository.ts';
 
-/** Moments of a batch that its operations wait for, in ms since the epoch; null where none does. */
+/** Times that operations of a batch wait for, in ms since the epoch; null for none. */
 export interface DueTimes {
-  /** When the first unanswered operation fails. */
+  /** Earliest time at which an unanswered operation fails. */
   first_overdue: number | null;
-  /** First and last delivery in the future. */
+  /** First and last future delivery. */
   first_due: number | null;
   last_due: number | null;
-  /** Something is due for delivery already. */
+  /** An operation is already due for delivery. */
   some_due: boolean | null;
-  /** First last moment for delivery. */
+  /** Earliest delivery deadline. */
   delivery_deadline: number | null;
 }
 
 /**
- * * Reads them from the operations.
+ * Reads the due times of a batch from its operations.
  * @param expirySeconds - time after delivery at which any operation fails
  * @param hasAnswerLimits - some operations may fail before that
  */
@@ -29,7 +29,7 @@ export async function readDueTimes(
   return row!;
 }
 
-// Milliseconds with their fraction: a moment cut to whole ones would come before what it waits for.
+// Milliseconds with fraction: a truncated time would be earlier than the event it stands for.
 const milliseconds = (moment: string) => `(extract(epoch from ${moment}) * 1000)::float8`;
 
 const firstOverdue = (seconds: string) => `min(${waitedFrom('a')} + make_interval(secs => ${seconds}))`;

@@ -4,9 +4,8 @@ import type { ChildCounts } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * * How a group stands.
- * @throws {DomainError} UnknownActivity when there is no such activity: somebody deleted its row, as retention keeps
- * groups that have not ended
+ * The progress of a group.
+ * @throws {DomainError} UnknownActivity when its row was deleted by hand: retention keeps open groups
  */
 export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
   const [row] = await db.query<GroupProgress & Record<string, unknown>>(READ_PROGRESS, [group]);
@@ -21,7 +20,7 @@ export interface MovedGroup extends ChildCounts {
 }
 
 /**
- * * Moves the counters of a group; the first delivery of a child begins it.
+ * Moves the counters of a group; the first delivery of a child starts it.
  * @param deliveredAt - earliest delivery among the changes; null for none
  * @returns the group; undefined when it was deleted
  */
@@ -41,7 +40,7 @@ export async function setGroupDelivered(tx: Sql, group: number): Promise<void> {
   await tx.query(`update activity set status = 'delivered' where id = $1`, [group]);
 }
 
-/** Nothing of the group is delivered. It waits for a person as long as one of its children does. */
+/** Resets a group without deliveries; it awaits approval while one of its children does. */
 export async function setGroupUndelivered(tx: Sql, group: number): Promise<void> {
   await tx.query(SET_UNDELIVERED, [group]);
 }
@@ -56,7 +55,7 @@ const READ_PROGRESS = `
     case when open_count = 0 then status else 'open' end as status
   from activity where id = $1`;
 
-// A batch may report an earlier delivery than another one did before.
+// A batch may report an earlier delivery than another one before.
 const MOVE_COUNTERS = `
   update activity set open_count = open_count + $2, delivered_count = delivered_count + $3,
     succeeded_count = succeeded_count + $4, failed_count = failed_count + $5, canceled_count = canceled_count + $6,

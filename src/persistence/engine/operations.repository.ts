@@ -3,27 +3,27 @@ import type { Transition } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
 
-/** Status changes of one statement, with the rows they touched. */
+/** Status changes of one statement, with the affected rows. */
 export interface Change extends Transition {
   ids: number[];
-  /** Latest end among them, ms since the epoch; null when none ended. */
+  /** Latest end among them, ms since the epoch; null for none. */
   endedAt: number | null;
-  /** Earliest delivery among them, ms since the epoch; null when none was delivered. */
+  /** Earliest delivery among them, ms since the epoch; null for none. */
   deliveredAt: number | null;
-  /** Those among them that changed packages; null when none did. */
+  /** Those that changed packages; null for none. */
   packageIds?: number[] | null;
 }
 
-/** A chained operation that may go, at its own moment. */
+/** A chained operation that may be delivered at its own time. */
 export interface Released {
   id: number;
   deliver_at: Date;
 }
 
 /**
- * * Cancels operations of a batch, as far as they are still open, and their dependents; null means all of the batch.
- * @remarks Dependents are canceled also where the success of what they wait for was read just now: it was open when its
- * cancel was accepted.
+ * Cancels open operations of a batch (null: all) and their dependents.
+ * @remarks Dependents are canceled even if the success of their predecessor was just read: it was open when its cancel
+ * was accepted.
  */
 export function cancelOperations(
   tx: Sql,
@@ -51,17 +51,17 @@ export function releaseDependents(
   return tx.query<Released & Record<string, unknown>>(RELEASE, [batch, operations, now]);
 }
 
-/** Fails what was delivered before a moment and has not been answered. */
+/** Fails operations delivered before a time without a result. */
 export function failUnanswered(tx: Sql, batch: number, now: Date, text: string, before: Date): Promise<Change[]> {
   return changesOf(tx, FAIL_UNANSWERED, [batch, now, text, before]);
 }
 
-/** Fails what was not answered within the time that its message allows. */
+/** Fails operations without a result within the time that their message allows. */
 export function failUnansweredInTime(tx: Sql, batch: number, now: Date, text: string): Promise<Change[]> {
   return changesOf(tx, FAIL_UNANSWERED_IN_TIME, [batch, now, text]);
 }
 
-/** Fails what no computer fetched before its last moment, and withdraws its messages. */
+/** Fails operations not delivered before their deadline, and withdraws their messages. */
 export function failUndelivered(tx: Sql, batch: number, now: Date, text: string): Promise<Change[]> {
   return changesOf(tx, FAIL_UNDELIVERED, [batch, now, text]);
 }
@@ -84,16 +84,16 @@ async function changesOf(tx: Sql, text: string, values: readonly unknown[]): Pro
   }));
 }
 
-/** What a computer may have of an operation; one that waits for another is in no queue, so no event of it is true. */
+/** Statuses of operations that an agent can report on; one that waits for another is in no queue. */
 export const SENDABLE = ['undelivered', 'delivered'] as const satisfies readonly ActivityStatus[];
 
-// A batch is younger than the statistics, which take it for a row or two. Wherever operations are named, they must be
-// found by their own index: searching the batch's once per operation would be quadratic. The sum hides that index.
+// A batch is newer than the statistics, which expect a row or two. Named operations must be found by their own index:
+// searching the batch's for each would be quadratic. The sum disables that index.
 export const inBatch = (operation: string) => `${operation}.lane_id + 0 = $1`;
 
 /**
- * * From when on an operation is waited for: the later of its delivery, by the clock of the gateway, and the moment
- * when its batch applied it, by the clock that judges. Nothing changes a delivered operation but its end.
+ * Start of the wait for a result: the later of the delivery, by the gateway's clock, and the time when its batch
+ * applied it, by the clock that checks expiry. A delivered operation changes only by ending.
  */
 export const waitedFrom = (operation: string) => `greatest(${operation}.delivery_time, ${operation}.modification_time)`;
 
@@ -107,7 +107,7 @@ const ended = (source: string, status: 'failed' | 'canceled') => `
   select old as "from", '${status}' as "to", count(*)::int as count, array_agg(id) as ids, $2::timestamptz as ended_at
   from ended group by old`;
 
-/** Operations that a failed or canceled one leaves nothing to wait for. */
+/** Operations that can never start after the failure or cancel of their predecessor. */
 const IS_DEPENDENT = (operation: string) => transitionGuard(`${operation}.status`, IDLE_STATUSES, 'canceled');
 
 const IS_CANCELABLE = (column: string) => transitionGuard(column, OPEN_STATUSES, 'canceled');
@@ -147,7 +147,7 @@ const FAIL_UNANSWERED = `
     where a.lane_id = $1 and ${transitionGuard('a.status', ['delivered'], 'failed')} and ${waitedFrom('a')} <= $4
   ) ${ended('overdue', 'failed')}`;
 
-// Before the usual time, for operations whose agents answer sooner or never.
+// Before the default expiry, for operations whose agents answer sooner or never.
 const FAIL_UNANSWERED_IN_TIME = `
   with overdue as (
     select a.id, a.status as old from activity a join operation_payload p on p.id = a.payload_id
@@ -155,7 +155,7 @@ const FAIL_UNANSWERED_IN_TIME = `
       and ${waitedFrom('a')} + make_interval(secs => p.answer_seconds) <= $2
   ) ${ended('overdue', 'failed')}`;
 
-// The message's row lock decides: what an agent has been given is not taken back.
+// The message's row lock decides: delivered messages are not withdrawn.
 const FAIL_UNDELIVERED = `
   with late as (
     select m.activity_id from agent_message m join activity a on a.id = m.activity_id

@@ -6,7 +6,7 @@ import { type Change, inBatch, SENDABLE } from './operations.repository.ts';
 export interface CancelRequest {
   /** Null: everything that is open in the batch. */
   activity: number | null;
-  /** Shown as the operation's result text. */
+  /** The operation's result text. */
   text: string | null;
 }
 
@@ -19,7 +19,6 @@ export interface AppliedEvents {
 /** The pending events of one batch. */
 export interface BatchEvents {
   lane: number;
-  /** Whose it is. */
   account: number;
   /** Changes with every inserted row. Not the highest id: sequence order is not commit order. */
   fingerprint: string;
@@ -32,13 +31,14 @@ export interface BatchEvents {
   ageMs: number;
 }
 
-/** Most events that one call applies beside cancels, so that a transaction stays short whatever came in. */
+/** Maximum number of events per call, besides cancels, to keep transactions short. */
 export const EVENTS_LIMIT = 5000;
 
 /**
- * * Deletes pending events of a batch, every cancel and the oldest of the rest, and applies them to its operations.
- * @remarks The first result wins; a result replaces `canceled` once and counts as delivered too; `gone` ends what has
- * no result; duplicates, unknown operations and events of ended ones change nothing. The caller holds the batch's lock.
+ * Deletes pending events of a batch, every cancel and the oldest of the rest, and applies them to its operations.
+ * @remarks The first result wins; a result replaces `canceled` once and counts as delivered too; `gone` ends operations
+ * without a result; duplicates, unknown operations and events of ended ones change nothing. The caller holds the
+ * batch's lock.
  * @see docs/architecture.md#processing-pending-events
  */
 export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Promise<AppliedEvents> {
@@ -52,7 +52,7 @@ export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Pro
   return row!;
 }
 
-/** Batches that have pending events, of which the oldest has waited for so many seconds; 0 for all. */
+/** Batches whose oldest pending event has waited for this many seconds; 0 for all. */
 export function readBatchesWithEvents(db: Sql, waitedSeconds: number): Promise<BatchEvents[]> {
   return db.query<BatchEvents & Record<string, unknown>>(WITH_EVENTS, [waitedSeconds], 'batches-with-events');
 }
@@ -62,8 +62,8 @@ export async function addCancel(db: Sql, batch: number, text: string): Promise<v
   await db.query(`insert into agent_inbox (lane_id, kind, body) values ($1, 'cancel', $2)`, [batch, text]);
 }
 
-// Not prepared: a plan made while the inbox is empty would read all of it for ever. No cancel waits behind other events,
-// which could release and hand out meanwhile what it covers.
+// Not prepared: a plan made for an empty inbox would always scan it. Cancels overtake other events, which could
+// otherwise release and deliver operations that the cancel covers.
 const APPLY = `
   with event as (
     delete from agent_inbox
@@ -105,8 +105,8 @@ const APPLY = `
     (select coalesce(jsonb_agg(jsonb_build_object('activity', activity_id, 'text', body) order by id), '[]')
       from event where kind = 'cancel') as cancels`;
 
-// The moment of an event is by the clock of the process that wrote it: 0 asks for no age.
-// A batch that was never opened is left out: its first call applies what there is.
+// Events have the time of the process that wrote them: 0 disables the age check. Batches that were never opened are
+// skipped: their first call applies all events.
 const WITH_EVENTS = `
   select l.id as lane, l.account_id as account, l.wf_id as "workflowId", l.size, l.open_count as open, i.fingerprint, i.results,
     i.has_cancel as "hasCancel", (extract(epoch from now() - l.created_at) * 1000)::float8 as "ageMs"

@@ -3,10 +3,9 @@ import { transitionGuard, statusList } from '../database/status-sql.ts';
 import type { Released } from './operations.repository.ts';
 
 /**
- * * Has operations wait for an activity: its batches wake the batches of what waits for it whenever something of it
- * ends.
+ * Makes operations wait for an activity: its batches wake those of the waiting operations whenever one of its ends.
  * @returns those of `computers` on which the activity does nothing
- * @remarks Locks its batches, in their order, so that nothing of it ends before the transaction does. Idempotent.
+ * @remarks Locks its batches in id order, so that nothing of it ends before the transaction does. Idempotent.
  */
 export async function awaitActivity(
   tx: Sql,
@@ -20,20 +19,19 @@ export async function awaitActivity(
 }
 
 /**
- * * Operations of a batch that waited for an activity and need not any more: it is done on their computers, or never
- * will be.
+ * Operations of a batch whose wait for an activity is over: it is done on their computers, or never will be.
  * @remarks Read from the rows, so it can be repeated at any time.
  */
 export function readDecided(tx: Sql, batch: number, activity: number): Promise<Array<{ id: number; done: boolean }>> {
   return tx.query<{ id: number; done: boolean }>(DECIDED, [batch, activity]);
 }
 
-/** Releases operations whose computers have done what they waited for. */
+/** Releases operations after the activity they waited for succeeded on their computers. */
 export function releaseWaiting(tx: Sql, operations: readonly number[], now: Date): Promise<Released[]> {
   return tx.query<Released & Record<string, unknown>>(RELEASE, [operations, now]);
 }
 
-/** Wakes the batches of what waits for activities of which something has ended. */
+/** Wakes the batches that wait for activities with ended operations. */
 export async function wakeWaiting(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
   await tx.query(WAKE, [activities, now]);
 }
@@ -56,7 +54,7 @@ const WITHOUT = `
     select from activity k where k.computer_id = c.computer_id and (k.id = $1 or k.parent_id = $1))
   order by 1`;
 
-// Of an activity that was deleted nothing can succeed any more.
+// Nothing of a deleted activity can succeed any more.
 const DECIDED = `
   with prior as materialized (
     select k.computer_id, bool_and(k.status = 'succeeded') as done,
@@ -73,8 +71,8 @@ const RELEASE = `
   where a.id = any($1::int[]) and ${transitionGuard('a.status', ['waiting'], 'undelivered')}
   returning a.id, a.deliver_at`;
 
-// An event of no operation changes nothing: it only has the batch look. Also where one waits there already: a batch that
-// is applying it now may have looked before this transaction ends.
+// An event without an operation only makes the batch check. Written even if one is pending: a batch that is applying it
+// may have checked before this transaction ends.
 const WAKE = `
   insert into agent_inbox (lane_id, kind, at)
   select l.id, 'delivered', $2::timestamptz from lane l

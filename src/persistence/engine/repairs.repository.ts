@@ -7,7 +7,7 @@ export interface OpenBatch {
   parent_id: number | null;
 }
 
-/** What a repair needs to know of a batch; undefined when there is no such batch. */
+/** The state of a batch for repairs; undefined when there is no such batch. */
 export async function readBatchState(
   db: Sql,
   batch: number,
@@ -53,7 +53,7 @@ export function readOpenBatchPage(
   return db.query<OpenBatch & Record<string, unknown>>(OPEN_PAGE, [after, ageMs / 1000, limit]);
 }
 
-/** Open batches that nothing has moved for `idleMs`: never opened, with a moment that has passed, or with events that wait. */
+/** Open batches without progress for `idleMs`: never opened, past due, or with pending events. */
 export function readIdleBatches(
   db: Sql,
   { after, idleMs, limit }: { after: number; idleMs: number; limit: number },
@@ -72,8 +72,8 @@ const OPEN_PAGE = `
   where id > $1 and closed_at is null and open_count > 0 and created_at <= now() - make_interval(secs => $2::float8)
   order by id limit $3`;
 
-// A walk along `lane_open`, which the events need in any case and in which the moment costs no further look. An index on
-// it would make every move of a batch dearer: no update of a column with an index is a HOT one.
+// Scans `lane_open`, which the events need anyway and which includes the time. An index on it would make every update
+// of a batch slower: updates of indexed columns are not HOT.
 const IDLE = `
   select l.id, l.wf_id, l.parent_id, l.opened_at is not null as opened from lane l
   where l.id > $3 and l.closed_at is null and l.open_count > 0 and l.created_at <= now() - make_interval(secs => $1::float8)

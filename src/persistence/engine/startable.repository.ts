@@ -2,7 +2,7 @@ import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { activityWorkflowId } from '../../domain/activities/workflow-id.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** A row that a workflow drives: a group, or a batch that is its own top workflow. */
+/** A row driven by a workflow: a group, or a batch with its own top-level workflow. */
 export interface Startable {
   /** Null for a group. */
   lane: number | null;
@@ -10,14 +10,14 @@ export interface Startable {
   single: boolean;
   activityId: number;
   accountId: number;
-  /** Of a group: that of its first operation. */
+  /** For a group, that of its first operation. */
   type: string;
   summary: string;
   groupId: number | null;
   computerId: number | null;
-  /** Who asked for it; null: nobody. */
+  /** The person who requested it; null for none. */
   personId: number | null;
-  /** The profile it is a run of, as its schedule is called; null: of none. */
+  /** The profile of the run, by its schedule id; null for none. */
   profileId: string | null;
   computers: number;
 }
@@ -31,7 +31,7 @@ export function readStartableActivities(db: Sql, ids: readonly number[]): Promis
     );
 }
 
-/** Batches as top workflows, for starting them again. */
+/** Batches as top-level workflows, to restart them. */
 export function readStartableBatches(db: Sql, batches: readonly number[]): Promise<Startable[]> {
   return db.query<Startable & Record<string, unknown>>(BATCHES, [batches]);
 }
@@ -41,7 +41,7 @@ const profileOf = (group: string) => `(
   select 'usg/' || r.profile_id from usg_run r where r.activity_id = ${group}
   union all select 'script/' || r.profile_id from script_profile_run r where r.activity_id = ${group} limit 1)`;
 
-// An operation that nothing blocks is the first of its chain. A script that ran on no computer has none.
+// An unblocked operation is the first of its chain. A script that ran on no computer has none.
 const typeOf = (group: string) => `case when ${group}.type <> '${ACTIVITY_GROUP}' then ${group}.type else coalesce(
     (select c.type from activity c where c.parent_id = ${group}.id and c.blocked_by is null limit 1),
     case when ${group}.parameters->>'operation' = 'run-script' then 'ExecuteScriptRequest' end, ${group}.type) end`;

@@ -2,7 +2,7 @@ import { type AlertName, PROFILE_ALERT } from '../../domain/events/alerts.ts';
 import type { Sql } from '../database/sql.ts';
 import { ALERT_RULES, type AlertRule } from '../query/alert-conditions.ts';
 
-/** Whose computers are looked at, and by whom. */
+/** The caller, and the computers in the caller's view. */
 export interface AlertScope {
   accountId: number;
   /** Null for every access group. */
@@ -10,24 +10,24 @@ export interface AlertScope {
   personId: number;
 }
 
-/** How an alert stands over the computers, or profiles, looked at. */
+/** State of an alert over the visible computers or profiles. */
 export interface AlertRow {
   id: number;
   name: AlertName | typeof PROFILE_ALERT;
-  /** Computers, or profiles, it is about. */
+  /** Number of computers, or profiles, with the alert. */
   subjects: number;
-  /** Those of them where it was raised after the person last dismissed it. */
+  /** Those with the alert raised after the person last dismissed it. */
   fresh: number;
-  /** Since when it has been active on one of the fresh ones; null when there is none. */
+  /** Earliest activation among the fresh ones; null when there is none. */
   activation_time: Date | null;
 }
 
-/** Every alert of the account in the order of their declaration, the one about profiles last: one statement that counts, whatever the fleet. */
+/** All alerts of the account in declaration order, the one about profiles last, counted by one statement. */
 export async function readAlerts(db: Sql, { accountId, groups, personId }: AlertScope): Promise<AlertRow[]> {
   return db.query<AlertRow & Record<string, unknown>>(READ, [accountId, groups, personId]);
 }
 
-/** Hides an alert from a person until it is raised on a computer after this moment, by the database's clock as all of it. */
+/** Hides an alert from a person until it is raised on a computer later, by the database's clock. */
 export async function dismissAlert(tx: Sql, alertId: number, personId: number): Promise<void> {
   for (const alerts of ['alert', 'profile_alert']) {
     await tx.query(
@@ -38,7 +38,7 @@ export async function dismissAlert(tx: Sql, alertId: number, personId: number): 
   }
 }
 
-/** Tables with one row per computer need no search for repeated ones. */
+/** Tables with one row per computer need no `distinct`. */
 const ONE_PER_COMPUTER: ReadonlySet<AlertRule['from']> = new Set(['computer_status s', 'computer_contact contact']);
 
 function counted({ name, from, computer, active, since }: AlertRule): string {
@@ -54,7 +54,10 @@ function counted({ name, from, computer, active, since }: AlertRule): string {
     group by l.id, l.name`;
 }
 
-/** Those of profiles that run on and whose creator left the account, seen by whoever sees computers where they are. */
+/**
+ * Those of running profiles whose creator left the account, visible to whoever sees the computers in their access
+ * group.
+ */
 const ORPHANED = `
   select l.id, l.name, count(*)::int as subjects, count(*) filter (where o.fresh)::int as fresh,
     min(o.since) filter (where o.fresh) as activation_time

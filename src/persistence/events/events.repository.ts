@@ -3,9 +3,9 @@ import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * * Records one event: who did what, when and from where.
+ * Records one event: who did what, when and from where.
  * @param tx - the transaction of the change itself, so that both or neither are committed
- * @param actor - a `Caller`, or who acted where there is none
+ * @param actor - a `Caller`, or another actor
  * @remarks Append-only: the database rejects changes and deletions other than by {@link purgeExpiredEvents}.
  * @see docs/api-conventions.md#event-log
  */
@@ -13,7 +13,7 @@ export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): 
   await recordEvents(tx, actor, [event]);
 }
 
-/** As {@link recordEvent}, for several things, in one statement. */
+/** As {@link recordEvent}, for several events in one statement. */
 export async function recordEvents(tx: Sql, actor: EventActor, events: readonly NewEvent[]): Promise<void> {
   const values = [
     actor.accountId === 0 ? null : actor.accountId,
@@ -30,9 +30,9 @@ export async function recordEvents(tx: Sql, actor: EventActor, events: readonly 
 }
 
 /**
- * * Deletes events older than `keepDays`, oldest first. The database allows no other way to delete events.
+ * Deletes events older than `keepDays`, oldest first: the only deletion that the database allows.
  * @param keepDays - 1 or more
- * @param limit - of the events examined; fewer deleted means that no more are due
+ * @param limit - number of events examined; if fewer are deleted, no more are due
  * @returns how many were deleted
  */
 export async function purgeExpiredEvents(db: Sql, keepDays: number, limit: number): Promise<number> {
@@ -55,9 +55,9 @@ export interface EventRow {
 
 export interface EventFilter {
   accountId: number;
-  /** Only those of the last so many days. */
+  /** Restricts to this many last days. */
   days: number;
-  /** Part of the message or of a name, in any case; empty for all. */
+  /** Case-insensitive part of the message or of a name; empty for all. */
   search: string;
 }
 
@@ -90,7 +90,7 @@ const which = (searching: boolean) =>
 
 const COUNT = (searching: boolean) => `select count(*)::int as count from event where ${which(searching)}`;
 
-// Later pages skip rows in the index, without reading the rows before.
+// Later pages skip index entries without reading their rows.
 const LIST = (searching: boolean) => `
   select id, creation_time, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id
   from event where id in (

@@ -41,7 +41,7 @@ export async function findAccessGroupIds(sql: Sql, accountId: number, names: rea
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-/** Tells whether another group than `name` has this title. */
+/** Whether another group than `name` has this title. */
 export async function isTitleTaken(sql: Sql, accountId: number, title: string, name: string | null): Promise<boolean> {
   const rows = await sql.query<{ taken: boolean }>(
     `select exists (select from access_group where account_id = $1 and title = $2 and name is distinct from $3) as taken`,
@@ -67,8 +67,8 @@ export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: st
 }
 
 /**
- * * Removes a group; its children, computers, USG profiles and scripts move to its parent, roles lose it. A computer
- * that enrols into it at this moment is either moved too, or fails and enrols anew.
+ * Removes a group; its children, computers, USG profiles and scripts move to its parent, roles lose it. A computer that
+ * enrols into it concurrently is moved too, or fails and enrols again.
  */
 export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
   const [group] = await tx.query<{ parent_id: number }>('select parent_id from access_group where id = $1 for update', [
@@ -76,7 +76,7 @@ export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void>
   ]);
   const move = [groupId, group!.parent_id];
   await tx.query('update access_group set parent_id = $2 where parent_id = $1', move);
-  // In id order, as everywhere: an update takes its rows as it finds them, and an exchange may hold some already.
+  // Locked in id order, as everywhere: the update has no order, and an exchange may hold some rows already.
   await tx.query('select id from computer where access_group_id = $1 order by id for no key update', [groupId]);
   await tx.query('update computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update removed_computer set access_group_id = $2 where access_group_id = $1', move);

@@ -1,7 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 import type { LoginPerson } from './logins.repository.ts';
 
-/** An access key as its person sees it. */
 export interface AccessKeyRow {
   accessKey: string;
   name: string;
@@ -35,7 +34,10 @@ export async function findAccessKey(sql: Sql, accessKey: string): Promise<FoundA
 const COLUMNS = `k.access_key as "accessKey", k.name, k.creation_time as "creationTime", k.expires_at as "expiresAt",
   k.last_used_at as "lastUsedAt"`;
 
-/** Every account of a person, first joined first, with their keys for it, oldest first; one row where there is none. */
+/**
+ * Every account of a person, in order of joining, with their keys for it, oldest first; one row for an account without
+ * keys.
+ */
 export function listAccessKeys(
   sql: Sql,
   personId: number,
@@ -58,7 +60,7 @@ export async function accessKeyNames(sql: Sql, personId: number, accountId: numb
   return rows.map(({ name }) => name);
 }
 
-/** @remarks The person's row is locked: nobody else makes a key of theirs meanwhile. */
+/** @remarks The person's row is locked: no other key of theirs is created meanwhile. */
 export async function insertAccessKey(
   tx: Sql,
   key: {
@@ -78,7 +80,7 @@ export async function insertAccessKey(
   );
 }
 
-/** Removes one key of a person. @returns null when they have no such key */
+/** Deletes one key of a person. @returns null when they have no such key */
 export async function deleteAccessKey(
   tx: Sql,
   personId: number,
@@ -91,7 +93,7 @@ export async function deleteAccessKey(
   return rows[0] ?? null;
 }
 
-/** Removes every key of a person. @returns how many there were */
+/** Deletes every key of a person. @returns how many there were */
 export async function deleteAccessKeys(tx: Sql, personId: number): Promise<number> {
   const rows = await tx.query('delete from credential where person_id = $1 returning access_key', [personId]);
   return rows.length;

@@ -17,11 +17,10 @@ export interface NewPerson {
 }
 
 /**
- * * Makes an account with its root access group, its roles and its first administrator.
+ * Creates an account with its root access group, its roles and its first administrator.
  * @param tx - the caller's transaction
- * @returns null when an account of that name exists; the account's name is unique, so of two at once one waits and
- * loses
- * @throws what `isAddressTaken` tells when another person has or had the address
+ * @returns null when an account of that name exists; of concurrent calls with one name, only the first succeeds
+ * @throws an error for which `isAddressTaken` is true when another person has or had the address
  */
 export async function insertAccountWithAdministrator(
   tx: Sql,
@@ -46,7 +45,7 @@ export async function insertAdministrator(tx: Sql, accountId: number, personId: 
   );
 }
 
-/** Makes an account with its root access group and its roles. @returns null when an account of that name exists */
+/** Creates an account with its root access group and its roles. @returns null when an account of that name exists */
 export async function insertAccount(tx: Sql, account: NewAccount, roles: readonly SeedRole[]): Promise<number | null> {
   const rows = await tx.query<{ id: number }>(
     `insert into account (name, title, auto_register, registration_key) values ($1, $2, $3, $4)
@@ -59,7 +58,7 @@ export async function insertAccount(tx: Sql, account: NewAccount, roles: readonl
 }
 
 /**
- * * Lets computers of an account without a registration key enrol with this one only, and wait to be accepted.
+ * Sets the registration key of an account without one: computers enrol with this key only, and wait to be accepted.
  * @returns id and title of the account; null when there is none, or it has a key
  */
 export async function closeEnrolment(
@@ -76,8 +75,8 @@ export async function closeEnrolment(
 }
 
 /**
- * * Makes a person whose login name is their address, or one made of it where that is somebody's login name already.
- * @throws what `isAddressTaken` tells when another person has or had the address
+ * Creates a person whose login name is their address, or derived from it if that login name is taken.
+ * @throws an error for which `isAddressTaken` is true when another person has or had the address
  */
 export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountId: number | null): Promise<number> {
   const rows = await tx.query<{ id: number }>(
@@ -109,13 +108,13 @@ async function seedRoles(tx: Sql, accountId: number, roles: readonly SeedRole[])
   );
 }
 
-/** Tells whether a person belongs to any account. */
+/** Whether a person belongs to any account. */
 export async function hasAccount(sql: Sql, personId: number): Promise<boolean> {
   const rows = await sql.query('select 1 from membership where person_id = $1 limit 1', [personId]);
   return rows.length > 0;
 }
 
-/** Tells whether an account of this name exists. */
+/** Whether an account of this name exists. */
 export async function accountExists(sql: Sql, name: string): Promise<boolean> {
   const rows = await sql.query<{ found: boolean }>('select exists (select 1 from account where name = $1) as found', [
     name,
@@ -123,7 +122,6 @@ export async function accountExists(sql: Sql, name: string): Promise<boolean> {
   return rows[0]!.found;
 }
 
-/** Short name of an account. */
 export async function readAccountName(sql: Sql, accountId: number): Promise<string> {
   const [row] = await sql.query<{ name: string }>('select name from account where id = $1', [accountId]);
   return row!.name;
@@ -142,7 +140,6 @@ export interface AccountRow {
   last_login_time: Date | null;
 }
 
-/** An account as its administrators see it. */
 export async function findAccount(sql: Sql, accountId: number): Promise<AccountRow | null> {
   const rows = await sql.query<AccountRow>(
     `select a.name, a.title, a.creation_time, a.disabled, a.disabled_reason, a.subdomain, a.salesforce_account_key,

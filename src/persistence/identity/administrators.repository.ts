@@ -5,7 +5,7 @@ export interface AdministratorRow {
   id: number;
   name: string;
   email: string;
-  /** Names, alphabetical. */
+  /** Alphabetical names. */
   roles: string[];
 }
 
@@ -33,13 +33,12 @@ export async function listAdministrators(
   return { count: counted[0]!.count, results };
 }
 
-/** One member, or null. */
 export async function findAdministrator(sql: Sql, accountId: number, personId: number) {
   const rows = await sql.query<AdministratorRow>(`${SELECT} and m.person_id = $2`, [accountId, personId]);
   return rows[0] ?? null;
 }
 
-/** Makes a person a member. A member stays as they are. */
+/** Makes a person a member; no effect on existing members. */
 export async function insertMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
   await tx.query('insert into membership (account_id, person_id) values ($1, $2) on conflict do nothing', [
     accountId,
@@ -47,7 +46,7 @@ export async function insertMembership(tx: Sql, accountId: number, personId: num
   ]);
 }
 
-/** Gives a member these roles and no others. */
+/** Replaces the roles of a member. */
 export async function replaceRoles(
   tx: Sql,
   accountId: number,
@@ -62,7 +61,6 @@ export async function replaceRoles(
   await addRoles(tx, accountId, personId, roleIds);
 }
 
-/** Gives a member further roles. */
 export async function addRoles(
   tx: Sql,
   accountId: number,
@@ -76,9 +74,9 @@ export async function addRoles(
   );
 }
 
-/** Ends a membership: its roles go, and the account is no longer the one the person prefers. */
+/** Deletes a membership with its roles; the person no longer prefers the account. */
 export async function deleteMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
-  // The person's row first, in the order of everything that changes a person and then looks at their memberships.
+  // The person's row first: everything that changes a person and then reads memberships locks in this order.
   await tx.query('select from person where id = $1 for no key update', [personId]);
   await tx.query('update person set preferred_account_id = null where id = $2 and preferred_account_id = $1', [
     accountId,
@@ -94,7 +92,7 @@ export async function deleteMembership(tx: Sql, accountId: number, personId: num
   );
 }
 
-/** Tells whether anybody in the account holds a role. */
+/** Whether any member of the account holds a role. */
 export async function isRoleHeld(sql: Sql, accountId: number, roleName: string): Promise<boolean> {
   const rows = await sql.query<{ held: boolean }>(
     `select exists (select from role r join membership_role mr on mr.role_id = r.id

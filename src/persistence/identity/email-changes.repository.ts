@@ -1,6 +1,5 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A pending change of address. */
 export interface EmailChange {
   personId: number;
   email: string;
@@ -24,7 +23,7 @@ export async function deleteEmailChange(tx: Sql, personId: number): Promise<void
 }
 
 /**
- * * Deletes the pending change of a token or address, so that it applies only once.
+ * Deletes the pending change of a token or address, so that it applies only once.
  * @returns the new address; null when there is no such change, or it has expired
  */
 export async function takeEmailChange(
@@ -41,7 +40,7 @@ export async function takeEmailChange(
   return rows[0]?.email ?? null;
 }
 
-/** Whether an address belongs to the person or to another; case is ignored. */
+/** Whether an address belongs to the person or to another; case-insensitive. */
 export async function compareEmail(
   sql: Sql,
   personId: number,
@@ -56,7 +55,7 @@ export async function compareEmail(
   return rows[0] ?? null;
 }
 
-/** Changes the case of a person's address; has no effect if they no longer have it. */
+/** Changes the case of a person's address; no effect if they no longer have it. */
 export async function updateEmailCase(tx: Sql, personId: number, email: string): Promise<void> {
   await tx.query(
     'update person set email = $2::text, allowable_emails = array[$2::text] where id = $1 and lower(email) = lower($2)',
@@ -64,7 +63,7 @@ export async function updateEmailCase(tx: Sql, personId: number, email: string):
   );
 }
 
-/** Gives a person an address, which is their only one then. @throws an error for which `isAddressTaken` is true */
+/** Sets the only address of a person. @throws an error for which `isAddressTaken` is true */
 export async function setEmail(tx: Sql, personId: number, email: string): Promise<void> {
   await tx.query('update person set email = $2::text, allowable_emails = array[$2::text] where id = $1', [
     personId,

@@ -15,7 +15,7 @@ export interface InvitationRow {
   bound: boolean;
 }
 
-/** Those that have not expired are open. */
+/** An invitation is open until it expires. */
 const SELECT = `
   select i.id, i.secure_id, a.title as account, i.name, i.email, i.creation_time, i.expires_at, i.bound
   from invitation i join account a on a.id = i.account_id where i.account_id = $1 and i.expires_at > $2`;
@@ -72,7 +72,9 @@ export async function findInvitationBySecureId(sql: Sql, secureId: string, now: 
   return rows[0] ?? null;
 }
 
-/** Whether the person may use an invitation: it is not bound to another address. Null when it no longer exists. */
+/**
+ * Whether the person may use an invitation, which is unbound or bound to their address; null when it no longer exists.
+ */
 export async function isOpenTo(
   sql: Sql,
   invitationId: number,
@@ -97,7 +99,7 @@ export interface NewInvitation {
   expiresAt: Date;
 }
 
-/** Stores an invitation, and removes those of the account that have expired. */
+/** Stores an invitation, and deletes expired ones of the account. */
 export async function insertInvitation(
   tx: Sql,
   invitation: NewInvitation,
@@ -116,9 +118,9 @@ export async function insertInvitation(
 }
 
 /**
- * * Counts one more invitation of an account to an address, unless there are `most` since then.
- * @param tx - a transaction that holds the account's rights: nobody else counts meanwhile
- * @returns null, or when there are too many the moment of the oldest of them
+ * Counts an invitation of an account to an address, unless there are `most` since the given time.
+ * @param tx - a transaction that holds the account's rights lock, which prevents concurrent counts
+ * @returns null, or when there are too many the time of the oldest of them
  */
 export async function countInvitation(
   tx: Sql,
@@ -139,7 +141,7 @@ export async function countInvitation(
   return null;
 }
 
-/** Undoes a count of this time. */
+/** Reverts a count of this time. */
 export async function uncountInvitation(sql: Sql, accountId: number, email: string, at: Date): Promise<void> {
   await sql.query(
     `delete from invitation_mail where ctid in (

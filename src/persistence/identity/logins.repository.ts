@@ -10,7 +10,7 @@ export interface LoginPerson {
   preferred_account_id: number | null;
 }
 
-/** An address, or a login name that is one, may be in any case. */
+/** Addresses, and login names that are addresses, are case-insensitive. */
 export type PersonKey = { email: string } | { identity: string; anyCase: boolean } | { id: number };
 
 /** The person with this address, login name or id. */
@@ -28,7 +28,7 @@ function whichPerson(by: PersonKey): [key: string, where: string, value: string 
   if ('id' in by) return ['id', 'id = $1', by.id];
   if ('email' in by) return ['email', 'lower(email) = lower($1)', by.email];
   if (!by.anyCase) return ['identity', 'identity = $1', by.identity];
-  // Of two that differ in case only, the exact one.
+  // Of two that differ in case only, the exact match.
   const nearest = 'lower(identity) = lower($1) order by identity = $1 desc limit 1';
   return ['identity-any-case', nearest, by.identity];
 }
@@ -56,11 +56,10 @@ export interface LoginAccount {
   name: string;
   title: string;
   token_epoch: number;
-  /** Number of the person's membership. */
   membership: number;
 }
 
-/** The accounts of a person, first joined first. */
+/** The accounts of a person, in order of joining. */
 export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAccount[]> {
   return sql.query<LoginAccount>(
     `select a.id, a.name, a.title, a.token_epoch, m.number as membership from membership m join account a on a.id = m.account_id
@@ -70,17 +69,16 @@ export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAcco
   );
 }
 
-/** A login that succeeded. */
 export interface SucceededLogin {
   personId: number;
-  /** The person's, as the log is to keep it. */
+  /** The person's name for the event log. */
   name: string;
-  /** Account whose log gets the line; 0 for none. */
+  /** Account whose log records the event; 0 for none. */
   accountId: number;
-  /** The access key that was used; null for none. */
+  /** The access key used; null for none. */
   accessKey: string | null;
   nameDigest: Buffer;
-  /** The address as the throttle counts it. */
+  /** The address as the rate limiter counts it. */
   sender: string;
   origin: Origin;
   message: string;
@@ -88,9 +86,9 @@ export interface SucceededLogin {
 }
 
 /**
- * * Records a success: the person's last login, the last use of their access key, the address for this name, and an
- * event. One statement, and it updates the person first, so that concurrent logins wait only there.
- * @returns the system's counter of revocations
+ * Records a success: the person's last login, the last use of their access key, the address for this name, and an
+ * event. One statement, which updates the person first, so that concurrent logins wait only there.
+ * @returns the system's revocation counter
  */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
   const { personId, name, accessKey, nameDigest, sender, origin, message, at } = login;
@@ -117,8 +115,8 @@ const RECORD_LOGIN = `
   select value::int as epoch from system_setting where key = 'token_epoch'`;
 
 /**
- * * Records a failed login in the log of the requested account, else of the account the person would have entered.
- * @param login.personId - null for an unknown name: the event is written and rolled back, to take as long
+ * Records a failed login in the log of the requested account, else of the account the person would have entered.
+ * @param login.personId - null for an unknown name: the event is written and rolled back, to take the same time
  */
 export async function recordFailedLogin(
   tx: Sql,
@@ -143,7 +141,7 @@ export interface FailureCounts {
   here_since: Date | null;
   everywhere: number;
   everywhere_since: Date | null;
-  /** From this address with any name, as far as they are counted. */
+  /** Counted failures from this address with any name. */
   across: number;
   /** Oldest of those. */
   across_since: Date | null;
@@ -151,8 +149,8 @@ export interface FailureCounts {
 }
 
 /**
- * * Failures of a name since the two instants: from one address, and from all; and those of the address with any name,
- * of which the newest `acrossAtMost` are counted.
+ * Failures of a name since the two times, from one address and from all; and those of the address with any name, of
+ * which the newest `acrossAtMost` are counted.
  */
 export async function countLoginFailures(
   sql: Sql,
@@ -174,7 +172,7 @@ export async function countLoginFailures(
   return rows[0]!;
 }
 
-/** Records a failure and purges those older than `purgeBefore`. */
+/** Records a failure and deletes those older than `purgeBefore`. */
 export async function recordLoginFailure(
   sql: Sql,
   failure: { nameDigest: Buffer; address: string; at: Date; purgeBefore: Date },

@@ -11,11 +11,10 @@ export interface PersonRow {
   last_login_host: string | null;
   /** Name of an account. */
   preferred_account: string | null;
-  /** The address that waits for its confirmation. */
+  /** The address awaiting confirmation. */
   pending_email: string | null;
 }
 
-/** A person as they see themselves. */
 export async function findPerson(sql: Sql, personId: number, now: Date): Promise<PersonRow | null> {
   const rows = await sql.query<PersonRow>(
     `select p.name, p.email, p.allowable_emails, p.identity, p.timezone, p.last_login_time, p.last_login_host,
@@ -28,7 +27,7 @@ export async function findPerson(sql: Sql, personId: number, now: Date): Promise
   return rows[0] ?? null;
 }
 
-/** Ids of people by the addresses as they are given, whatever their case and the space around them. */
+/** Ids of people by the given addresses, ignoring case and surrounding spaces. */
 export async function findPeopleByEmail(sql: Sql, emails: readonly string[]): Promise<Map<string, number[]>> {
   const given = [...new Set(emails)];
   const rows = await sql.query<{ email: string; ids: number[] }>(
@@ -43,7 +42,7 @@ export interface LockedPerson {
   name: string;
   email: string;
   password_hash: string | null;
-  /** Made the first account, and administers it still. */
+  /** Created the first account, and still administers it. */
   operator: boolean;
   /** The token was ended by a logout, or with its access key. */
   token_revoked: boolean;
@@ -54,7 +53,7 @@ export interface LockedPerson {
   account_epoch: number | null;
 }
 
-/** A person's row with what ends a token, held against every other change of it until the transaction ends. */
+/** A person's row with what ends a token, locked until the transaction ends. */
 export async function lockPerson(
   tx: Sql,
   personId: number,
@@ -82,7 +81,7 @@ export interface PersonChange {
   preferredAccountId?: number | null | undefined;
 }
 
-/** Changes what is given. */
+/** Changes the given fields. */
 export async function updatePerson(tx: Sql, personId: number, change: PersonChange): Promise<void> {
   await tx.query(
     `update person set name = coalesce($2, name), timezone = coalesce($3, timezone),
@@ -98,16 +97,13 @@ export async function updatePerson(tx: Sql, personId: number, change: PersonChan
   );
 }
 
-/** A person's address, held against every other change of it until the transaction ends; null when there is nobody. */
+/** A person's address, locked until the transaction ends; null when there is no such person. */
 export async function lockEmail(tx: Sql, personId: number): Promise<string | null> {
   const rows = await tx.query<{ email: string }>('select email from person where id = $1 for update', [personId]);
   return rows[0]?.email ?? null;
 }
 
-/**
- * * Tells whether another person has this address; addresses compare without regard to case.
- * @param personId - null when it is to be a new person's
- */
+/** Whether another person has this address, ignoring case. @param personId - null for a new person */
 export async function isEmailTaken(sql: Sql, email: string, personId: number | null): Promise<boolean> {
   const rows = await sql.query(
     'select 1 from person_address where address = lower($1) and person_id is distinct from $2',

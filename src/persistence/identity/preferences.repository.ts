@@ -5,19 +5,18 @@ export interface PreferencesRow {
   /** Null: computers need none. */
   registration_key: string | null;
   auto_register: boolean;
-  /** -1: for ever. */
+  /** -1: forever. */
   audit_retention_days: number;
 }
 
 const COLUMNS = 'title, registration_key, auto_register, audit_retention_days';
 
-/** What an account is set to. */
 export async function findPreferences(sql: Sql, accountId: number): Promise<PreferencesRow | null> {
   const rows = await sql.query<PreferencesRow>(`select ${COLUMNS} from account where id = $1`, [accountId]);
   return rows[0] ?? null;
 }
 
-/** Changes what is given; an undefined value stays. */
+/** Changes the given fields; undefined ones are unchanged. */
 export async function updatePreferences(
   tx: Sql,
   accountId: number,

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Ends the tokens with these ids, of a session or of their own, and purges expired revocations. */
+/** Ends the tokens with these ids or session ids, and deletes expired revocations. */
 export async function revokeTokens(
   sql: Sql,
   tokens: { ids: readonly string[]; expiresAt: Date },
@@ -37,8 +37,8 @@ export async function revokeSystem(tx: Sql): Promise<void> {
 }
 
 /**
- * * As {@link revokeSystem}, but for a restored database that may not know the latest epoch: the new one counts the
- * seconds since 2026, which no earlier revocation can have reached.
+ * As {@link revokeSystem}, for a restored database that may not know the latest epoch: the new one is the number of
+ * seconds since 2026, higher than any earlier revocation can have reached.
  */
 export async function revokeAfterRestore(tx: Sql): Promise<void> {
   await tx.query(

@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { lockExclusive } from '../database/advisory-locks.ts';
 
-/** A person in one account, with everything that decides what a token may do. */
+/** A person in one account, with everything that determines a token's rights. */
 export interface RightsRow {
   email: string;
   name: string;
@@ -12,17 +12,17 @@ export interface RightsRow {
   /** Null without such an account or without membership in it. */
   account_id: number | null;
   account_epoch: number;
-  /** Number of the membership: who is removed and joins again has another one. */
+  /** Number of the membership: a person who is removed and rejoins gets a new one. */
   membership: number | null;
   account_disabled: boolean;
   global_permissions: string[];
-  /** By role: its group permissions and the access groups where they hold, descendants included; null is everywhere. */
+  /** By role: its group permissions and its access groups with their descendants; null is everywhere. */
   group_permissions: Array<{ permissions: string[]; groups: number[] | null }>;
 }
 
 /**
- * * Rights as they are now, in one statement. A permission holds in its role's access groups and all below them; on the
- * root group it covers the account.
+ * Current rights, in one statement. A permission holds in its role's access groups and their descendants; on the root
+ * group it covers the account.
  * @see docs/api-conventions.md#access-groups-as-scope
  */
 export async function findRights(
@@ -37,7 +37,7 @@ export async function findRights(
   return rows[0] ?? null;
 }
 
-/** Access groups, descendants included, where a person holds roles with ManageRole; null is everywhere. */
+/** Access groups, with descendants, where a person holds roles with ManageRole; null is everywhere. */
 export async function findRoleReach(
   sql: Sql,
   of: { personId: number; accountId: number },
@@ -91,8 +91,8 @@ from person p left join member m on m.person_id = p.id left join account a on a.
 where p.id = $1`;
 
 /**
- * * Makes changes of one account's administrators, roles, invitations and access groups wait for each other until the
- * transaction ends. Taken before any row of them, so that they cannot deadlock; readers and computers are not held up.
+ * Serializes changes of one account's administrators, roles, invitations and access groups until the transaction ends.
+ * Taken before locks on their rows, to avoid deadlocks; readers and computers do not wait.
  */
 export async function lockRights(tx: Sql, accountId: number): Promise<void> {
   await lockExclusive(tx, 'rights', accountId);

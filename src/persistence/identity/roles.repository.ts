@@ -9,9 +9,9 @@ export interface RoleRow {
   read_only: boolean;
   permissions: string[];
   global_permissions: string[];
-  /** Names, alphabetical. */
+  /** Alphabetical names. */
   access_groups: string[];
-  /** Addresses of those who hold it, alphabetical. */
+  /** Addresses of its holders, alphabetical. */
   persons: string[];
 }
 
@@ -32,7 +32,6 @@ export async function listRoles(sql: Sql, accountId: number, page: PageRequest):
   return { count: counted[0]!.count, results };
 }
 
-/** The role of this name, or null. */
 export async function findRole(sql: Sql, accountId: number, name: string): Promise<RoleRow | null> {
   const rows = await sql.query<RoleRow>(`${SELECT} and r.name = $2`, [accountId, name]);
   return rows[0] ?? null;
@@ -47,7 +46,7 @@ export async function findRoleIds(sql: Sql, accountId: number, names: readonly s
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-/** What roles grant, and in which access groups. */
+/** The permissions of roles, and their access groups. */
 export interface RoleGrant {
   name: string;
   permissions: string[];
@@ -55,7 +54,6 @@ export interface RoleGrant {
   groups: number[];
 }
 
-/** What some roles grant. */
 export async function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<RoleGrant[]> {
   return sql.query<RoleGrant & Record<string, unknown>>(
     `select name, permissions, global_permissions,
@@ -95,7 +93,7 @@ export async function updateRole(tx: Sql, roleId: number, content: RoleContent):
   ]);
 }
 
-/** Lets a role hold in these access groups and no others. */
+/** Replaces the access groups of a role. */
 export async function replaceRoleGroups(tx: Sql, roleId: number, groupIds: readonly number[]): Promise<void> {
   await tx.query('delete from role_access_group where role_id = $1', [roleId]);
   await tx.query('insert into role_access_group (role_id, access_group_id) select $1, unnest($2::int[])', [
@@ -104,12 +102,12 @@ export async function replaceRoleGroups(tx: Sql, roleId: number, groupIds: reado
   ]);
 }
 
-/** Takes a role away from everybody and every invitation. */
+/** Deletes a role from all members and invitations. */
 export async function deleteRole(tx: Sql, roleId: number): Promise<void> {
   await tx.query('delete from role where id = $1', [roleId]);
 }
 
-/** Tells whether a person or an invitation has this role and no other. */
+/** Whether a person or an invitation has this role and no other. */
 export async function isOnlyRoleOfSomebody(sql: Sql, roleId: number): Promise<boolean> {
   const rows = await sql.query<{ only: boolean }>(
     `select exists (

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Counts a test mail of a person unless there are `most` since then, also under concurrency. */
+/** Counts a test mail of a person unless there are `most` since the given time; safe under concurrency. */
 export async function reserveTestMail(
   sql: Sql,
   personId: number,
@@ -14,7 +14,7 @@ export async function reserveTestMail(
   return rows.length > 0;
 }
 
-/** Undoes a count of this time. */
+/** Reverts a count of this time. */
 export async function releaseTestMail(sql: Sql, personId: number, at: Date): Promise<void> {
   await sql.query(
     `update person set test_mail_times = test_mail_times[:array_position(test_mail_times, $2::timestamptz) - 1]

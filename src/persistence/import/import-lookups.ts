@@ -1,7 +1,7 @@
 import { lockExclusive } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** Makes imports wait for each other until the transaction ends: ids of licences are those of all accounts. */
+/** Serializes imports until the transaction ends: ids of licences are global. */
 export async function lockImports(tx: Sql): Promise<void> {
   await lockExclusive(tx, 'imports', 0);
 }
@@ -11,7 +11,7 @@ export function findImportAccounts(tx: Sql, name: string | null): Promise<Array<
   return tx.query('select id, name from account where $1::text is null or name = $1 order by id limit 2', [name]);
 }
 
-/** Accounts by the ids of licences, which are the same for all accounts. */
+/** Accounts by the ids of licences, which are global. */
 export async function findLicenses(tx: Sql, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await tx.query<{ id: number; account_id: number }>(
     'select id, account_id from legacy_license where id = any($1::int[])',
@@ -29,7 +29,7 @@ export async function findContracts(tx: Sql, accountId: number, ids: readonly st
   return rows.map(({ id }) => id);
 }
 
-/** Every profile of the kinds that are imported. */
+/** Every profile of the imported kinds. */
 export function findProfiles(
   tx: Sql,
   accountId: number,
@@ -40,8 +40,8 @@ export function findProfiles(
 }
 
 /**
- * * The computers that ids or hostnames mean, in the same order: approved, not archived, hostnames in any case.
- * @returns how many each means, and the id when it is one
+ * The computers matching ids or hostnames, in the same order: accepted, not archived, hostnames in any case.
+ * @returns the number of matches for each, and the id of a single match
  */
 export function findComputers(
   tx: Sql,

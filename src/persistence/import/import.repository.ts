@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/** What a computer is to have from now on. */
+/** The new values of a computer. */
 export interface Replacement<T> {
   id: number;
   value: T;
@@ -12,7 +12,7 @@ export interface LicenseRow {
   expires: Date | null;
 }
 
-/** Makes licences, or changes those that are there. Every call here is set-wise and part of the caller's transaction. */
+/** Creates or changes licences. Every call here is set-based and part of the caller's transaction. */
 export async function saveLicenses(tx: Sql, accountId: number, licenses: readonly LicenseRow[]): Promise<void> {
   if (licenses.length === 0) return;
   const column = <T>(value: (license: LicenseRow) => T) => licenses.map(value);
@@ -49,7 +49,7 @@ export interface ProfileRow {
   title: string;
 }
 
-/** As {@link saveLicenses}, for profiles; names may change hands among them. */
+/** As {@link saveLicenses}, for profiles; they may exchange names. */
 export async function saveProfiles(tx: Sql, accountId: number, profiles: readonly ProfileRow[]): Promise<void> {
   const column = <T>(value: (profile: ProfileRow) => T) => profiles.map(value);
   const columns = [column(({ type }) => type), column(({ id }) => id), column(({ name }) => name)];
@@ -57,14 +57,13 @@ export async function saveProfiles(tx: Sql, accountId: number, profiles: readonl
   await tx.query(SAVE_PROFILES, [accountId, ...columns, column(({ title }) => title)]);
 }
 
-/** Gives computers a licence, or none for null. */
+/** Replaces the licences of computers; null removes one. */
 export async function replaceLicenses(tx: Sql, computers: ReadonlyArray<Replacement<number | null>>): Promise<void> {
   const without = computers.filter(({ value }) => value === null).map(({ id }) => id);
   await tx.query('delete from computer_license where computer_id = any($1::int[])', [without]);
   await tx.query(REPLACE_LICENSES, [computers.map(({ id }) => id), computers.map(({ value }) => value)]);
 }
 
-/** Replaces the contracts of computers. */
 export async function replaceContracts(
   tx: Sql,
   accountId: number,
@@ -82,7 +81,7 @@ export interface ProfileAssociationRow {
   status: string | null;
 }
 
-/** Replaces the profiles of these kinds of computers. */
+/** Replaces the profiles of the given kinds. */
 export async function replaceProfiles(
   tx: Sql,
   accountId: number,
@@ -122,7 +121,7 @@ const REPLACE_LICENSES = `
   where l.license_id is not null
   on conflict (computer_id) do update set license_id = excluded.license_id`;
 
-// By `not exists`: PostgreSQL looks through a long `not in` anew for every row.
+// `not exists`, because PostgreSQL evaluates a long `not in` again for every row.
 const DROP_CONTRACTS = `
   delete from computer_contract o where o.computer_id = any($1::int[])
     and not exists (
@@ -140,7 +139,7 @@ const LEAVE_PROFILES = `
       select from unnest($2::int[], $3::text[], $4::int[]) as n(computer_id, type, profile_id)
       where n.computer_id = o.computer_id and n.type = o.type and n.profile_id = o.profile_id)`;
 
-// A status that stays keeps the moment since when it has stood.
+// An unchanged status keeps its start time.
 const JOIN_PROFILES = `
   insert into computer_profile (account_id, computer_id, type, profile_id, status)
   select $1, p.computer_id, p.type, p.profile_id, p.status

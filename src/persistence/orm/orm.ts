@@ -20,12 +20,12 @@ export interface Persistence {
   orm: MikroORM;
   db: Database;
   /**
-   * * A second pool of the same size, for statements that find every row by a key. They get a generic plan, made once
-   * per connection, that always uses indexes: planning some of them costs several times their execution, and a plan
-   * made while a table is empty would still scan it when it has grown.
+   * A second pool of the same size, for statements that find every row by a key. Their generic plans are made once per
+   * connection and always use indexes: planning can cost several times the execution, and a plan made while a table is
+   * empty would still scan it after it has grown.
    */
   genericPlanDb: Database;
-  /** Plain SQL in the transaction that `em` is in. */
+  /** Plain SQL in the transaction of `em`. */
   within(em: EntityManager): Sql;
   pools(): PoolState[];
   close(): Promise<void>;
@@ -37,9 +37,9 @@ export interface PersistenceOptions {
   /** Shown in pg_stat_activity. */
   applicationName: string;
   onError?: (error: Error) => void;
-  /** Limits that the server holds for each statement and transaction; absent for none, as migrations need it. */
+  /** Limits enforced by the server for each statement and transaction; absent for none, as in migrations. */
   limits?: DatabaseLimits;
-  /** Succeeds without a server; what needs one fails until it is there. */
+  /** Succeeds without a server; statements fail until it is available. */
   lazy?: boolean;
 }
 
@@ -54,13 +54,13 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
       snapshot: false,
       tableName: 'schema_migration',
       silent: true,
-      // Each in a transaction of its own: short locks, and an index can be built without any.
+      // A transaction for each: locks stay short, and an index can be built without one.
       allOrNothing: false,
     },
     forceUtcTimezone: true,
     pool: { min: 0, max: options.poolSize },
     driverOptions: {
-      // The driver reads the URL itself: sslmode and its certificates are told there.
+      // The driver reads sslmode and certificates from the URL.
       connectionString: options.url,
       application_name: options.applicationName,
       ...CONNECTION,
@@ -98,8 +98,8 @@ function poolState(name: string, { totalCount, idleCount, waitingCount, options:
 }
 
 /**
- * * Keep-alive probes detect a host that vanished. Idle connections stay for ten minutes: a new one has to plan
- * everything again and has a cold cache, so that its first large group takes half as long again.
+ * Keep-alive probes detect unreachable hosts. Idle connections stay for ten minutes: a new one has no plans and a cold
+ * cache, so that its first large group takes half as long again.
  */
 const CONNECTION = {
   connectionTimeoutMillis: 5000,
@@ -108,7 +108,7 @@ const CONNECTION = {
   keepAliveInitialDelayMillis: 10_000,
 };
 
-/** Of a transaction that is aborted in favour of another. */
+/** For transactions that PostgreSQL aborts in favour of another. */
 const MAX_ATTEMPTS = 4;
 const MAX_RETRY_DELAY_MS = 50;
 
@@ -135,14 +135,14 @@ function openGenericPlanPool(options: PersistenceOptions): Pool {
     },
   });
   pool.on('error', onError);
-  // The pool does not listen to a client that is checked out, and an unhandled error event would end the process.
+  // The pool does not handle errors of a client that is checked out; unhandled, they would end the process.
   pool.on('connect', (client) => client.on('error', onError));
   return pool;
 }
 
 /**
- * * Plain SQL over a pool, with the driver's own type parsers.
- * @param maxAttempts - of a transaction that PostgreSQL aborts in favour of another
+ * Plain SQL over a pool, with the driver's own type parsers.
+ * @param maxAttempts - for transactions that PostgreSQL aborts in favour of another
  */
 export function createDatabase(pool: Pool, maxAttempts = 1): Database {
   return {
@@ -209,9 +209,9 @@ function within(em: EntityManager): Sql {
 const LOCK_POLL_MS = 250;
 
 /**
- * * Brings the schema up to date, each migration in a transaction of its own.
- * @remarks Idempotent, and safe from several processes at once: one migrates, the others wait. It takes a session lock,
- * because an open transaction would block `create index concurrently`.
+ * Migrates the schema, each migration in its own transaction.
+ * @remarks Idempotent; of concurrent processes one migrates, the others wait. Uses a session lock, because an open
+ * transaction would block `create index concurrently`.
  */
 export async function migrate(persistence: Persistence): Promise<void> {
   const session = await persistence.db.connect();
@@ -241,7 +241,7 @@ async function waitForMigrationLock(session: PoolClient): Promise<void> {
 const CONNECT_RETRY_MS = 500;
 
 /**
- * * Opens the database once its server accepts connections: a deploy starts everything at the same time.
+ * Opens the database once its server accepts connections: a deployment starts everything at the same time.
  * @throws the error of the last attempt after `timeoutMs`
  */
 export async function connectWithRetry(

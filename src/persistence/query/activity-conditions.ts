@@ -7,29 +7,27 @@ import { heldAt, onlyLater } from './activity-fields.ts';
 import { Compilation, type SqlCondition } from './compilation.ts';
 import { computersCondition, type SavedQueries } from './computer-conditions.ts';
 
-/** Which activities are asked for. */
 export interface ActivitySelection {
   query: ActivityQuery;
-  /** What queries over computers in it name. */
+  /** Saved searches used by its computer queries. */
   searches: SavedQueries;
-  /** Ids of the people whose addresses it names, by address as it is written there. */
+  /** Ids of the people with its addresses, by address as written there. */
   creators: ReadonlyMap<string, readonly number[]>;
-  /** When it is asked: what is due later is scheduled. */
+  /** Time of the query: activities due later are scheduled. */
   now: Date;
 }
 
 interface Scope {
   accountId: number;
-  /** Access groups whose computers `computer:` may speak of; null for all of the account. */
+  /** Access groups that `computer:` may match; null for all of the account. */
   groups: readonly number[] | null;
 }
 
 /**
- * * Translates a query into SQL over the alias `a` of `activity`: fulfilled by the rows that are asked for, false or
- * null for the others.
+ * Translates a query into SQL over the alias `a` of `activity`: true for matches, false or null for other rows.
  * @param scope.firstParameter - number of the first free placeholder of the statement
- * @remarks The text depends on the shape of the query alone. The condition does not confine `a` to the account. What is
- * not negated is left in forms that an index can serve.
+ * @remarks The text depends on the shape of the query alone. The condition does not restrict `a` to the account.
+ * Conditions that are not negated keep forms that an index supports.
  */
 export function compileActivityQuery(
   { query, searches, creators, now }: ActivitySelection,
@@ -42,7 +40,7 @@ export function compileActivityQuery(
 }
 
 /**
- * * Translates a query that asks for nothing but computers into SQL of their ids; null for every other query.
+ * Translates a query about computers only into SQL of their ids; null for every other query.
  * @param scope - as of {@link compileActivityQuery}
  */
 export function compileOnlyComputers(
@@ -87,7 +85,7 @@ function criterionCondition(criterion: ActivityCriterion, context: Context): str
     case 'type':
       return `a.type = ${compilation.value(criterion.text, 'text')}`;
     case 'creator':
-      // By values that are known when it is planned: whoever did little is found by an index, and nobody at once.
+      // By values known at planning: few activities are found by an index, and none at once.
       return `a.creator_id = any(${compilation.value(context.creators.get(criterion.text) ?? [], 'int[]')})`;
     case 'created-after':
       return `a.creation_time >= ${compilation.value(criterion.moment, 'timestamptz')}`;
@@ -113,13 +111,13 @@ function statusCondition(status: ActivityStatus, compilation: Compilation): stri
   }
 }
 
-/** Operations on such computers, and the groups they are in. */
+/** Operations on such computers, and their groups. */
 function computerCondition(query: ComputerQuery, context: Context): string {
   return `a.id in (
     select unnest(array[k.id, k.parent_id]) from activity k where k.computer_id in ${computersText(query, context)})`;
 }
 
-/** Of computers out of sight nothing is told. */
+/** Invisible computers never match. */
 function computersText(query: ComputerQuery, { compilation, searches, groups }: Context): string {
   const seen = groups === null ? '' : ` and c.access_group_id = any(${compilation.value(groups, 'int[]')})`;
   return `(

@@ -3,24 +3,24 @@ import { FINAL_STATUSES } from '../../domain/activities/status.ts';
 import { statusList } from '../database/status-sql.ts';
 import { beyondBound } from './delivery-conditions.ts';
 
-/** Over the alias `a` of `activity`: a child of it, as `k`, fulfils the condition; true or false. */
-// Children are asked in index order with a limit: PostgreSQL takes them for spread over the table and would read it all.
-// With `is true` a condition stays one: as a join PostgreSQL would read and sort all children to find the first.
+/** Over the alias `a` of `activity`: a child of it, as `k`, meets the condition; true or false. */
+// Children are read in index order with a limit: PostgreSQL assumes they are spread over the table and would scan it.
+// `is true` prevents a join, which would read and sort all children to find the first.
 export const anyChild = (condition: string) => `(
       select true from activity k where k.parent_id = a.id and (${condition}) is true order by k.id limit 1) is true`;
 
 const isBounded = '(select b.max_message_backlog from account b where b.id = a.account_id) is not null';
 
-/** A child `k` may go at its computer's next exchange. */
+/** A child `k` may be delivered at its computer's next exchange. */
 const isFree = (now: string) =>
   `k.status = 'undelivered' and (k.deliver_at > ${now}) is not true and not ${beyondBound('k', now)}`;
 
 /**
- * * Over the alias `a` of `activity`: it is due and waits for room in its computer's queue; of a group, all of it that
- * is not delivered does, or waits for another activity. True or false.
- * @param now - SQL of the present moment
+ * Over the alias `a` of `activity`: due, and waits for room in its computer's queue; for a group, every undelivered
+ * operation does or waits for another activity. True or false.
+ * @param now - SQL of the current time
  */
-// A group is asked only while it is fresh, and only in accounts with a bound; the first child that may go answers.
+// A group is checked only while it is new, and only in accounts with a limit, up to its first deliverable child.
 export const heldAt = (now: string) => `case
     when a.status <> 'undelivered' or a.deliver_at > ${now} or not (${isBounded} or a.after_activity_id is not null)
       then false
@@ -28,12 +28,12 @@ export const heldAt = (now: string) => `case
     else a.children_count > 0 and not ${anyChild(isFree(now))} end`;
 
 /**
- * * Over the alias `a` of `activity`: a group whose time has come, and yet nothing of it is free to go and something is
- * due later. True or false.
- * @param now - SQL of the present moment
+ * Over the alias `a` of `activity`: a due group of which no operation may be delivered and some are due later. True or
+ * false.
+ * @param now - SQL of the current time
  */
-// Without a window all is due at once; as long as nothing has ended and there is no bound, what is due is free: no child
-// is asked but in rare cases.
+// Without a window everything is due at once; while nothing has ended and there is no limit, due operations are
+// deliverable: children are rarely read.
 export const onlyLater = (now: string) => `case
     when a.status <> 'undelivered' or a.children_count = 0 or a.deliver_at > ${now} then false
     when a.after_activity_id is null
@@ -41,7 +41,7 @@ export const onlyLater = (now: string) => `case
     when ${anyChild(isFree(now))} then false
     else ${anyChild(`k.status = 'scheduled' or (k.status = 'undelivered' and k.deliver_at > ${now})`)} end`;
 
-// In the order of its index, as above: hardly ever is there one, and then no row is asked about.
+// In index order, as above: cancels are rare, and without one no row is checked.
 const ANY_CANCEL = `(select true from agent_inbox where kind = 'cancel' order by lane_id, activity_id limit 1) is true`;
 
 const cancelWaits = (lane: string, activity: string) => `exists (
@@ -54,8 +54,8 @@ const OPERATION_CANCEL = `${cancelWaits('a.lane_id', '= a.id')} or ${cancelWaits
 export const OPERATION_CANCEL_REQUESTED = `case when ${NOT_PENDING} then false else ${OPERATION_CANCEL} end`;
 
 /**
- * * Over the alias `a` of `activity`: it has not ended, and its cancel was accepted: of it, of its lane as a whole, or,
- * of a group, of all that is open in it. True or false.
+ * Over the alias `a` of `activity`: open with an accepted cancel, of itself, of its batch, or, for a group, of all its
+ * open operations. True or false.
  */
 export const CANCEL_REQUESTED = `case when ${NOT_PENDING} then false
     when a.lane_id is not null then ${OPERATION_CANCEL}
@@ -63,7 +63,7 @@ export const CANCEL_REQUESTED = `case when ${NOT_PENDING} then false
 
 const REVERSIBLE = REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ');
 
-// Changed something that is known or taken for granted, and no undoing of it is open or done.
+// Changed something, as far as is known, and no revert of it is open or done.
 const inForce = (operation: string) => `${operation}.status = 'succeeded'
     and ${operation}.type in (${REVERSIBLE})
     and (${operation}.type like '%Snaps' or ${operation}.changes <> '[]')
@@ -75,8 +75,8 @@ const isHere = (operation: string) => `exists (
       select from computer c where c.id = ${operation}.computer_id and not c.archived)`;
 
 /**
- * * Over the alias `a` of `activity`: it succeeded, is of a type with an inverse, and something of it is not undone; of
- * a group that has ended, of one operation whose computer is still there.
+ * Over the alias `a` of `activity`: it succeeded, its type has an inverse, and it is not fully reverted; for an ended
+ * group, one operation is so whose computer still exists.
  */
 export const UNDOABLE = `case when a.computer_id is not null then ${inForce('a')}
     when a.open_count > 0 or a.succeeded_count = 0 or not a.child_types && array[${REVERSIBLE}] then false
@@ -86,10 +86,10 @@ const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archive
     union all select r.id from removed_computer r where r.account_id = $1)`;
 
 /**
- * * Over the alias `a` of `activity` of the account `$1`: it has ended, and one of its computers is archived or gone.
- * @param groups - what follows the ids of all groups that are asked about, with its operator
+ * Over the alias `a` of `activity` of the account `$1`: ended, and one of its computers is archived or removed.
+ * @param groups - operator and ids of all groups to check
  */
-// Most accounts have lost few computers: their operations are fewer than those of all groups on a page.
+// Most accounts have lost few computers, with fewer operations than the groups on a page.
 export const lostAmong = (
   groups: string,
 ) => `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then

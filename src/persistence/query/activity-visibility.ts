@@ -3,14 +3,14 @@ import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
 import { anyChild } from './activity-fields.ts';
 import { type GroupScope, groupsOf } from './group-scope.ts';
 
-/** Whose activities, and which of them may be seen and acted on. */
+/** An account's activities, and the caller's access to them. */
 export interface ActivityScope {
   accountId: number;
   view: GroupScope;
   manage: GroupScope;
   /** Where scripts may be run. */
   execute: GroupScope;
-  /** Where profiles may be seen: activities on no computer go by theirs. */
+  /** Where profiles are visible: these decide for activities without a computer. */
   usgProfiles: GroupScope;
   scriptProfiles: GroupScope;
 }
@@ -27,7 +27,7 @@ export function visibilityParameters({
   return [accountId, groupsOf(view), groupsOf(usgProfiles), groupsOf(scriptProfiles)];
 }
 
-/** Nothing of the account is hidden. */
+/** The caller sees the whole account. */
 export function hasFullView(scope: ActivityScope): boolean {
   return scope.view === 'all' && scope.usgProfiles === 'all' && scope.scriptProfiles === 'all';
 }
@@ -37,27 +37,26 @@ export const computersIn = (groups: string) =>
   `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups})
     union all select r.id from removed_computer r where r.account_id = $1 and r.access_group_id = any(${groups}))`;
 
-// What is on no computer at all belongs to a profile or a script: a report, a run that found nothing to do.
+// Activities without any computer belong to a profile or a script: a report, or a run that found nothing to do.
 const ON_NO_COMPUTER = 'a.parent_id is null and a.computer_id is null and a.children_count = 0';
 const ownerAmong = (owners: string, id: string, groups: string) => `(${groups}::int[] is null
       or (a.parameters->>'${id}')::int in (
         select p.id from ${owners} p where p.account_id = $1 and p.access_group_id = any(${groups})))`;
-// Profiles of the two kinds have numbers of their own; the runs of one are groups like any other, and of its script.
+// The two kinds of profiles are numbered separately; runs of script profiles are ordinary groups, also of their script.
 const profileIn = (usgGroups: string, scriptGroups: string) => `case when a.type = '${ACTIVITY_GROUP}'
       then ${ownerAmong('script', 'script_id', scriptGroups)} else ${ownerAmong('usg_profile', 'profile_id', usgGroups)} end`;
 
 /**
- * * Over the alias `a` of `activity`, with the parameters of {@link visibilityParameters}: visible when its computer
- * is, a parent when any child is, what is on no computer when its profile or script is. A removed computer counts where
- * it last was.
+ * Over the alias `a` of `activity`, with {@link visibilityParameters}: visible like its computer, a parent like any
+ * child, others like their profile or script. A removed computer counts in its last access group.
  */
 export const VISIBLE = `a.account_id = $1 and (($2::int[] is null and $3::int[] is null and $4::int[] is null)
     or case when ${ON_NO_COMPUTER} then ${profileIn('$3', '$4')}
       else $2::int[] is null or a.computer_id in ${computersIn('$2')}
         or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)}) end)`;
 
-// From the computers, which costs as much as there is on them; asked row by row, groups cost all their children. No group
-// has a computer itself, so that nothing is there twice.
+// Starts from the computers, whose operations bound the cost; checking groups row by row would read all their children.
+// Groups have no computer of their own, so that there are no duplicates.
 const withOperationsOn = (computers: string, further = '') => `with own as materialized (
     select k.id, k.parent_id from activity k where k.computer_id in ${computers}
   ), found as materialized (
@@ -66,12 +65,12 @@ const withOperationsOn = (computers: string, further = '') => `with own as mater
   )`;
 
 /**
- * * `with` of the table `found (id, parent_id)`: operations on some computers and the groups they are in.
+ * `with` of the table `found (id, parent_id)`: operations on some computers, and their groups.
  * @param computers - SQL of their ids in brackets
  */
 export const onComputers = (computers: string) => withOperationsOn(computers);
 
-/** As {@link onComputers}, with all that is {@link VISIBLE} to one who sees only some access groups. */
+/** As {@link onComputers}, for everything {@link VISIBLE} with restricted access groups. */
 export const VISIBLE_ACTIVITIES = withOperationsOn(
   computersIn('$2'),
   `
@@ -79,13 +78,13 @@ export const VISIBLE_ACTIVITIES = withOperationsOn(
     where a.account_id = $1 and ${ON_NO_COMPUTER} and ${profileIn('$3', '$4')}`,
 );
 
-/** Over the alias `a` of `activity`: the caller may act on every computer concerned. True or false. */
+/** Over the alias `a` of `activity`: the caller may act on all of its computers. True or false. */
 export const manageableIn = (groups: string) => `(${groups}::int[] is null or case when a.computer_id is not null
       then a.computer_id in ${computersIn(groups)}
       when ${ON_NO_COMPUTER} then ${profileIn(groups, groups)}
       else not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end)`;
 
-// All operations of a run carry one script.
+// All operations of a run use one script.
 const barredIn = (groups: string) => `exists (
       select from operation_payload p join script s on s.id = p.script_id
         and (s.status = 'redacted' or s.access_group_id <> all(${groups}::int[]))
@@ -93,8 +92,8 @@ const barredIn = (groups: string) => `exists (
         else (select k.payload_id from activity k where k.parent_id = a.id order by k.id limit 1) end)`;
 
 /**
- * * Over the alias `a` of `activity`: what it ran can be run again as far as scripts are concerned. Not a redacted one,
- * and only where the caller may run scripts: in the group of the script, and on its computers. True or false.
+ * Over the alias `a` of `activity`: not a script, or one that is not redacted and that the caller may run, in the group
+ * of the script and on its computers. True or false.
  */
 export const runnableIn = (groups: string) => `case
       when a.type <> '${EXECUTE_SCRIPT}' and not '${EXECUTE_SCRIPT}' = any(a.child_types) then true

@@ -1,34 +1,34 @@
 import { ALERT_NAMES, type AlertName } from '../../domain/events/alerts.ts';
 
-/** What an alert is, and the state that raises and clears it. */
+/** An alert, and the state that raises and clears it. */
 export interface AlertRule {
   /** As the `alert:` selector names it. */
   name: AlertName;
-  /** As answers name it. */
+  /** As responses name it. */
   type: string;
   severity: 'info' | 'warning' | 'danger';
   /** One line for people. */
   summary: string;
   description: string;
-  /** SQL: where the state is kept, as a table expression with an alias. */
+  /** SQL: a table expression with an alias, which contains the state. */
   from: 'computer_status s' | 'computer_contact contact' | 'activity a' | 'computer_profile m';
-  /** SQL over `from`: the computer it is about. */
+  /** SQL over `from`: id of the computer. */
   computer: string;
   /** SQL over `from`: whether the alert is active. */
   active: string;
-  /** SQL over `from`: the moment from which on it has been active. */
+  /** SQL over `from`: time since when it is active. */
   since: string;
 }
 
-/** A computer that is silent for so long counts as offline, as an SQL interval. */
+/** Time without contact after which a computer counts as offline, as an SQL interval. */
 const SILENCE = `interval '5 minutes'`;
 
-/** An identity stays in doubt for so long after an exchange that two machines may have made, as an SQL interval. */
+/** How long an identity stays in doubt after an exchange that two machines may have made, as an SQL interval. */
 const DOUBT = `interval '1 day'`;
 
 const LAST_HEARD = 'greatest(contact.known_since, contact.last_ping_time, contact.last_exchange_time)';
 
-/** The alert that stands as long as a column of `computer_status`, which the database keeps up to date, has a moment. */
+/** An alert that is active while a column of `computer_status`, maintained by the database, is not null. */
 function standing(column: string): Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'> {
   return {
     from: 'computer_status s',
@@ -38,7 +38,7 @@ function standing(column: string): Pick<AlertRule, 'from' | 'computer' | 'active
   };
 }
 
-/** The alert that stands as long as a computer does not comply with a profile of a type. */
+/** An alert that is active while a computer does not comply with a profile of a type. */
 function noncompliant(type: 'package' | 'wsl'): Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'> {
   return {
     from: 'computer_profile m',
@@ -49,8 +49,8 @@ function noncompliant(type: 'package' | 'wsl'): Pick<AlertRule, 'from' | 'comput
 }
 
 /**
- * * The one declaration of alerts, in the order of {@link ALERT_NAMES}: they follow from what is stored and from the
- * time, and nothing has to be asked for them to come and go.
+ * The declaration of all alerts, in the order of {@link ALERT_NAMES}. They are derived from stored rows and the time,
+ * without any job.
  * @see docs/api-conventions.md#alerts
  */
 export const ALERT_RULES: readonly AlertRule[] = [
@@ -147,13 +147,12 @@ export const ALERT_RULES: readonly AlertRule[] = [
   },
 ];
 
-/** The rule of a name. */
 export function alertRule(name: AlertName): AlertRule {
   return ALERT_RULES[ALERT_NAMES.indexOf(name)]!;
 }
 
 /**
- * * SQL: true for computers `c` with the alert. No parameters; archived computers have none.
+ * SQL: true for computers `c` with the alert. No parameters; archived computers have none.
  * @remarks A list of ids that does not depend on `c`: cheap below OR and NOT too, and never null.
  */
 export function alertCondition(name: AlertName): string {

@@ -1,15 +1,14 @@
-/** A condition and the values of its parameters. Its text depends on the shape of what was asked for alone. */
+/** A condition and the values of its parameters. Its text depends on the shape of the query alone. */
 export interface SqlCondition {
   text: string;
   values: readonly unknown[];
 }
 
-/** What conditions need besides the criterion itself: who asks, when, and places for their values. */
+/** Context of conditions: account, time, and placeholders for values. */
 export class Compilation {
   readonly values: unknown[] = [];
   readonly #firstParameter: number;
   readonly #accountId: number;
-  /** When it is asked. */
   readonly moment: Date;
   #account: string | undefined;
   #now: string | undefined;
@@ -26,13 +25,13 @@ export class Compilation {
     return `$${this.#firstParameter + this.values.length - 1}::${type}`;
   }
 
-  /** The placeholder of the account asked about; one, however often it is needed. */
+  /** The placeholder of the account; created once. */
   account(): string {
     this.#account ??= this.value(this.#accountId, 'int');
     return this.#account;
   }
 
-  /** The placeholder of the present moment; one, however often it is needed. */
+  /** The placeholder of the current time; created once. */
   now(): string {
     this.#now ??= this.value(this.moment, 'timestamptz');
     return this.#now;

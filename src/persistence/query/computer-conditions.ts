@@ -30,21 +30,19 @@ import {
   releaseUpgradeCondition,
 } from './system-conditions.ts';
 
-/** Parsed saved searches by name: all that a query names, none of which names another. */
+/** Parsed saved searches by name: all that a query uses. They do not use others. */
 export type SavedQueries = ReadonlyMap<string, ComputerQuery>;
 
-/** Which computers are asked for. */
 export interface ComputerSelection {
   query: ComputerQuery;
   searches: SavedQueries;
-  /** When it is asked. */
+  /** Time of the query. */
   now: Date;
 }
 
 /**
- * * Translates a query into SQL over the alias `c` of `computer`: true or false for every row, never null.
- * @param scope.accountId - whose access groups, contracts and profiles names and ids mean; the condition does not
- *   confine `c` to the account
+ * Translates a query into SQL over the alias `c` of `computer`: true or false for every row, never null.
+ * @param scope.accountId - the account in which names and ids are resolved; the condition does not restrict `c` to it
  * @param scope.firstParameter - number of the first free placeholder of the statement
  */
 export function compileComputerQuery(

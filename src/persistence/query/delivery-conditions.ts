@@ -1,17 +1,17 @@
-/** Names of what conditions on delivery are about, as SQL. */
+/** SQL of the parameters of conditions on delivery. */
 interface Delivery {
   /** Id of the computer. */
   computer: string;
   /** Id of its account. */
   account: string;
-  /** The present moment. */
+  /** The current time. */
   now: string;
 }
 
 /**
- * * The least id that an operation in a lane without messages can have; null when every lane of the account has them.
- * @remarks An operation that may be delivered has a message as soon as its lane is opened. Lanes are opened within
- * moments, so this is nearly always null, and what compares with it reads nothing.
+ * The lowest possible id of an operation in a batch without messages; null when every batch of the account has them.
+ * @remarks An operation gets its message when its batch is opened, within moments. So this is nearly always null, and
+ * comparisons with it read nothing.
  */
 const firstUnopened = (account: string) => `(
       select min(l.parent_id) from lane l where l.account_id = ${account} and l.opened_at is null)`;
@@ -23,21 +23,21 @@ const unqueued = ({ computer, account, now }: Delivery) => `activity o
       and not exists (select from agent_message q where q.activity_id = o.id)`;
 
 /**
- * * The first operation of a computer that is due and has no message yet, or null. Operations with a higher id wait for
+ * The first operation of a computer that is due and has no message yet, or null. Operations with a higher id wait for
  * it: a computer receives its operations in the order of their acceptance.
  */
 export const firstUnqueued = (delivery: Delivery) => `(select min(o.id) from ${unqueued(delivery)})`;
 
-/** A message `m` that may be delivered as far as its own times are concerned. */
+/** A message `m` that may be delivered according to its own times. */
 export const isDue = (now: string) => `m.state in ('held', 'queued') and m.deliver_at <= ${now}
     and (m.deliver_before is null or m.deliver_before > ${now})`;
 
 /**
- * * Over an alias of `activity`: the operation is due, not delivered, and beyond the bound on messages waiting for its
+ * Over an alias of `activity`: the operation is due, not delivered, and above the limit of messages waiting for its
  * computer; true or false.
  * @param a - alias of the operation
  */
-// Places are taken by what was handed over and not acknowledged, and by what is due and was accepted before.
+// The limit counts unacknowledged messages, and operations that are due and were accepted earlier.
 export const beyondBound = (a: string, now: string) => {
   const delivery = { computer: `${a}.computer_id`, account: `${a}.account_id`, now };
   return `(select (

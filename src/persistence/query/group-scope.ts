@@ -1,7 +1,7 @@
 /** Access groups where a right holds; `all` means the whole account. */
 export type GroupScope = 'all' | readonly number[];
 
-/** As SQL compares with it: null for the whole account. */
+/** As an SQL parameter: null for the whole account. */
 export function groupsOf(scope: GroupScope): readonly number[] | null {
   return scope === 'all' ? null : scope;
 }

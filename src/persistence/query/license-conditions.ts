@@ -1,11 +1,8 @@
 import type { LicenseType } from '../../domain/query/computer-query.ts';
 import type { Compilation } from './compilation.ts';
 
-/**
- * /* A computer is licensed by a seat of a legacy licence, by the Pro subscription its agent reports, or by a contract
- * it was associated with because its agent does not tell. It may be so in several ways at once.
- */
-
+// A computer is licensed by a seat of a legacy licence, by the Pro subscription that its agent reports, or by an
+// associated contract if its agent reports none; also in several ways at once.
 const HAS_SEAT = 'exists (select from computer_license l where l.computer_id = c.id)';
 const associated = (condition: string) =>
   `exists (select from computer_contract m join contract k on k.account_id = m.account_id and k.id = m.contract_id
@@ -38,8 +35,7 @@ export function contractCondition(id: string, compilation: Compilation): string 
 }
 
 /**
- * * The support contract ends within so many days from now. What the account was told of a contract goes before what
- * agents report of it.
+ * The support contract ends within this many days. Data of the account takes precedence over data that agents report.
  */
 export function contractExpiryCondition(days: number, compilation: Compilation): string {
   const within = withinDays(days, compilation);
@@ -50,7 +46,7 @@ export function contractExpiryCondition(days: number, compilation: Compilation):
     or ${associated(within('k.expires'))})`;
 }
 
-/** The legacy licence ends within so many days from now. */
+/** The legacy licence ends within this many days. */
 export function licenseExpiryCondition(days: number, compilation: Compilation): string {
   return `exists (select from computer_license l join legacy_license k on k.id = l.license_id
     where l.computer_id = c.id and ${withinDays(days, compilation)('k.expires')})`;

@@ -12,12 +12,12 @@ export function nameCondition(column: 'hostname' | 'title', text: string, compil
   return `lower(c.${column}) = lower(${compilation.value(text, 'text')})`;
 }
 
-/** The computer has the tag, spelled like that. */
+/** The computer has the tag; case-sensitive. */
 export function tagCondition(tag: string, compilation: Compilation): string {
   return `c.tags @> array[${compilation.value(tag, 'text')}]`;
 }
 
-/** The annotation is there and, with `part`, has a value that contains it; case matters in both. */
+/** The annotation exists and, with `part`, has a value that contains it; case-sensitive. */
 export function annotationCondition(key: string, part: string | null, compilation: Compilation): string {
   const name = compilation.value(key, 'text');
   if (part === null) return `c.annotations ? ${name}`;

@@ -3,8 +3,8 @@ import type { Compilation } from './compilation.ts';
 import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.ts';
 
 /**
- * * SQL over `c`, never null: the computer is associated with the profile of that id, and stands as `status` says where
- * one is given. An id that no profile of the account has is fulfilled by no computer.
+ * SQL over `c`, never null: the computer is associated with the profile, in the given `status` if any. No computer
+ * matches an unknown id.
  */
 type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) => string;
 
@@ -20,12 +20,10 @@ const BY_TYPE: Readonly<Record<ProfileType, ProfileCondition>> = {
   wsl: membership,
 };
 
-/** The computer is associated with the profile. */
 export function profileCondition(profile: ProfileCriterion, compilation: Compilation): string {
   return BY_TYPE[profile.type](profile, compilation);
 }
 
-/** The computer is associated with any upgrade profile. */
 export function upgradeProfileCondition(): string {
   return `exists (select from computer_profile p where p.computer_id = c.id and p.type = 'upgrade')`;
 }
@@ -37,9 +35,9 @@ function membership({ type, id, status }: ProfileCriterion, compilation: Compila
 }
 
 /**
- * * `pass` and `fail` are the last result of an audit, whatever was cancelled or is open since; `in-progress` is an
- * audit that is open now, of a profile that is not archived. The profile and what is open of it are read once, not for
- * every computer: that is what the materialized expression is for.
+ * `pass` and `fail` are the last audit result, whatever was canceled or is open since; `in-progress` is an open audit
+ * of a profile that is not archived. The materialized expression reads the profile and its open audits once, not for
+ * every computer.
  */
 function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation): string {
   const profile = compilation.value(id, 'int');
@@ -54,7 +52,7 @@ function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation):
   return `(${associated} and coalesce(${result} = ${compilation.value(status, 'text')}, false))`;
 }
 
-/** A profile that runs at enrolments, or is archived, is associated with no computer. */
+/** Archived profiles, and those that run at enrolments, have no associated computers. */
 function scriptProfile({ id }: ProfileCriterion, compilation: Compilation): string {
   const scoped = `${scopedProfiles('script')} where p.id = ${compilation.value(id, 'int')}
     and p.account_id = ${compilation.account()} and not p.archived and p.trigger_type <> 'event'`;

@@ -2,25 +2,25 @@ import type { ProfileKindName } from '../../domain/schedules/profile-schedule.ts
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-/** Where profiles of a kind are, each with its access group. */
+/** SQL of the profiles of a kind, each with its access group. */
 const PROFILES: Readonly<Record<ProfileKindName, string>> = { usg: 'usg_profile', script: 'scoped_script_profile' };
 
-/** SQL over `p`: the profile stands by its computers, rather than being asked about each when it enrols. */
+/** SQL over `p`: it applies to its computers continually, not once at their enrolment. */
 const STANDING: Readonly<Record<ProfileKindName, string>> = {
   usg: 'not p.archived',
   script: `not p.archived and p.trigger_type <> 'event'`,
 };
 
 /**
- * * Select of the profiles of a kind as `p`, with `groups`, the access groups they reach: what {@link inScope} is asked
- * about. As a common table expression it has to be `materialized`, so that the tree is walked once per profile.
+ * Select of the profiles of a kind as `p`, with `groups`, the access groups they reach, for {@link inScope}. As a
+ * common table expression it has to be `materialized`, so that the tree is traversed once per profile.
  */
 export const scopedProfiles = (kind: ProfileKindName) =>
   `select p.*, access_group_subtree(p.access_group_id) as groups from ${PROFILES[kind]} p`;
 
 /**
- * * The one place that says which computers a profile applies to: those that are enrolled and not archived, in its
- * access group or below, and then all of them or those with one of its tags.
+ * Defines the computers of a profile: enrolled, not archived, in its access group or below, and, unless it applies to
+ * all of them, with one of its tags.
  * @param c - alias of a computer
  * @param p - alias of a row of {@link scopedProfiles}
  * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
@@ -29,8 +29,8 @@ export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.accoun
   and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
 
 /**
- * * Select of the active profiles that a computer is in the scope of, from the computer's side: what {@link inScope}
- * says with the tree walked up once per computer. A test holds the two together.
+ * Select of the active profiles with a computer in their scope: {@link inScope} from the computer's side, which
+ * traverses the tree once per computer. A test keeps the two consistent.
  * @param c - alias of a computer
  */
 export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
@@ -38,16 +38,16 @@ export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
   join ${PROFILES[kind]} p on p.access_group_id = any(above.groups)
   where ${STANDING[kind]} and ${c}.state = 'approved' and not ${c}.archived and (p.all_computers or ${c}.tags && p.tags)`;
 
-/** Computers a profile applies to now, by id. */
+/** Current computers of a profile, by id. */
 export async function computersInScope(sql: Sql, kind: ProfileKindName, profileId: number): Promise<number[]> {
   const rows = await sql.query<{ id: number }>(computersOf(kind), [profileId]);
   return rows.map(({ id }) => id);
 }
 
 /**
- * * How many computers each of some profiles of an account applies to now.
- * @remarks One statement whatever the number of profiles: computers are counted by access group and tags once, and
- * profiles are matched with these counts.
+ * Current number of computers of each of some profiles of an account.
+ * @remarks One statement for any number of profiles: computers are counted by access group and tags once, and matched
+ * with the profiles.
  */
 export async function countComputersInScope(
   sql: Sql,
@@ -61,15 +61,14 @@ export async function countComputersInScope(
   return new Map(rows.map(({ id, computers }) => [id, computers]));
 }
 
-/** Up to so many profiles, computers are found by the index of their tags. */
+/** Up to this many profiles, computers are found by the index of their tags. */
 const FEW = 20;
 
 const computersOf = (kind: ProfileKindName) => `
   with profile as materialized (${scopedProfiles(kind)} where p.id = $1)
   select c.id from profile p join computer c on ${inScope('c', 'p')} order by c.id`;
 
-// The same condition as inScope, with the computers grouped by those of their tags that matter; a test holds the two
-// together.
+// The condition of inScope, with computers grouped by their relevant tags; a test keeps the two consistent.
 const countsOf = (kind: ProfileKindName, few: boolean) => `
   with page as materialized (
     select id, access_group_id, all_computers, tags from ${PROFILES[kind]} where account_id = $1 and id = any($2::int[])
@@ -112,7 +111,7 @@ const countsOf = (kind: ProfileKindName, few: boolean) => `
   )
   select p.id, coalesce(sum(m.computers), 0)::int as computers from page p left join matched m on m.id = p.id group by p.id`;
 
-/** Select of the computers on which an operation of a run has not ended. @param profile - SQL of the id of a profile */
+/** Select of the computers with an open operation of a run. @param profile - SQL of the id of a profile */
 export const computersWithOpenRun = (profile: string) => `
   select distinct k.computer_id
   from usg_run r join activity a on a.id = r.activity_id and a.open_count > 0
@@ -120,8 +119,7 @@ export const computersWithOpenRun = (profile: string) => `
   where r.profile_id = ${profile} and ${isOpen('k.status')}`;
 
 /**
- * * Select of the computers with an open audit: a step of a run has not ended, or its report is awaited; some
- * repeatedly.
+ * Select of the computers with an open audit, with duplicates: a step of a run or its report is pending.
  * @param profile - SQL of the id of a profile
  */
 export const computersWithOpenAudit = (profile: string) => `${computersWithOpenRun(profile)}

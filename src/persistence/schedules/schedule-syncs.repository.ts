@@ -3,7 +3,7 @@ import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * * Adds an outbox command to make the schedule of a profile on the Temporal server equal to its row.
+ * Adds an outbox command to make the schedule of a profile on the Temporal server equal to its row.
  * @param scheduleId - `<kind>/<profile id>`
  * @see docs/architecture.md#schedules-of-profiles
  */
@@ -30,7 +30,6 @@ export async function isScheduleSyncPending(tx: Sql, scheduleId: string): Promis
 
 export interface ScheduleSync {
   id: number;
-  /** Id of the schedule. */
   key: string;
 }
 
@@ -43,9 +42,7 @@ export async function deleteScheduleSyncs(tx: Sql, ids: readonly number[]): Prom
   await tx.query('delete from outbox where id = any($1::bigint[])', [ids]);
 }
 
-/**
- * * Serializes the syncs of these schedules until the transaction ends, so that the last one has read the latest rows.
- */
+/** Serializes the syncs of these schedules until the transaction ends, so that the last one reads the latest rows. */
 export async function lockSchedules(tx: Sql, scheduleIds: readonly string[]): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, hashtext(id)) from unnest($2::text[]) id', [
     TRANSACTION_LOCKS.schedules,

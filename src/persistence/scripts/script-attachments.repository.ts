@@ -1,6 +1,5 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A file as it is stored for a script. */
 export interface NewAttachment {
   filename: string;
   content: Uint8Array;
@@ -19,7 +18,7 @@ export async function listAttachments(sql: Sql, scriptId: number): Promise<Attac
   );
 }
 
-/** The bytes of a file that a script has now, or null. */
+/** The bytes of a current file of a script, or null. */
 export async function readAttachment(sql: Sql, scriptId: number, id: number): Promise<Buffer | null> {
   const rows = await sql.query<{ content: Buffer }>(
     'select content from script_attachment where id = $2 and script_id = $1 and current',
@@ -29,8 +28,7 @@ export async function readAttachment(sql: Sql, scriptId: number, id: number): Pr
 }
 
 /**
- * * The bytes of a file for a computer, or null unless it has been given an operation that names the file and has not
- * ended.
+ * The bytes of a file for a computer; null unless an open operation delivered to it names the file.
  * @see docs/agent-protocol.md#scripts
  */
 export async function readAttachmentFor(sql: Sql, computerId: number, id: number): Promise<Buffer | null> {
@@ -39,9 +37,9 @@ export async function readAttachmentFor(sql: Sql, computerId: number, id: number
 }
 
 /**
- * * Replaces the files of a script: those that are not kept stay only for stored runs that name them.
+ * Replaces the files of a script; removed ones stay for stored runs that name them.
  * @param kept - names of present files that stay
- * @remarks The caller holds the script against runs and other changes.
+ * @remarks The caller has locked the script against runs and other changes.
  */
 export async function replaceAttachments(
   tx: Sql,
@@ -63,22 +61,21 @@ export async function replaceAttachments(
 }
 
 /**
- * * Locks the scripts with files that messages are about, until the transaction ends: no run of them begins and none of
- * their files is replaced meanwhile.
+ * Locks the scripts whose files messages use, until the transaction ends: no run starts and no file is replaced.
  * @returns their ids
- * @remarks In script order, after lanes.
+ * @remarks In script order, after batches.
  */
 export async function lockScriptsOfPayloads(tx: Sql, payloads: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(LOCK_SCRIPTS, [payloads]);
   return rows.map(({ id }) => id);
 }
 
-/** Removes the replaced files of scripts, which the caller has locked, that no stored run names. Idempotent. */
+/** Deletes the replaced files of locked scripts that no stored run names. Idempotent. */
 export async function deleteUnnamedAttachments(tx: Sql, scriptIds: readonly number[]): Promise<void> {
   await tx.query(DELETE_UNNAMED, [scriptIds]);
 }
 
-/** Removes every file of a script for good. */
+/** Deletes every file of a script. */
 export async function deleteAttachments(tx: Sql, scriptId: number): Promise<void> {
   await tx.query('delete from script_attachment where script_id = $1', [scriptId]);
 }
@@ -89,7 +86,7 @@ const LOCK_SCRIPTS = `
     and exists (select from script_attachment f where f.script_id = s.id)
   order by s.id for no key update of s`;
 
-// The names are gathered once, and only when there is a replaced file.
+// The names are collected once, and only when there is a replaced file.
 const DELETE_UNNAMED = `
   delete from script_attachment f
   where f.script_id = any($1::int[]) and not f.current and to_jsonb(f.id) not in (

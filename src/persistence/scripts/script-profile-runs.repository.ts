@@ -7,9 +7,9 @@ import { type ActivityScope, VISIBLE, visibilityParameters } from '../query/acti
 import { inScope, scopedProfiles } from '../query/profile-scope.ts';
 
 /**
- * * Takes the place of a run of a profile's trigger: nobody else can take it again.
- * @param run.scheduledTime - the date it was planned for; null where the trigger has none
- * @returns null when there is a run for that date already
+ * Inserts the run of a profile's trigger, at most once.
+ * @param run.scheduledTime - its planned date; null where the trigger has none
+ * @returns null when that date already has a run
  */
 export async function insertProfileRun(
   tx: Sql,
@@ -23,7 +23,7 @@ export async function insertProfileRun(
   return rows[0]?.id ?? null;
 }
 
-/** Names the activity of a run and the number of its computers. */
+/** Sets the activity of a run and the number of its computers. */
 export async function setProfileRunActivity(
   tx: Sql,
   runId: number,
@@ -55,17 +55,17 @@ export async function readPlannedRuns(
   return row!;
 }
 
-/** Sets the date a profile waits for; null: none. */
+/** Sets the next date of a profile; null: none. */
 export async function setDue(tx: Sql, profileId: number, dueAt: Date | null): Promise<void> {
   await tx.query('update script_profile set due_at = $2 where id = $1', [profileId, dueAt]);
 }
 
-/** Notes the last date that the schedule of a profile on the server will hold; null: it has no single dates. */
+/** Stores the last date in the schedule of a profile on the server; null: it has no single dates. */
 export async function setPlannedUntil(tx: Sql, profileId: number, date: Date | null): Promise<void> {
   await tx.query('update script_profile set planned_until = $2 where id = $1', [profileId, date]);
 }
 
-/** Active profiles, or one, that still wait for a date up to `dueBefore`. */
+/** Active profiles, or one, with a pending date up to `dueBefore`. */
 export async function profilesDueBefore(
   sql: Sql,
   dueBefore: Date,
@@ -78,26 +78,25 @@ export async function profilesDueBefore(
   ]);
 }
 
-/** What a profile waits for: a date alone, or the next of cron text. */
+/** The next date of a profile: a single one, or from cron text. */
 export type WaitingProfile = { id: number; due_at: Date } & (
   | { cron: string; start_after: Date; timezone: string }
   | { cron: null; start_after: null }
 );
 
-/** Profiles that wait for a date, but for those made or changed within two minutes. */
+/** Profiles with a pending date, except those created or changed within the last two minutes. */
 export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<WaitingProfile[]> {
   return sql.query<WaitingProfile>(WAITING, [now]);
 }
 
 /**
- * * Keeps the active profiles of an account that wait for enrolments, and their scripts, from being changed until the
- * transaction ends.
+ * Locks the active enrolment profiles of an account, and their scripts, against changes until the transaction ends.
  * @returns whether there are any
  */
 export async function lockEnrolmentProfiles(tx: Sql, accountId: number): Promise<boolean> {
   const scripts = await tx.query<{ id: number }>(ENROLMENT_SCRIPTS, [accountId]);
   if (scripts.length === 0) return false;
-  // Scripts before their profiles, as whoever archives them does.
+  // Scripts before their profiles, as in archiving.
   await tx.query('select id from script where id = any($1::int[]) order by id for share', [
     scripts.map(({ id }) => id),
   ]);
@@ -108,7 +107,7 @@ export async function lockEnrolmentProfiles(tx: Sql, accountId: number): Promise
   return profiles.length > 0;
 }
 
-/** Which of some computers each profile that waits for enrolments applies to, by id; profiles without any are left out. */
+/** Which of some computers each enrolment profile applies to, by id; profiles without any are left out. */
 export async function matchEnrolmentProfiles(
   tx: Sql,
   accountId: number,
@@ -117,7 +116,7 @@ export async function matchEnrolmentProfiles(
   return tx.query<{ id: number; computers: number[] }>(MATCH, [accountId, computers]);
 }
 
-/** Keeps the script of a profile from being changed until the transaction ends; taken before the profile itself. */
+/** Locks the script of a profile against changes until the transaction ends; taken before the profile itself. */
 export async function lockScriptOfProfile(tx: Sql, profileId: number): Promise<void> {
   await tx.query(
     `select s.id from script_profile p join script s on s.id = p.script_id where p.id = $1 for share of s`,
@@ -125,7 +124,7 @@ export async function lockScriptOfProfile(tx: Sql, profileId: number): Promise<v
   );
 }
 
-/** Active profiles that wait for enrolments; `p` is the alias of a profile. */
+/** Active enrolment profiles; `p` is the alias of a profile. */
 const atEnrolment = (p: string) => `${p}.trigger_type = 'event' and not ${p}.archived`;
 
 const AT_WORK = `
@@ -153,7 +152,7 @@ const MATCH = `
   from profile p join computer c on c.id = any($2::int[]) and ${inScope('c', 'p')}
   group by p.id order by p.id`;
 
-/** Parents by id in no order; those the caller may not see are left out. */
+/** Parents by id, in no order; those invisible to the caller are left out. */
 export async function findParents(
   db: Sql,
   scope: ActivityScope,
@@ -164,7 +163,7 @@ export async function findParents(
   return countVisible(db, scope, rows);
 }
 
-/** One page of the parents that runs of a script profile made, newest first, as {@link findParents} shows them. */
+/** One page of the parents of a script profile's runs, newest first, as {@link findParents} returns them. */
 export async function listParentsOfScriptProfile(
   db: Sql,
   scope: ActivityScope,

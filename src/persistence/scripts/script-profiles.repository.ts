@@ -24,13 +24,13 @@ export interface ScriptProfileRow {
   /** IANA name. */
   timezone: string;
   trigger: Trigger;
-  /** Rises when the trigger becomes one whose runs begin anew. */
+  /** Increases when the runs of the trigger start over. */
   trigger_number: number;
   /** Start of the latest run of this trigger; null before the first. */
   last_run: Date | null;
-  /** The date it waits for; null: none. */
+  /** The next date; null: none. */
   due_at: Date | null;
-  /** The last date that its schedule on the server holds, where that has single dates of cron text. */
+  /** The last date in its schedule on the server, if that has single dates of cron text. */
   planned_until: Date | null;
 }
 
@@ -39,17 +39,17 @@ export interface ScriptProfileScope {
   view: GroupScope;
 }
 
-/** Which profiles a page is cut from; null and absent parts do not restrict. */
+/** Filter of a list; null and absent parts do not restrict. */
 export interface ScriptProfileFilter extends ScriptProfileScope {
   archived: boolean | null;
-  /** Part of the title, in any case. */
+  /** Case-insensitive part of the title. */
   search: string | null;
   /** Exact titles. */
   names: readonly string[] | null;
   scriptId: number | null;
 }
 
-/** What is stored of a new profile. */
+/** The stored fields of a new profile. */
 export type NewScriptProfile = Pick<
   ScriptProfileRow,
   | 'account_id'
@@ -64,7 +64,7 @@ export type NewScriptProfile = Pick<
   | 'trigger'
 > & { now: Date };
 
-/** What an edit may change. */
+/** The editable fields. */
 export type ScriptProfileChange = Partial<
   Pick<
     ScriptProfileRow,
@@ -72,7 +72,7 @@ export type ScriptProfileChange = Partial<
   >
 >;
 
-/** One page of profiles, newest first, and how many there are. */
+/** One page of profiles, newest first, and the total number. */
 export async function listScriptProfiles(
   sql: Sql,
   filter: ScriptProfileFilter,
@@ -87,7 +87,7 @@ export async function listScriptProfiles(
   return { count: counted[0]!.count, rows: rows.map(toRow) };
 }
 
-/** One profile of an account in the viewable groups, or null. */
+/** One profile of an account in the visible access groups, or null. */
 export async function findScriptProfile(
   sql: Sql,
   scope: ScriptProfileScope,
@@ -109,7 +109,6 @@ export async function lockScriptProfile(tx: Sql, id: number): Promise<ScriptProf
   return locked.length === 0 ? null : readScriptProfile(tx, id);
 }
 
-/** How many profiles of an account are not archived. */
 export async function countActiveScriptProfiles(sql: Sql, accountId: number): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     'select count(*)::int as count from script_profile where account_id = $1 and not archived',
@@ -129,7 +128,7 @@ export async function insertScriptProfile(tx: Sql, profile: NewScriptProfile): P
   return row!.id;
 }
 
-/** Changes what is given. @throws a violation of `script_profile_title` when another active one has the title */
+/** Changes the given fields. @throws a violation of `script_profile_title` when another active one has the title */
 export async function updateScriptProfile(tx: Sql, id: number, change: ScriptProfileChange, now: Date): Promise<void> {
   const { title, all_computers, tags, time_limit, username, timezone, trigger, trigger_number } = change;
   await tx.query(UPDATE, [
@@ -140,12 +139,11 @@ export async function updateScriptProfile(tx: Sql, id: number, change: ScriptPro
   ]);
 }
 
-/** Puts a profile away for good. */
 export async function archiveScriptProfile(tx: Sql, id: number, now: Date): Promise<void> {
   await tx.query('update script_profile set archived = true, last_edited_at = $2 where id = $1', [id, now]);
 }
 
-/** Puts away the profiles of a script, for good. @returns those that were not yet */
+/** Archives the profiles of a script. @returns those newly archived */
 export async function archiveProfilesOfScript(tx: Sql, scriptId: number, now: Date): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(
     'update script_profile set archived = true, last_edited_at = $2 where script_id = $1 and not archived returning id',

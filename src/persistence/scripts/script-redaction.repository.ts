@@ -1,19 +1,18 @@
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-/** Operations that have not ended and carry the code of a script. */
+/** Open operations with the code of a script. */
 export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(OPEN_RUNS, [scriptId]);
   return rows.map(({ id }) => id);
 }
 
-/** The script of a payload. */
 export interface PayloadScript {
   status: 'active' | 'archived' | 'redacted';
   access_group_id: number;
 }
 
-/** Scripts of payloads by the ids of these. They stay as they are until the transaction ends. */
+/** Scripts by payload id, locked until the transaction ends. */
 export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): Promise<Map<number, PayloadScript>> {
   if (payloads.length === 0) return new Map();
   const distinct = [...new Set(payloads)];
@@ -31,9 +30,9 @@ export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): 
 }
 
 /**
- * * Wipes the code of every version of a script, and of every message that carries it.
- * @remarks A message that an agent did not acknowledge is sent to it once more, at its old place, so that what is left
- * of it must be refused rather than succeed with nothing.
+ * Deletes the code of every version of a script, and of every message that carries it.
+ * @remarks An unacknowledged message is sent again at its old position, so the agent has to reject what is left rather
+ * than succeed with nothing.
  * @see docs/agent-protocol.md#scripts
  */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
@@ -44,7 +43,7 @@ export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
   ]);
 }
 
-// Nothing can be found below /dev/null, which is no folder on any machine.
+// No path below /dev/null exists on any machine.
 const WIPED = { interpreter: '/dev/null/redacted', code: '', attachments: {}, env: {} };
 
 const OPEN_RUNS = `

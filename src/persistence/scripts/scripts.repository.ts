@@ -8,7 +8,7 @@ export interface PersonName {
   name: string;
 }
 
-/** A script without its code, as lists need it. */
+/** A script without its code, for lists. */
 export interface ScriptRow {
   id: number;
   account_id: number;
@@ -29,7 +29,7 @@ export interface ScriptRow {
   script_profiles: Array<{ id: number; title: string }>;
 }
 
-/** A script with the code of its latest version; null once it was redacted. */
+/** A script with the code of its latest version; null when it was redacted. */
 export type ScriptWithCode = ScriptRow & { code: string | null };
 
 export interface ScriptVersionRow {
@@ -49,11 +49,11 @@ export interface ScriptScope {
 export interface ScriptFilter extends ScriptScope {
   /** Null for all. */
   status: ScriptStatus | null;
-  /** Part of the title, in any case; null for all. */
+  /** Case-insensitive part of the title; null for all. */
   search: string | null;
 }
 
-/** One page of scripts, newest first, and how many there are. */
+/** One page of scripts, newest first, and the total number. */
 export async function listScripts(
   sql: Sql,
   filter: ScriptFilter,
@@ -67,15 +67,15 @@ export async function listScripts(
   return { count: counted[0]!.count, rows };
 }
 
-/** One script of an account in the viewable groups, or null. */
+/** One script of an account in the visible access groups, or null. */
 export async function findScript(sql: Sql, scope: ScriptScope, id: number): Promise<ScriptWithCode | null> {
   const rows = await sql.query<ScriptWithCode & Record<string, unknown>>(FIND, [...scopeValues(scope), id]);
   return rows[0] ?? null;
 }
 
 /**
- * * Locks a script until the transaction ends: `change` against everybody, `use` against changes only.
- * @returns how it stands behind the lock; null when there is none
+ * Locks a script until the transaction ends: `change` exclusively, `use` against changes only.
+ * @returns its state under the lock; null when there is none
  */
 export async function lockScript(tx: Sql, id: number, purpose: 'change' | 'use'): Promise<ScriptStatus | null> {
   const rows = await tx.query<{ status: ScriptStatus }>(
@@ -85,13 +85,13 @@ export async function lockScript(tx: Sql, id: number, purpose: 'change' | 'use')
   return rows[0]?.status ?? null;
 }
 
-/** A script as it is run now, or null when it is not active. */
+/** A script to be run; null when it is not active. */
 export async function readRunnableScript(sql: Sql, id: number): Promise<RunnableScript | null> {
   const rows = await sql.query<RunnableScript & Record<string, unknown>>(RUNNABLE, [id]);
   return rows[0] ?? null;
 }
 
-/** What is stored of a new script. */
+/** The stored fields of a new script. */
 export interface NewScript extends ScriptBody {
   accountId: number;
   accessGroupId: number;
@@ -115,7 +115,6 @@ export async function insertScript(tx: Sql, script: NewScript): Promise<number> 
   return row!.id;
 }
 
-/** Keeps a version of a script. */
 export async function insertScriptVersion(
   tx: Sql,
   scriptId: number,
@@ -128,7 +127,7 @@ export async function insertScriptVersion(
   );
 }
 
-/** What an edit of a script's row may change. */
+/** The editable fields of a script's row. */
 export interface ScriptChange {
   title?: string;
   timeLimit?: number;
@@ -138,7 +137,7 @@ export interface ScriptChange {
   accessGroupId?: number;
 }
 
-/** Changes what is given. @throws a violation of `script_title` when another active one has the title */
+/** Changes the given fields. @throws a violation of `script_title` when another active one has the title */
 export async function updateScript(
   tx: Sql,
   id: number,
@@ -158,7 +157,7 @@ export async function updateScript(
   ]);
 }
 
-/** One page of the versions of a script without their code, newest first, and how many there are. */
+/** One page of the versions of a script without their code, newest first, and the total number. */
 export async function listScriptVersions(
   sql: Sql,
   scriptId: number,
@@ -174,7 +173,6 @@ export async function listScriptVersions(
   return { count: counted[0]!.count, rows };
 }
 
-/** One version of a script, or null. */
 export async function findScriptVersion(sql: Sql, scriptId: number, version: number): Promise<ScriptVersionRow | null> {
   const rows = await sql.query<ScriptVersionRow & Record<string, unknown>>(
     `${versions('v.code')} where v.script_id = $1 and v.version = $2`,

@@ -1,14 +1,14 @@
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** A snap on a computer, as reported last. */
+/** A snap on a computer, as last reported. */
 export interface InstalledSnapRow {
   name: string;
   snap_id: string;
   version: string;
   revision: string;
   tracking_channel: string | null;
-  /** `forever` or a moment; null when it is not held. */
+  /** `forever` or a time; null when it is not held. */
   held_until: string | null;
   confinement: string | null;
   summary: string | null;
@@ -16,7 +16,7 @@ export interface InstalledSnapRow {
   publisher_validation: string | null;
 }
 
-/** One page of the snaps of a computer by name, and how many there are. */
+/** One page of the snaps of a computer by name, and the total number. */
 export async function listInstalledSnaps(
   db: Sql,
   computer: number,

@@ -2,7 +2,7 @@ import type { HotpatchReports, ReportedKernel } from '../../domain/software/kern
 import { IS_WSL_HOST } from '../computers/computer-columns.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** What a version brings, where it is known. */
+/** Known fixes of a version. */
 export interface PackageFixes {
   cves: string[];
   name: string;
@@ -11,13 +11,12 @@ export interface PackageFixes {
   summary: string;
 }
 
-/** Fixes of one version of a package. */
 export interface KnownFix extends PackageFixes {
   package_name: string;
   package_version: string;
 }
 
-/** Keeps what is known of fixes; what was known of the same versions before is replaced. Idempotent. */
+/** Stores known fixes, replacing those of the same versions. Idempotent. */
 export async function savePackageFixes(db: Sql, fixes: readonly KnownFix[]): Promise<void> {
   await db.query(SAVE_FIXES, [JSON.stringify(fixes)]);
 }
@@ -28,20 +27,20 @@ export interface KernelRow extends ReportedKernel {
 
 export interface KernelFacts {
   reports: HotpatchReports;
-  /** Whether the computer has told of its packages at all. */
+  /** Whether the computer has reported its packages at all. */
   packagesReported: boolean;
-  /** Its kernel is that of another system: a container shares its host's, and Windows has no such packages. */
+  /** Set when it runs another system's kernel: a container shares its host's, and Windows has no kernel packages. */
   foreignKernel: 'windows' | 'container' | null;
   kernels: KernelRow[];
 }
 
-/** Reads what a computer reported about hot patches and restarts, as it came. Null when there is no such computer. */
+/** Raw reports of a computer about hot patches and restarts; null when there is no such computer. */
 export async function readHotpatchReports(db: Sql, computer: number): Promise<HotpatchReports | null> {
   const [row] = await db.query<HotpatchReports & Record<string, unknown>>(READ_REPORTS, [computer]);
   return row ?? null;
 }
 
-/** Reads everything that tells which kernels a computer has and could have; two statements. */
+/** Reads which kernels a computer has and could have, in two statements. */
 export async function readKernelFacts(db: Sql, computer: number): Promise<KernelFacts | null> {
   type Row = HotpatchReports & Pick<KernelFacts, 'packagesReported' | 'foreignKernel'> & Record<string, unknown>;
   const [row] = await db.query<Row>(READ_FACTS, [computer]);
@@ -73,7 +72,7 @@ const READ_FACTS = `
       when ${IS_WSL_HOST} or lower(c.distribution_info ->> 'distributor') = 'microsoft' then 'windows' end as "foreignKernel"
   from computer c where c.id = $1`;
 
-// Meta packages alone: they stand for the kernel that is wanted, the images behind them come and go.
+// Meta packages only: they name the wanted kernel, while the images behind them change.
 const READ_KERNELS = `
   select p.id, p.name, p.version, s.installed @> p.id as installed,
     s.available @> p.id or s.available_upgrades @> p.id as available,

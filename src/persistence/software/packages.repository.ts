@@ -3,31 +3,31 @@ import type { PackageState, ReportedVersion } from '../../domain/software/packag
 import { containing, type Sql } from '../database/sql.ts';
 import type { PageRequest } from '../database/page.ts';
 
-/** Which packages of which computers; an absent flag lets both through. */
+/** Filter of packages and computers; an absent flag does not restrict. */
 export interface PackageFilter {
   accountId: number;
-  /** Viewable access groups; null for all. */
+  /** Visible access groups; null for all. */
   groups: readonly number[] | null;
-  /** Only of these computers; null for all that are not archived. */
+  /** Restricts to these computers; null for all that are not archived. */
   computers: readonly number[] | null;
-  /** Part of the name or of the summary, in any case; empty for all. */
+  /** Case-insensitive part of the name or of the summary; empty for all. */
   search: string;
   /** Exact names; null for all. */
   names: readonly string[] | null;
   states: Readonly<Partial<Record<PackageState, boolean>>>;
 }
 
-/** One version of a package as one computer knows it. */
+/** One version of a package known to one computer. */
 export interface PackageRow extends ReportedVersion {
   computer_id: number;
   name: string;
   summary: string;
 }
 
-/** Most computers that one package is shown with. */
+/** Maximum number of computers shown per package. */
 export const SHOWN_COMPUTERS = 100;
 
-/** How many computers are read at first, and how many at once at most: each time twice as many as before. */
+/** Sizes of the first and the largest batch of computers; each is twice as large as the previous one. */
 export interface PackageBatches {
   first: number;
   largest: number;
@@ -36,10 +36,10 @@ export interface PackageBatches {
 const BATCHES: PackageBatches = { first: SHOWN_COMPUTERS, largest: 1600 };
 
 /**
- * * One page of package names in order, each with the versions its first {@link SHOWN_COMPUTERS} computers know, and
- * how many names there are.
- * @remarks The sets of a fleet do not fit into memory at once: computers are read in batches, in order of their ids,
- * and no further than there is something to find.
+ * One page of package names in order, each with the versions that its first {@link SHOWN_COMPUTERS} computers know, and
+ * the number of names.
+ * @remarks The sets of a fleet do not fit into memory: computers are read in batches, in id order, until everything is
+ * found.
  */
 export async function listPackages(
   db: Sql,
@@ -69,7 +69,7 @@ function* inBatches(computers: readonly number[], { first, largest }: PackageBat
   }
 }
 
-/** The computers that a filter is about, in order. */
+/** The computers of a filter, in order. */
 async function findComputers(db: Sql, { accountId, groups, computers }: PackageFilter): Promise<number[]> {
   const which = computers ? 'c.id in (select unnest($3::int[]))' : '$3::int[] is null and not c.archived';
   const rows = await db.query<{ id: number }>(
@@ -104,16 +104,16 @@ async function findRows(
   return [...rows.values()].flat();
 }
 
-/** Computers that know the same of some packages. */
+/** Computers that know the same versions of some packages. */
 export interface ComputersWithSameVersions {
   computers: number[];
-  /** By place among the packages that were given: the versions of that package that these computers know. */
+  /** By index of the given package: its versions that these computers know. */
   versions: ReadonlyMap<number, readonly KnownVersion[]>;
 }
 
 /**
- * * What computers know of the packages that some versions belong to, computers that know the same together.
- * @param packages - ids of versions; nothing is found of those that are not in the catalogue
+ * What computers know of the packages of some versions, grouped by equal knowledge.
+ * @param packages - ids of versions; those missing in the catalogue are ignored
  */
 export async function readKnownVersions(
   db: Sql,
@@ -130,7 +130,7 @@ export async function readKnownVersions(
   }));
 }
 
-/** Those of some packages that computers of an account were told the ids of. */
+/** Those of some packages whose ids agents of the account have received. */
 export async function findReportablePackages(
   db: Sql,
   accountId: number,
@@ -145,8 +145,7 @@ export async function findReportablePackages(
 
 const AVAILABLE = '(s.available + s.available_upgrades)';
 
-// Sets are narrowed to the few ids in question, and computers that are left with the same ones put together, before
-// anything is looked up in them.
+// Sets are reduced to the requested ids, and computers with equal remainders grouped, before any look-up.
 const KNOWLEDGE = `
   with named as materialized (
     select a.place, p.id, p.version from unnest($2::int[]) with ordinality a(id, place)
@@ -174,7 +173,7 @@ const SETS: Readonly<Record<PackageState, string>> = {
   security: '(s.security * s.available_upgrades)',
 };
 
-/** Columns that hold everything a computer knows, and those that hold all of it in one state. */
+/** Columns with everything a computer knows, and those with one state each. */
 const KNOWN = ['s.installed', 's.available', 's.available_upgrades'];
 const HOLDING = {
   security: ['s.security'],
@@ -194,10 +193,9 @@ function overColumns(states: PackageFilter['states'], text: (column: string) => 
 }
 
 /**
- * * Those of a set of ids that a computer knows in the states that are asked for. A newer version of what is installed
- * is on offer and not installed itself, so beside `upgrade` and `security` the others say something of the package:
- * that it is installed, or is not merely available, holds for all of these, and it is held where the installed version
- * is.
+ * Those of a set of ids that a computer knows in the requested states. An available upgrade is not installed itself, so
+ * with `upgrade` and `security` the other states are about its package: it is installed, not merely available, and held
+ * if the installed version is.
  */
 function narrowed(set: string, states: PackageFilter['states']): string {
   const areNewer = states.upgrade === true || states.security === true;
@@ -210,18 +208,18 @@ function narrowed(set: string, states: PackageFilter['states']): string {
     .reduce((text, state) => `(${text} ${states[state] ? '*' : '-'} ${setOf(state)})`, set);
 }
 
-/** Every version of the packages that a computer holds; it holds few. */
+/** Every version of the packages that a computer holds; there are few. */
 const HELD_AT_ALL = `(
     select coalesce(range_agg(int4range(other.id, other.id, '[]')), '{}')
     from unnest(s.locked) r cross join lateral generate_series(lower(r), upper(r) - 1) as held(id)
     join package p on p.id = held.id join package other on other.name = p.name)`;
 
-/** Every package that a filter could find. */
+/** Every package that a filter could match. */
 const ASKED = `
   select coalesce(range_agg(int4range(id, id, '[]')), '{}')::text as ids from package
   where ($1::text is null or name ilike $1 or summary ilike $1) and ($2::text[] is null or name = any($2))`;
 
-/** Sets of the computers of a batch; materialized, or all others would be looked into before they are left out. */
+/** Sets of the computers of a batch; materialized, or excluded computers would be searched as well. */
 const BATCH = `
   batch as materialized (
     select s.computer_id, s.installed, s.available, s.available_upgrades, s.locked, s.security
@@ -229,8 +227,8 @@ const BATCH = `
   )`;
 
 /**
- * * Those of some packages that none of some computers has or could have. To see that a set has nothing new takes a
- * fraction of what any arithmetic with it takes.
+ * Those of some packages that none of some computers has or could have. Checking that a set has nothing new is much
+ * cheaper than any set arithmetic.
  */
 const unseenText = (states: PackageFilter['states']) => `
   with ${BATCH}
@@ -247,7 +245,7 @@ const NAMES = `
   select (select count(*)::int from found) as count,
     array(select name from found order by name limit $3 offset $4) as names`;
 
-/** The first computers among some that have or could have each of some names, as many as are missing per name. */
+/** The first of some computers that have or could have each of some names, as many as are missing per name. */
 const rowsText = (states: PackageFilter['states']) => `
   with ${BATCH}, named as materialized (
     select n.place, n.missing, p.id, p.name, p.version, coalesce(p.summary, '') as summary
