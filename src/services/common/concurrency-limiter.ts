@@ -2,15 +2,15 @@ import { DomainError } from '../../domain/common/errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
 export interface ConcurrencyLimits {
-  /** Tasks that run at once. */
+  /** Maximum running tasks. */
   concurrency: number;
-  /** Of these at most so many of one key, so that another key finds a free slot. */
+  /** Maximum running tasks per key, so that other keys find a free slot. */
   concurrencyPerKey: number;
-  /** Tasks that wait for a slot. */
+  /** Maximum waiting tasks. */
   maxQueued: number;
-  /** Of these at most so many of one key. */
+  /** Maximum waiting tasks per key. */
   maxQueuedPerKey: number;
-  /** A task that waited longer is rejected: its client has given up. */
+  /** A task that waited longer is rejected, as its client has given up. */
   queueTimeoutMs?: number;
 }
 
@@ -20,8 +20,8 @@ interface QueuedTask {
 }
 
 /**
- * Runs a bounded number of tasks at once. The others wait, and the keys they belong to take turns: a key with thousands
- * of tasks neither fills all slots nor delays another key's single task.
+ * Runs a bounded number of tasks at once and serves waiting ones round-robin by key: a key with thousands of tasks
+ * neither fills all slots nor delays another key's single task.
  */
 export class ConcurrencyLimiter {
   readonly #limits: ConcurrencyLimits;
@@ -30,18 +30,18 @@ export class ConcurrencyLimiter {
   readonly #runningByKey = new Map<number | string, number>();
   #running = 0;
 
-  /** @param rejection - makes the error of a task that is not started */
+  /** @param rejection - creates the error of a rejected task */
   constructor(limits: ConcurrencyLimits, rejection = (reason: string) => new Error(reason)) {
     this.#limits = limits;
     this.#rejection = rejection;
   }
 
-  /** Tasks that wait just now. */
+  /** Number of waiting tasks. */
   get queued(): number {
     return this.#queue.length;
   }
 
-  /** @throws `rejection` when too many tasks wait already, or this one waited too long; it was not started then */
+  /** @throws `rejection` when too many tasks wait or this one waited too long; the task has not been started then */
   async run<T>(key: number | string, task: () => Promise<T>): Promise<T> {
     if (this.#hasSlot(key)) this.#count(key, 1);
     else await this.#waitForSlot(key);
@@ -64,7 +64,7 @@ export class ConcurrencyLimiter {
     throw this.#rejection('the task waited too long');
   }
 
-  /** Hands free slots on at once, so that no new task overtakes those that wait. */
+  /** Reassigns free slots immediately, so that no new task overtakes waiting ones. */
   #release(key: number | string): void {
     this.#count(key, -1);
     for (;;) {

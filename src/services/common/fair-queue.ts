@@ -6,9 +6,9 @@ interface KeyItems<T> {
 
 const COMPACT_AFTER = 1024;
 
-/** A queue whose keys take turns: a key with thousands of items delays no other. First in, first out per key. */
+/** A round-robin queue: a key with thousands of items delays no other key. First in, first out per key. */
 export class FairQueue<T> {
-  /** In the order of their turns. */
+  /** In round-robin order. */
   readonly #byKey = new Map<number | string, KeyItems<T>>();
   #length = 0;
 
@@ -28,7 +28,7 @@ export class FairQueue<T> {
     this.#length += 1;
   }
 
-  /** Takes the next item of the first key, in the order of turns, that `accepts` allows; its key comes last afterwards. */
+  /** Takes the oldest item of the next key that `accepts` allows; that key is served last afterwards. */
   next(accepts: (key: number | string) => boolean = () => true): { key: number | string; item: T } | undefined {
     for (const [key, own] of this.#byKey) {
       if (!accepts(key)) continue;
@@ -43,7 +43,7 @@ export class FairQueue<T> {
   }
 }
 
-/** Drops taken items now and then: moving the rest each time would make a long queue quadratic. */
+/** Drops taken items occasionally: shifting the rest each time would make a long queue quadratic. */
 function compact<T>(own: KeyItems<T>): KeyItems<T> {
   if (own.head < COMPACT_AFTER || own.head * 2 < own.items.length) return own;
   return { items: own.items.slice(own.head), head: 0 };

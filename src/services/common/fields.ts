@@ -3,7 +3,7 @@ import { isTimeZone } from '../../domain/common/time-zone.ts';
 
 const MAX_LINE = 255;
 const MAX_EMAIL = 254;
-/** One plain address: nothing that mail programs parse as a list, a group, a route, a comment or a second header. */
+/** One plain address: no list, group, route, comment or second header for any mail program. */
 const EMAIL = /^[^\s@,;:<>()[\]\\"\p{Cc}]+@[^\s@,;:<>()[\]\\"\p{Cc}]+$/u;
 
 /**
@@ -21,8 +21,7 @@ export function readLine(path: string, value: string): string {
 }
 
 /**
- * One email address, trimmed.
- * @throws {DomainError} InvalidParameter, also for anything that mail programs parse as several recipients
+ * One email address, trimmed. @throws {DomainError} InvalidParameter, also for text that parses as several recipients
  */
 export function readEmail(path: string, value: string): string {
   const email = value.trim();
@@ -46,7 +45,7 @@ export function fieldError(path: string, message: string): DomainError {
   return fieldErrors([{ path, message }]);
 }
 
-/** Details of one error response, at most. */
+/** Maximum number of details in one error response. */
 export const MAX_FIELD_ERRORS = 20;
 
 export function fieldErrors(errors: ReadonlyArray<{ path: string; message: string }>): DomainError {
@@ -57,7 +56,7 @@ export function fieldErrors(errors: ReadonlyArray<{ path: string; message: strin
 
 const MAX_QUOTED = 60;
 
-/** Text of a request as errors show it: in quotes, and truncated. */
+/** Request text for error messages: quoted and truncated. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text);
 }

@@ -9,10 +9,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/**
- * The person and account that a token stands for, with their current rights.
- * @see docs/api-conventions.md#access-groups-as-scope
- */
+/** The person and account of a token, with current rights. @see docs/api-conventions.md#access-groups-as-scope */
 export interface Principal {
   token: TokenFacts;
   personId: number;
@@ -20,13 +17,13 @@ export interface Principal {
   name: string;
   accountId: number;
   accountName: string;
-  /** Whether the caller holds a global permission, or a group permission in at least one access group. */
+  /** Whether the caller has a global permission, or a group permission in at least one access group. */
   may(permission: Permission): boolean;
-  /** Access groups (descendants included) where the permission holds; `all` means the whole account, unfiltered. */
+  /** Access groups (including descendants) where the permission applies; `all` means the whole account, unfiltered. */
   groups(permission: Permission): 'all' | readonly number[];
 }
 
-/** Counters copied into a token: incrementing one of them ends every token issued before. @see docs/api-conventions.md#tokens */
+/** Counters copied into a token; an increment revokes all earlier tokens. @see docs/api-conventions.md#tokens */
 export interface Epochs {
   person: number;
   account: number;
@@ -35,24 +32,24 @@ export interface Epochs {
   membership?: number | undefined;
 }
 
-/** How somebody logs in: with a stored password, a password checked by PAM, or an access key. */
+/** Login methods: stored password, password checked by PAM, or access key. */
 export const AUTH_METHODS = ['pwd', 'pam', 'key'] as const;
 export type AuthMethod = (typeof AUTH_METHODS)[number];
 
-/** Identifies a token. The object stays the same as long as the rights read with it count as fresh. */
+/** Identifies a token. The object stays the same as long as the rights read with it are cached. */
 export interface TokenFacts {
   id: string;
-  /** Id of its session; a logout ends all tokens of it. */
+  /** Id of its session; a logout revokes all tokens of it. */
   family: string;
   method: AuthMethod;
-  /** The access key it was obtained with; null for none. It ends with the key. */
+  /** The access key of the login; null for none. Removing the key revokes the token. */
   accessKey: string | null;
   /** Seconds since the epoch. */
   expiresAt: number;
   epochs: Epochs;
 }
 
-/** The client of a request. Scopes every query of a service; every event names it. */
+/** The client of a request. Scopes every query of a service and is recorded in every event. */
 export interface Caller extends Principal {
   origin: Origin;
 }
@@ -67,9 +64,9 @@ export interface TemporalHealth {
 export interface IdentityAuthenticator {
   /**
    * Whether the password belongs to the login name.
-   * @param login.address - of the client: clients take turns
-   * @param login.storedHash - hash of the person with that name; null for none: the same work is done
-   * @throws {DomainError} ServiceUnavailable when it cannot be checked now; that does not count as a failed login
+   * @param login.address - of the client; clients are served round-robin
+   * @param login.storedHash - hash of the person with that name; null for none, which takes equally long
+   * @throws {DomainError} ServiceUnavailable when the check is impossible now, which is not a failed login
    */
   verify(login: { identity: string; password: string; storedHash: string | null; address: string }): Promise<boolean>;
 }
@@ -88,25 +85,22 @@ export interface Mailer {
   send(mail: Mail): Promise<void>;
 }
 
-/** Files by their key; a key is never opened as a path. */
+/** Files by key; a key is never opened as a path. */
 export interface FileStore {
   /**
-   * Stores a file under a key that its account has not used.
-   * @param tx - transaction that also writes the reference to the file. A store outside the database writes before the
-   * commit; what a rollback leaves behind is unreferenced
+   * Stores a file under a new key of its account.
+   * @param tx - transaction that also writes the reference to the file. Stores outside the database write before the
+   * commit; a rollback leaves an unreferenced file
    */
   put(tx: Sql, file: StoredFile): Promise<void>;
   /**
    * The content of a file of an account, or null.
-   * @param sql - a transaction, if there is one: it sees its own files and needs no second connection
+   * @param sql - a transaction, if any: it sees its own files and needs no second connection
    */
   read(sql: Sql, accountId: number, key: string): Promise<string | null>;
-  /** Opens a file of an account for reading in chunks; null when there is none. */
+  /** Opens a file of an account for reading in chunks; null when it does not exist. */
   open(accountId: number, key: string): Promise<OpenFile | null>;
-  /**
-   * Starts a file that is written in chunks and cannot be found before it is published.
-   * @param tx - writes the chunks; a rollback removes them
-   */
+  /** Starts a file in chunks, invisible until published. @param tx - writes the chunks; a rollback removes them */
   draft(tx: Sql, draft: FileDraft): Promise<DraftFile>;
   /** Removes the drafts of an activity, which cannot be published afterwards. */
   discard(sql: Sql, activityId: number): Promise<void>;
@@ -117,16 +111,12 @@ export interface OpenFile extends FoundFile {
   chunks(): AsyncIterable<Buffer>;
 }
 
-/** A file being written. It no longer exists once it is discarded or its transaction rolled back. */
+/** A file being written, until it is discarded or its transaction is rolled back. */
 export interface DraftFile {
-  /**
-   * Adds UTF-8 text without split characters. The buffer may be reused afterwards.
-   * @throws when the draft no longer exists
-   */
+  /** Adds UTF-8 text without split characters. The buffer may be reused. @throws when the draft no longer exists */
   append(chunk: Buffer): Promise<void>;
   /**
-   * Gives the file its key, once its chunks are committed. A file that had the key loses it, but whoever has opened that
-   * file can read it to its end.
+   * Assigns the key once the chunks are committed. A file that had the key loses it, but open readers can finish.
    * @returns its id
    * @throws when the draft no longer exists
    */

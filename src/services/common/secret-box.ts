@@ -5,7 +5,7 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** An encrypted secret as it is stored, with the id of its key. */
+/** A stored encrypted secret with the id of its key. */
 export interface EncryptedSecret {
   keyId: string;
   /** Nonce, authentication tag and encrypted text. */
@@ -14,7 +14,7 @@ export interface EncryptedSecret {
 
 /**
  * Encrypts a secret for storage with the newest key.
- * @param context - what the secret belongs to; decryption needs the same, so that stored secrets cannot be swapped
+ * @param context - owner of the secret; decryption requires the same, so that stored secrets cannot be swapped
  * @throws when there is no key
  */
 export function encryptSecret(keys: readonly EncryptionKey[], secret: string, context: string): EncryptedSecret {
@@ -27,8 +27,8 @@ export function encryptSecret(keys: readonly EncryptionKey[], secret: string, co
 }
 
 /**
- * Decrypts what {@link encryptSecret} made.
- * @throws when its key is not configured any more, or the secret belongs to another context or was changed
+ * Reverses {@link encryptSecret}.
+ * @throws when the key is no longer configured, the context differs or the secret was tampered with
  */
 export function decryptSecret(keys: readonly EncryptionKey[], secret: EncryptedSecret, context: string): string {
   const key = keys.find((candidate) => candidate.id === secret.keyId);

@@ -6,7 +6,6 @@ const TAG_RULE = 'must have 1 to 50 letters with their marks, digits and dashes 
 const ANNOTATION_KEY = /^[^\s:"\p{Cc}]{1,255}$/u;
 const MAX_VALUE = 10_000;
 
-/** Limits on what administrators may give a computer. */
 export const MAX_TAGS = 100;
 export const MAX_ANNOTATIONS = 500;
 
@@ -14,7 +13,7 @@ export const MAX_ANNOTATIONS = 500;
 export const MOVE_PERMISSIONS: readonly Permission[] = ['ManageComputer', 'ViewComputer'];
 
 /**
- * Tags, each once.
+ * Tags without duplicates.
  * @param known - tags of the computer, allowed in any form: agents may have set them
  * @throws {DomainError} InvalidParameter that names each invalid tag
  */
@@ -27,16 +26,13 @@ export function readTags(path: string, tags: readonly string[], known: readonly 
   return [...new Set(tags)];
 }
 
-/**
- * Key of an annotation, in the form that the selector `annotation:<key>:<text>` can express.
- * @throws {DomainError} InvalidParameter
- */
+/** Key of an annotation, valid in the selector `annotation:<key>:<text>`. @throws {DomainError} InvalidParameter */
 export function readAnnotationKey(path: string, key: string): string {
   if (ANNOTATION_KEY.test(key)) return key;
   throw fieldError(path, 'must have 1 to 255 characters without spaces, colons and quotes');
 }
 
-/** Text of an annotation. @throws {DomainError} InvalidParameter */
+/** @throws {DomainError} InvalidParameter */
 export function readAnnotationValue(path: string, value: string): string {
   if ([...value].length <= MAX_VALUE) return value;
   throw fieldError(path, `must not have more than ${MAX_VALUE} characters`);

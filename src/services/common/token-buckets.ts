@@ -1,15 +1,14 @@
 export interface BucketLimits {
-  /** Tokens of a full bucket. */
+  /** Capacity of a bucket. */
   burst: number;
-  /** Tokens added per second. */
   perSecond: number;
-  /** Buckets kept at most; the least recently used are dropped first. */
+  /** Maximum number of buckets; the least recently used are dropped first. */
   maxKeys: number;
 }
 
 /**
  * Token buckets by key, local to this process. Memory is bounded: a dropped key starts with a full bucket again, which
- * gains a client with many keys nothing.
+ * is no advantage to a client with many keys.
  */
 export class TokenBuckets {
   readonly #limits: BucketLimits;
@@ -25,7 +24,7 @@ export class TokenBuckets {
 
   /**
    * Takes `cost` tokens from the key's bucket.
-   * @returns 0; or, when it holds fewer, the seconds until it holds enough: nothing is taken then
+   * @returns 0; or, when it holds fewer, the seconds until it holds enough, without taking any
    */
   take(key: string, cost: number, nowMs: number): number {
     const { level, atMs } = this.#fill(key, nowMs);
@@ -37,7 +36,7 @@ export class TokenBuckets {
     return enough ? 0 : (cost - level) / this.#limits.perSecond;
   }
 
-  /** What {@link take} would return, without taking anything. */
+  /** What {@link take} would return, without taking tokens. */
   wait(key: string, cost: number, nowMs: number): number {
     return Math.max(0, (cost - this.#fill(key, nowMs).level) / this.#limits.perSecond);
   }
@@ -45,7 +44,7 @@ export class TokenBuckets {
   #fill(key: string, nowMs: number): { level: number; atMs: number } {
     const { burst, perSecond } = this.#limits;
     const { level, atMs } = this.#buckets.get(key) ?? { level: burst, atMs: nowMs };
-    // A clock that is set back changes nothing.
+    // Handles a clock that was set back.
     const passedMs = Math.max(0, nowMs - atMs);
     return { level: Math.min(burst, level + (passedMs / 1000) * perSecond), atMs: Math.max(nowMs, atMs) };
   }
@@ -53,7 +52,7 @@ export class TokenBuckets {
 
 const NETWORK_GROUPS = 4;
 
-/** What rate limits count as one client: an IPv4 address, or the /64 network that an IPv6 host has for itself. */
+/** The rate-limit key of a client: its IPv4 address, or the /64 network of its IPv6 address. */
 export function rateLimitKey(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.toLowerCase().split('::');

@@ -1,35 +1,35 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
 import { DomainError } from '../../domain/common/errors.ts';
 
-/** A second on a quiet machine; a loaded one must not fail for it. */
+/** A second on an idle machine; long enough for a loaded one. */
 const START_TIMEOUT_MS = 60_000;
-/** A thread that gets no processor time is ended after so many times its limit by the clock. */
+/** Terminates a thread without processor time after this multiple of its limit in wall-clock time. */
 const MAX_TIME_CHECKS = 20;
-/** Share of the limit that counts as all of it: some processor time goes into other things than the work. */
+/** Share of the limit that counts as all of it: some processor time is overhead. */
 const CPU_TOLERANCE = 0.8;
 
 export interface WorkerThreadOptions {
-  /** Module that posts `ready` and then answers every message with one. */
+  /** Module that posts `ready` and then responds to every message with one message. */
   module: URL;
   memoryMb: number;
-  /** Processor time for one response, without the start of the thread. */
+  /** Processor time per response, without the start of the thread. */
   limitMs: number;
   /** Completes "the thread that ..." in errors. */
   purpose: string;
 }
 
-/** Does work in a thread that may run for ever or would block the event loop, one request at a time. */
+/** Runs work that may never end or would block the event loop in a thread, one request at a time. */
 export interface WorkerThread<Request, Response> {
   /**
-   * Sends a request to the thread, which is started if need be.
-   * @returns null when the response took too long; the thread has been ended then
+   * Sends a request to the thread, which is started if necessary.
+   * @returns null when the response took too long; the thread has been terminated then
    * @throws {DomainError} ServiceUnavailable when the thread did not start in time
    * @throws when the thread fails
    */
   request(request: Request, transfer?: readonly TransferListItem[]): Promise<Response | null>;
 }
 
-/** The thread starts with the first request and keeps no process alive. */
+/** The thread starts with the first request and does not keep the process alive. */
 export function createWorkerThread<Request, Response>(options: WorkerThreadOptions): WorkerThread<Request, Response> {
   let thread: Promise<Worker> | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -64,7 +64,7 @@ export function createWorkerThread<Request, Response>(options: WorkerThreadOptio
   };
 }
 
-/** @param onEnd - called once the thread cannot be used any more */
+/** @param onEnd - called when the thread cannot be used any more */
 async function startThread({ module, memoryMb, purpose }: WorkerThreadOptions, onEnd: () => void): Promise<Worker> {
   const worker = new Worker(module, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
   worker.on('error', onEnd);
@@ -79,7 +79,10 @@ async function startThread({ module, memoryMb, purpose }: WorkerThreadOptions, o
   return worker;
 }
 
-/** Makes a check, to be called every `limitMs`, of whether the thread has used so much processor time or waited too long for it. */
+/**
+ * Creates a check, to be called every `limitMs`, of whether the thread exceeded its processor time or waited too long
+ * for any.
+ */
 async function createTimeCheck(worker: Worker, limitMs: number): Promise<() => Promise<boolean>> {
   const before = await worker.cpuUsage();
   let checks = 0;
@@ -91,8 +94,8 @@ async function createTimeCheck(worker: Worker, limitMs: number): Promise<() => P
 }
 
 /**
- * @param isOver - called each time `limitMs` have passed; by default the first time ends it
- * @returns null when it is over; the thread has been ended then
+ * @param isOver - called every `limitMs`; default: the first call ends the wait
+ * @returns null when it is over; the thread has been terminated then
  * @throws when the thread fails
  */
 async function nextMessage(

@@ -8,34 +8,31 @@ import { recordEvent } from '../../persistence/events/events.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** `dismissed`: only on computers where the person has seen it. */
+/** `dismissed`: the caller has dismissed it on all affected computers. */
 export type AlertStatus = 'active' | 'dismissed' | 'inactive';
 
-/** An alert over the computers that the caller sees. */
 export interface AlertView {
   id: number;
   type: string;
   label: string;
   description: string;
-  /** What it is about. */
   scope: 'computer' | 'profile';
   status: AlertStatus;
 }
 
-/** An alert that needs attention. */
 export interface ActiveAlert {
   type: string;
   /** Includes the number of computers or profiles. */
   summary: string;
-  /** On the first of them. */
+  /** Time of the first occurrence. */
   activationTime: Date;
 }
 
-/** Alerts about computers and profiles in access groups where the caller sees computers. They follow from stored data. */
+/** Alerts about computers and profiles in access groups where the caller sees computers, derived from stored data. */
 export interface AlertsService {
   /** All alerts, active or not. */
   list(caller: Caller): Promise<AlertView[]>;
-  /** Those that are active and not dismissed. */
+  /** Active alerts that the caller has not dismissed. */
   summarize(caller: Caller): Promise<ActiveAlert[]>;
   /**
    * Hides an alert from the caller only, until it is raised again or on another computer. Idempotent.
@@ -81,7 +78,6 @@ function toView({ id, name, subjects, fresh }: AlertRow): AlertView {
   return { id, type, label: summary, description, scope, status };
 }
 
-/** The alert about profiles. */
 const PROFILE_CREATORS = {
   type: 'ProfileCreatorsAlert',
   summary: 'The creator of an active profile is no longer an administrator',

@@ -3,17 +3,17 @@ import type { Database } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
 export interface EventSearch {
-  /** Only events of the last so many days. */
+  /** Maximum age of the events. */
   days: number;
-  /** Part of the message or of a name, in any case, taken literally; empty for all. */
+  /** Part of the message or of a name, case-insensitive and without wildcards; empty for all. */
   search: string;
   limit: number;
   offset: number;
 }
 
-/** Who did what, when and from where in the caller's account. */
+/** The audit log of the caller's account: who did what, when and from where. */
 export interface EventsService {
-  /** One page, newest first, and how many there are. */
+  /** One page, newest first, and the total number. */
   list(caller: Caller, search: EventSearch): Promise<{ count: number; rows: EventRow[] }>;
 }
 

@@ -1,6 +1,6 @@
 /** Facts about a fleet that agents do not report. */
 export interface ImportDocument {
-  /** Name of the account; null for the only one there is. */
+  /** Account name; null for the only account. */
   account: string | null;
   licenses: ImportedLicense[];
   contracts: ImportedContract[];
@@ -21,7 +21,7 @@ export interface ImportedContract {
   expires: Date | null;
 }
 
-/** Kinds of profiles that are managed elsewhere: only their computers are stored here. */
+/** Kinds of profiles that are managed elsewhere; only their computers are stored here. */
 export const IMPORTED_PROFILE_TYPES = ['repository', 'package', 'upgrade', 'reboot', 'removal', 'wsl'] as const;
 
 export interface ProfileKey {
@@ -39,7 +39,7 @@ export interface ProfileAssociation extends ProfileKey {
   status: 'compliant' | 'noncompliant' | null;
 }
 
-/** A computer by its id or its hostname. Undefined parts stay; given parts replace the stored ones. */
+/** A computer by its id or hostname. Undefined fields do not change. */
 export interface ImportedComputer {
   id: number | null;
   hostname: string | null;
@@ -49,13 +49,12 @@ export interface ImportedComputer {
   profiles: ProfileAssociation[] | undefined;
 }
 
-/** A problem with a file, and its path, such as `computers[3].license`. */
+/** A problem in a file, at a path such as `computers[3].license`. */
 export interface ImportProblem {
   path: string;
   message: string;
 }
 
-/** The file was not imported. */
 export class ImportError extends Error {
   readonly problems: readonly ImportProblem[];
 

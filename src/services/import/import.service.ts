@@ -30,7 +30,7 @@ export interface ImportSummary {
 }
 
 /**
- * Imports a document, all of it or nothing. Idempotent: it replaces what it names; everything else stays.
+ * Imports a document, all or nothing. Idempotent: replaces what the document names and changes nothing else.
  * @throws {ImportError} with everything that conflicts with stored data
  * @see docs/architecture.md#what-agents-do-not-report
  */

@@ -11,7 +11,6 @@ import {
 import { ValueReader } from './value-reader.ts';
 
 const STATUSES = ['compliant', 'noncompliant'] as const;
-/** Kinds of profiles with a compliance status. */
 const WITH_STATUS: readonly string[] = ['wsl', 'package'];
 
 /** Parses an import file. @throws {ImportError} with everything that is malformed */

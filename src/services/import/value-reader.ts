@@ -12,7 +12,7 @@ export class ValueReader {
     this.problems.push({ path, message });
   }
 
-  /** An object with only these keys; null when it is none. */
+  /** An object with only these keys; null for any other value. */
   object(value: unknown, path: string, keys: readonly string[]): Record<string, unknown> | null {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       this.addProblem(path, 'must be an object');
@@ -24,7 +24,7 @@ export class ValueReader {
     return Object.fromEntries(keys.map((key) => [key, Object.hasOwn(value, key) ? (value as never)[key] : undefined]));
   }
 
-  /** Maps an array with `read`, leaving out nulls; empty when absent. */
+  /** Maps an array with `read` and omits nulls; empty when absent. */
   list<T>(value: unknown, path: string, read: (item: unknown, path: string) => T | null): T[] {
     if (value === undefined) return [];
     if (!Array.isArray(value)) {
@@ -49,7 +49,7 @@ export class ValueReader {
     return '';
   }
 
-  /** As `line`; empty when it is absent. */
+  /** As `line`; empty when absent. */
   optionalLine(value: unknown, path: string): string {
     return value === undefined ? '' : this.line(value, path);
   }
@@ -73,7 +73,7 @@ export class ValueReader {
     return found ?? values[0]!;
   }
 
-  /** Adds a problem for each element with the key of an earlier one. */
+  /** Adds a problem for each element whose key occurred before. */
   distinct<T>(items: readonly T[], path: string, keyOf: (item: T) => string, what: string): void {
     const seen = new Set<string>();
     items.forEach((item, index) => {

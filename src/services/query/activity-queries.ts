@@ -4,10 +4,10 @@ import { findPeopleByEmail } from '../../persistence/identity/people.repository.
 import { NO_SEEN_SEARCHES, type QueryDeps, readSearches } from './computer-queries.ts';
 
 /**
- * Parses a query over activities and looks up the saved searches that its queries over computers name.
+ * Parses a query over activities and looks up the saved searches named in its computer queries.
  * @param path - of the text in the request, for the error
  * @param seen - texts of saved searches as the client saw them
- * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
+ * @throws {DomainError} InvalidQueryError, also for an unknown saved search; SavedSearchChanged
  */
 export async function prepareActivityQuery(
   deps: QueryDeps,

@@ -12,14 +12,14 @@ import type { Caller, Clock } from '../common/ports.ts';
 
 /** A parsed query, with the saved searches it names. */
 export interface PreparedQuery extends ComputerSelection {
-  /** It uses a deprecated spelling, itself or in a saved search. @see docs/api-conventions.md#deprecation */
+  /** The query or one of its saved searches uses a deprecated spelling. @see docs/api-conventions.md#deprecation */
   deprecated: boolean;
 }
 
 /** Texts of saved searches by name, as a client saw them. */
 export type SeenSearches = ReadonlyMap<string, string>;
 
-/** A query of a request that acts on the matching computers. */
+/** The query of a request that acts on the matching computers. */
 export interface ActingQuery {
   /** Text of the query language. */
   text: string;
@@ -34,14 +34,14 @@ export interface QueryDeps {
 
 export const NO_SEEN_SEARCHES: SeenSearches = new Map();
 
-/** Most terms of a query together with the saved searches it names. */
+/** Maximum terms of a query, including the saved searches it names. */
 const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
 
 /**
  * Parses a query over computers and looks up the saved searches it names.
  * @param path - of the text in the request, for the error
  * @param seen - as in {@link ActingQuery}
- * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
+ * @throws {DomainError} InvalidQueryError, also for an unknown saved search; SavedSearchChanged
  * @see docs/api-conventions.md#computer-selectors
  */
 export async function prepareComputerQuery(
@@ -56,13 +56,13 @@ export async function prepareComputerQuery(
   return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
 }
 
-/** Queries over computers parsed from one text. */
+/** Queries over computers, parsed from one text. */
 export interface ParsedQueries {
   text: string;
-  /** Of the text in the request. */
+  /** Path of the text in the request. */
   path: string;
   seen: SeenSearches;
-  /** `at`: where in the text; null when the query is the whole text. */
+  /** `at`: position in the text; null when the query is the whole text. */
   parts: ReadonlyArray<{ query: ComputerQuery; at: number | null }>;
 }
 
@@ -94,8 +94,8 @@ export async function readSearches(
 }
 
 /**
- * Ids, ascending, of the visible computers that match a query, without pending and archived ones. `requireTargets` checks
- * whether the caller may act on them.
+ * Ids, ascending, of the visible computers that match a query, without pending and archived ones. Check with
+ * `requireTargets` whether the caller may act on them.
  * @param path - of the text in the request, for the error
  * @throws {DomainError} InvalidQueryError, SavedSearchChanged
  */
@@ -110,9 +110,7 @@ export async function resolveComputerQuery(
   return selectComputers(deps.db, { accountId: caller.accountId, groups: groupsOf(groups) }, selection);
 }
 
-/**
- * @throws {DomainError} InvalidQueryError when the text is no query, or names a saved search: searches must not form cycles
- */
+/** @throws {DomainError} InvalidQueryError when the text is invalid or names a saved search, which could be a cycle */
 export function checkSearchText(text: string, path: string): void {
   const [named] = namedSearches(parseComputerQuery(text, path));
   if (named) throw queryError(text, named.at, 'no search: in a saved search', path);

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Persistence } from '../../persistence/orm/orm.ts';
 import type { TemporalHealth } from '../common/ports.ts';
 
-/** Why a request that acts would fail now. */
+/** Why requests that act would fail now. */
 export interface ReadinessFailure {
   part: 'database' | 'schema' | 'temporal';
   reason: string;
 }
 
 export interface Readiness {
-  /** Empty when the process is ready. Never rejects, ends within seconds. */
+  /** Empty when the process is ready. Never rejects; ends within seconds. */
   check(): Promise<ReadinessFailure[]>;
 }
 

@@ -95,7 +95,7 @@ export interface ServicesDeps {
   persistence: Persistence;
   temporal: TemporalHealth;
   clock: Clock;
-  /** The first signs tokens, all verify them. */
+  /** The first signs tokens; all verify them. */
   jwtSecrets: readonly string[];
   /** Logs failures of mail and PAM, without their content. */
   logger?: Logger;

@@ -15,7 +15,7 @@ import { type ActingDeps, createAction } from '../activities/computer-actions.ts
 import { requireTargets, requireVisible } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** The kernel of one computer and what it could be changed to. @see docs/api-conventions.md#kernels */
+/** The kernel of one computer and the versions it can be changed to. @see docs/api-conventions.md#kernels */
 export interface KernelListing {
   /** Null without data. */
   installed: KernelRow | null;
@@ -23,34 +23,35 @@ export interface KernelListing {
   upgrades: KernelRow[];
   /** Newest first. */
   downgrades: KernelRow[];
-  /** Why nothing is listed; else empty. */
+  /** Why nothing is listed; empty otherwise. */
   message: string;
   smartStatus: SmartStatus;
 }
 
-/** A request to change the kernel of one computer. */
 export interface KernelCommand {
   computerId: number;
   packageId: number;
-  /** Restart once the change has succeeded. */
+  /** Restart after the change has succeeded. */
   rebootAfter: boolean;
-  /** ISO 8601; null: at once. */
+  /** ISO 8601; null: immediately. */
   deliverAfter: string | null;
-  /** Where that stood in the request, for a refusal. */
+  /** Path of that field in the request, for the error. */
   deliverAfterPath: string;
   windowMinutes: number;
-  /** Activity that has to succeed on each computer first; null for none. */
+  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   traceparent: string | null;
 }
 
 export interface KernelsService {
-  /** What the computer reported about hot patches, verbatim; nulls where nothing was. @throws {DomainError} UnknownComputer */
+  /**
+   * Hot patches as the computer reported them, verbatim; null without a report. @throws {DomainError} UnknownComputer
+   */
   info(caller: Caller, computer: number): Promise<HotpatchReports>;
   /** @throws {DomainError} UnknownComputer */
   listing(caller: Caller, computer: number): Promise<KernelListing>;
   /**
-   * Changes the kernel package; the restart, if wanted, waits for the success of the change and never runs without it.
+   * Changes the kernel package. The restart, if requested, runs only after the change has succeeded.
    * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; KernelPackageNotEligible when
    * the package is not among the upgrades (downgrades) of the computer
    */

@@ -14,18 +14,17 @@ import type { ComputerAction } from '../activities/computer-actions.ts';
 export interface PackageRequest {
   accountId: number;
   action: PackageAction;
-  /** Distinct. */
   computers: readonly number[];
   /** Distinct ids of versions; a version may stand for its package. */
   ids: readonly number[];
 }
 
-/** Computers that an error names, at most. */
+/** Maximum number of computers named in an error. */
 const MAX_NAMED = 100;
 
 /**
  * Chooses the version of each package for each computer.
- * @throws {DomainError} PackageNotEligible when one of the computers cannot do it with one of the packages
+ * @throws {DomainError} PackageNotEligible when the action does not apply to a package on one of the computers
  */
 export async function choosePackages(
   tx: Sql,

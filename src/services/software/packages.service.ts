@@ -13,28 +13,28 @@ import type { Caller } from '../common/ports.ts';
 import { NO_SEEN_SEARCHES, resolveComputerQuery } from '../query/computer-queries.ts';
 import { choosePackages } from './package-choices.ts';
 
-/** What a listing of packages is narrowed to. */
+/** Filters of a listing of packages. */
 export type PackagesQuery = Pick<PackageFilter, 'search' | 'names' | 'states'>;
 
 export interface PackageOnComputers {
-  /** Of the first computer's. */
+  /** Id on the first computer. */
   id: number;
   name: string;
   summary: string;
-  /** At most the first 100 computers that have or could have it. */
+  /** At most the first 100 computers on which it is installed or available. */
   computers: Array<PackageStanding & { computer: number }>;
 }
 
 export interface PackageCommand {
   action: PackageAction;
-  /** Repeated ids count once. */
+  /** May repeat. */
   computerIds: readonly number[];
-  /** Of versions, or of packages as the listings show them. */
+  /** Ids of versions, or of packages as listed. */
   packageIds: readonly number[];
-  /** ISO 8601; null: at once. */
+  /** ISO 8601; null: immediately. */
   deliverAfter: string | null;
   windowMinutes: number;
-  /** Activity that has to succeed on each computer first; null for none. */
+  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   traceparent: string | null;
 }
@@ -42,7 +42,7 @@ export interface PackageCommand {
 /** @see docs/api-conventions.md#packages */
 export interface PackagesService {
   /**
-   * One page of package names over the caller's computers that are not archived.
+   * One page of package names over the caller's computers, except archived ones.
    * @param query - text of the query language over computers; empty for all
    * @throws {DomainError} InvalidQueryError
    */
@@ -61,8 +61,8 @@ export interface PackagesService {
   ): Promise<{ count: number; results: PackageOnComputers[] }>;
   /**
    * Changes packages, all computers or none.
-   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; PackageNotEligible when one of
-   * the computers cannot do it with one of the packages
+   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; PackageNotEligible when the
+   * action does not apply to a package on one of the computers
    */
   act(caller: Caller, command: PackageCommand): Promise<BaseActivity>;
 }
@@ -112,7 +112,7 @@ async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): P
   });
 }
 
-/** Rows come in order of names and computers. */
+/** Rows are sorted by name and computer. */
 function gather(rows: readonly PackageRow[]): PackageOnComputers[] {
   return groupBy(rows, ({ name }) => name).map((versions) => {
     const computers = groupBy(versions, ({ computer_id }) => computer_id).map((own) => ({

@@ -17,16 +17,16 @@ import { requireTargets, requireVisible } from '../activities/targets.ts';
 import { fieldErrors } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** A request to do one thing with snaps on many computers. */
+/** A snap action on many computers. */
 export interface SnapCommand {
   action: SnapAction;
-  /** Repeated ids count once. */
+  /** May repeat. */
   computerIds: readonly number[];
   snaps: readonly SnapEntry[];
-  /** ISO 8601; null: at once. */
+  /** ISO 8601; null: immediately. */
   deliverAfter: string | null;
   windowMinutes: number;
-  /** Activity that has to succeed on each computer first; null for none. */
+  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   /** W3C trace context of the request. */
   traceparent?: string | null;
@@ -36,7 +36,7 @@ export interface SnapsService {
   /** One page of the snaps a computer reported, by name. @throws {DomainError} UnknownComputer */
   installed(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: InstalledSnapRow[] }>;
   /**
-   * Makes one operation per computer, all or none.
+   * Creates one operation per computer, all or none.
    * @returns the group
    * @throws {DomainError} InvalidParameter, UnknownComputer, UnknownActivity, Forbidden, ComputerArchived
    * @see docs/api-conventions.md#snaps
