@@ -12,8 +12,8 @@ interface Contact {
 }
 
 /**
- * Buffers times of contact and counts of unknown message types and writes them once a second, never one commit per
- * ping. A crash loses at most the last second of them.
+ * Buffers contact times and counts of unknown message types, and writes them once a second instead of one commit per
+ * ping. A crash loses at most the last second.
  */
 export class ContactBuffer {
   readonly #db: Database;
@@ -77,7 +77,7 @@ export class ContactBuffer {
     }
   }
 
-  // Rows are locked in the order of the arrays, so that two gateways cannot deadlock. If PostgreSQL chooses another order
+  // Rows are locked in the order of the arrays, so that gateways do not deadlock. If PostgreSQL chooses another order
   // and they do, one of them retries a second later.
   async #writeContacts(contacts: ReadonlyMap<number, Contact>): Promise<void> {
     const rows = [...contacts].sort(([a], [b]) => a - b);

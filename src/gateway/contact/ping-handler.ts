@@ -3,7 +3,6 @@ import { isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import { isOtherNetwork } from '../exchange/suspected-clones.ts';
 
-/** The response to a ping. */
 export type PingStatus = 'messages' | 'nothing' | 'unknown';
 
 export interface PingResult {
@@ -18,7 +17,7 @@ interface PingRow extends Record<string, unknown> {
   last_address: string | null;
 }
 
-/** Pings that arrive within this time share a query; agents ping every half minute. */
+/** Pings that arrive within this time share a query; agents ping every 30 seconds. */
 const GATHER_MS = 25;
 const MAX_BATCH = 2000;
 
@@ -71,7 +70,7 @@ export class PingHandler {
   }
 }
 
-// A computer approved since its last exchange has to learn what it may send now.
+// A computer approved since its last exchange must receive the new list of accepted types.
 const READ = `
   select c.id, s.last_address, c.state = 'approved' and not c.archived and not ac.disabled and (
     (s.in_next is not null and not s.served_approved)

@@ -14,7 +14,7 @@ import type { PingHandler, PingStatus } from './ping-handler.ts';
 const BODY_LIMITS = { keptBytes: 4096, readBytes: 4096 };
 const FORM = /(?:^|&)insecure_id=(\d{1,10})(?:&|$)/;
 
-/** Only exactly `{messages: true}` makes an agent exchange. */
+/** Agents only exchange on exactly `{messages: true}`. */
 const RESPONSES: Readonly<Record<PingStatus, Buffer>> = {
   messages: encode({ messages: true }),
   nothing: encode({ messages: false }),
@@ -33,10 +33,9 @@ export interface PingDeps {
 }
 
 /**
- * POST /ping: whether messages wait for an agent.
- *
- * Anybody can name any computer here. Only a ping from the network of the computer's last exchange counts as a contact;
- * one from elsewhere changes nothing and makes the computer exchange, which shows whether it has moved.
+ * POST /ping: whether messages wait for an agent. Pings are unauthenticated and can name any computer. Only one from
+ * the network of the computer's last exchange counts as a contact; any other changes nothing and makes the computer
+ * exchange, which shows whether it has moved.
  * @throws {HttpError} 413 and 429; a body without a computer gets the response for an unknown one
  */
 export function pingRoute(deps: PingDeps) {
@@ -53,7 +52,7 @@ export function pingRoute(deps: PingDeps) {
 
 async function ping(deps: PingDeps, computerId: number, address: string): Promise<PingStatus> {
   const now = deps.clock.now();
-  // The address is part of the key, or anybody could exhaust the limit of another computer.
+  // The address is part of the key, so that others cannot exhaust a computer's limit.
   const key = `${computerId} ${address}`;
   const waitSeconds = deps.pings.take(key, 1, now.getTime());
   if (waitSeconds > 0) throw new HttpError(429, 'TooManyRequests', 'This computer pings too often', waitSeconds);

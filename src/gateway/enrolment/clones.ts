@@ -1,12 +1,12 @@
 import type { Sql } from '../../persistence/database/sql.ts';
 
-/** A rejected clone registers at once; a later registration may come from anybody. */
+/** A rejected clone registers at once; later registrations may have other causes. */
 const EXPECTED_FOR = `interval '1 hour'`;
 const MAX_EXPECTED = 1000;
 
 /**
- * Records that a clone of a computer was rejected, so that it will register as a computer of its own. Otherwise equal
- * registrations would be taken for repetitions of one, and share a computer until one of them uses it.
+ * Records that a clone of a computer was rejected and will register as a separate computer. Otherwise equal
+ * registrations would count as repetitions of one, and share a computer until one of them uses it.
  */
 export async function expectClone(db: Sql, computerId: number, now: Date): Promise<void> {
   await db.query(`update agent set ${EXPECT_ONE_MORE} where computer_id = $1`, [computerId, now, MAX_EXPECTED]);
@@ -14,7 +14,7 @@ export async function expectClone(db: Sql, computerId: number, now: Date): Promi
 
 /**
  * As {@link expectClone}, for the owner of a spare identity; counts each owner once.
- * @returns the computer that the identity was given for; null if it is not a spare one
+ * @returns the computer that the identity was issued for; null if it is not a spare one
  */
 export async function expectSpareOwner(db: Sql, secureIdHash: Buffer, now: Date): Promise<{ title: string } | null> {
   const [row] = await db.query<{ title: string }>(
@@ -25,7 +25,7 @@ export async function expectSpareOwner(db: Sql, secureIdHash: Buffer, now: Date)
   return row ?? null;
 }
 
-/** The computer of which a registering machine says that it is a clone. */
+/** The computer that a registering clone names as its original. */
 export interface Original {
   computerId: number;
   /** Only this machine had the identity, which distinguishes it from every other clone. */
@@ -43,7 +43,7 @@ export async function findOriginal(tx: Sql, accountId: number, secureIdHash: Buf
 }
 
 /**
- * Whether a registration comes from an expected clone, which is not expected any more then.
+ * Whether a registration comes from an expected clone, and if so, removes the expectation.
  * @param digest - of the registration, for machines that do not name their original
  */
 export async function takeExpectedClone(

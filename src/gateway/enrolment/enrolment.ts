@@ -13,7 +13,7 @@ export type Enrolment =
   | { kind: 'refused'; info: 'unknown-account' | 'max-pending-computers' }
   | { kind: 'late' };
 
-/** The network does not delay a registration for longer. */
+/** Assumed maximum network delay of a registration. */
 const LATEST_SECONDS = 3600;
 
 interface AccountRow {
@@ -26,14 +26,14 @@ interface AccountRow {
 
 /**
  * Enrols a computer, approved or pending.
- * @remarks A registration that is repeated because its response was lost finds the computer of the first one, as long as
- * nobody has used the identity given then. Machines with equal registrations all get that computer at first; the one that
- * uses its identity first keeps it, and the others are rejected and get computers of their own when they register again.
- * A registration that the network delayed until its computer had enrolled by a repetition enrols nobody. It looks like
+ * @remarks A registration that is repeated because its response was lost finds the computer of the first one, as long
+ * as the identity issued then is unused. Machines with equal registrations all get that computer at first; the one that
+ * uses its identity first keeps it, and the others are rejected and get their own computers when they register again. A
+ * registration that the network delayed until its computer had enrolled by a repetition has no effect. It looks like
  * that of a machine whose clock is behind, so the computer gets an event; such a machine can enrol once its clock has
  * passed the time of the other registration, at the latest after {@link LATEST_SECONDS}.
  * @param simulationKey - valid for every account; its computers are approved
- * @param limitAccount - called when the registration key is valid; what it throws ends the registration
+ * @param limitAccount - called when the registration key is valid; may throw to reject the registration
  */
 export async function enrol(
   { db, runs, simulationKey = null }: { db: Database; runs: ProfileRunDeps; simulationKey?: string | null },
@@ -105,18 +105,17 @@ async function findAccount(tx: Sql, name: string): Promise<AccountRow | undefine
   return account;
 }
 
-/** An account without a key accepts any. */
+/** Accounts without a key accept any. */
 function keyMatches(key: string | null, given: string | null): boolean {
   return !key || secretMatches(given ?? '', digestSecret(key));
 }
 
-/** An existing computer. */
 interface Enrolled {
   id: number;
   pending: boolean;
 }
 
-/** A pending computer is found even if it was used, provided that it has a machine id and is not registered as a clone. */
+/** Also finds pending computers that were used, if they have a machine id and are not registered as clones. */
 async function findRepeated(tx: Sql, { cloneSecureId }: Registration, digest: Buffer): Promise<Enrolled | undefined> {
   const [row] = await tx.query<Enrolled>(
     `select c.id, c.state = 'pending' as pending
@@ -130,7 +129,7 @@ async function findRepeated(tx: Sql, { cloneSecureId }: Registration, digest: Bu
   return row;
 }
 
-// Earlier identities stay valid until one of them is used: nobody knows which response arrived.
+// Earlier identities stay valid until one is used, as any of the responses may have arrived.
 async function addIdentity(tx: Sql, { id, pending }: Enrolled, hash: Buffer, madeAt: number | null): Promise<void> {
   await tx.query('insert into agent_identity (secure_id_hash, computer_id) values ($1, $2)', [hash, id]);
   const registered = 'update agent set registered_at_agent = greatest(registered_at_agent, $2) where computer_id = $1';
@@ -195,7 +194,6 @@ interface NewComputer {
   now: Date;
 }
 
-/** Stores the computer as a pending one. */
 async function insertComputer(
   tx: Sql,
   { accountId, registration, digest, secureIdHash, now }: NewComputer,

@@ -3,19 +3,18 @@ import type { Database, Sql } from '../../persistence/database/sql.ts';
 
 const SECURE_ID_BYTES = 30;
 
-/** Generates the secret identity of a computer. */
 export function newSecureId(): string {
   return randomBytes(SECURE_ID_BYTES).toString('base64url');
 }
 
-/** What is stored of an identity. Unsalted, because it is looked up by its hash and has enough entropy. */
+/** The stored form of an identity. Unsalted, because it is looked up by its hash and has enough entropy. */
 export function hashSecureId(secureId: string): Buffer {
   return createHash('sha256').update(secureId).digest();
 }
 
 /**
- * Makes identities in use the only ones of their computers. The others, given to repeated registrations, become spare:
- * whoever owns one needs another computer.
+ * Makes identities in use the only ones of their computers. Others, issued to repeated registrations, become spare:
+ * their owners need another computer.
  */
 export async function claimIdentities(
   tx: Sql,
@@ -27,8 +26,8 @@ export async function claimIdentities(
 }
 
 /**
- * Deletes the identities of a removed computer and ends its open operations, as no result can come any more. Its agent
- * is told that it is unknown and forgets its identity.
+ * Deletes the identities of a removed computer and ends its open operations, as no result can arrive. The agent is
+ * notified that it is unknown and deletes its identity.
  * @remarks Idempotent: only the call that deletes an identity inserts events.
  */
 export async function deleteIdentity(db: Database, computerId: number, now: Date): Promise<void> {

@@ -31,11 +31,11 @@ export interface RegistrationDeps {
 }
 
 /**
- * Handles a payload without an identity: enrols the computer if it has a `register` message, otherwise asks for one.
- * Other messages are leftovers of an earlier identity and are ignored.
+ * Handles a payload without an identity: enrols the computer if it has a `register` message, and requests one
+ * otherwise. Other messages are leftovers of an earlier identity and are ignored.
  * @returns the messages of the response
  * @throws {HttpError} 429 after too many registrations or failed ones from this address, or too many for one account;
- *   agents try again at their next exchange
+ * agents retry at their next exchange
  */
 export async function register(
   deps: RegistrationDeps,

@@ -9,7 +9,6 @@ import { lenientText, readOrSkip } from '../facts/lenient-fields.ts';
 const MAX_NAME = 255;
 const MAX_PRO_INFO = 1024 * 1024;
 
-/** A `register` message. @see docs/agent-protocol.md#registration-and-identity */
 export interface Registration {
   accountName: string;
   password: string | null;
@@ -23,7 +22,7 @@ export interface Registration {
   proInfo: Json;
   /** The former identity of a clone. */
   cloneSecureId: string | null;
-  /** Links a WSL instance with the Windows host it runs on. */
+  /** Links a WSL instance to its Windows host. */
   hostagentUid: string | null;
   /** Seconds, by the agent's clock; null from the setup tool. */
   madeAt: number | null;
@@ -31,12 +30,12 @@ export interface Registration {
 }
 
 /**
- * Reads a `register` message. Text that is only shown is cut, and unusable optional fields are left out.
+ * Reads a `register` message. Truncates display text and omits invalid optional fields.
  * @throws {MalformedMessage} if a required field is missing or has a wrong type
  */
 export function readRegistration(message: BObject): Registration {
   const faults = new MessageFaults('register');
-  // Names must not be cut: part of a name is another name.
+  // Names must not be truncated: part of a name is another name.
   const optional = (key: string, max = MAX_NAME) => readOrSkip(() => toTextOrNull(message[key], key, max), faults);
   const shown = (key: string) => lenientText(message[key], MAX_NAME, { what: key, faults }) ?? '';
   const given = oneLine(toText(message['computer_title'], 'computer_title', Number.POSITIVE_INFINITY));
@@ -79,14 +78,14 @@ function tryJson(text: string): Json | undefined {
   }
 }
 
-/** A WSL instance has the host agent uid of its Windows host. */
+/** WSL instances have the host agent uid of their Windows host. */
 export function isWsl(registration: Registration): boolean {
   return registration.containerInfo === 'wsl';
 }
 
 /**
  * Equal for repeated registrations and for those of indistinguishable machines.
- * @param ownMark - something that no other machine has, if known
+ * @param ownMark - a value unique to this machine, if known
  */
 export function registrationDigest(accountId: number, registration: Registration, ownMark: Buffer | null): Buffer {
   const { title, hostname, machineId, containerInfo, hostagentUid } = registration;

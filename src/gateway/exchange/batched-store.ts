@@ -6,14 +6,14 @@ import { type Identified, readSessions } from './read-sessions.ts';
 import { type ExchangeWrite, isSingleStatement, type SavedExchange, saveExchanges } from './save-exchanges.ts';
 
 const BATCH_SIZE = 64;
-/** Short beside the quarter of an hour between exchanges of an agent. */
+/** Short compared with the 15 minutes between exchanges of an agent. */
 const GATHER_MS = 10;
 const MAX_WAITING = 50_000;
 
-/** Reads sessions and saves exchanges, those of many agents in one statement or transaction. */
+/** Reads sessions and saves exchanges, in one statement or transaction for many agents. */
 export interface BatchedStore {
   readSession(secureIdHash: Buffer): Promise<Identified | null>;
-  /** For exchanges with little to save; others would hold up those that share their transaction. */
+  /** For exchanges with little to save; others would delay those that share their transaction. */
   saveExchange(write: ExchangeWrite): Promise<SavedExchange | null>;
 }
 
@@ -45,10 +45,10 @@ export function createBatchedStore(
 }
 
 const MAX_CACHED_ACCOUNTS = 200_000;
-/** All agents that are not cached share a turn. */
+/** All agents that are not cached share one queue. */
 const UNKNOWN_ACCOUNT = 0;
 
-/** Accounts of recent agents: reads are served round-robin by account, before anything of an exchange is known. */
+/** Accounts of recent agents: reads are served round-robin by account, before an exchange is identified. */
 class AccountCache {
   readonly #accounts = new Map<string, number>();
 

@@ -2,13 +2,13 @@ import type { ControlMessage, SentOperation } from './session.ts';
 
 export const MAX_MESSAGES_PER_RESPONSE = 100;
 
-/** The agent sends further messages again, as the response names the next number wanted. */
+/** The agent sends further messages again, because the response names the next expected number. */
 const MAX_MESSAGES_PER_PAYLOAD = 1000;
 
 /** A message that arrived this often without being acknowledged is dropped. */
 const MAX_TRIES = 5;
 
-/** As `MAX_TRIES`, if nothing shows that the responses arrived: lost responses must not fail an operation soon. */
+/** As `MAX_TRIES`, when responses may have been lost, which must not fail an operation early. */
 const MAX_SENDS = 20;
 
 export interface Incoming {
@@ -16,7 +16,7 @@ export interface Incoming {
   gap: boolean;
   /** Messages of the payload that were consumed before. */
   skip: number;
-  /** Messages after them that are consumed now. */
+  /** Messages after those that are consumed now. */
   take: number;
   inNext: number;
 }
@@ -30,7 +30,7 @@ export function selectIncoming(inNext: number | null, sequence: number, count: n
   return { gap: false, skip, take, inNext: expected + take };
 }
 
-/** A message that is not acknowledged yet. */
+/** An unacknowledged message. */
 export type QueueEntry = ({ kind: 'control' } & ControlMessage) | ({ kind: 'operation' } & SentOperation);
 
 export interface OutgoingState {
@@ -53,7 +53,7 @@ export interface Acknowledged {
 }
 
 /**
- * Removes what the agent acknowledges from the queue, and its head if the agent cannot handle it.
+ * Removes acknowledged messages from the queue, and its head if the agent cannot handle it.
  * @param nextExpected - null if the payload has no such counter
  * @param confirmsLastResponse - the agent has received the last response
  * @see docs/agent-protocol.md#poison-messages
@@ -79,7 +79,7 @@ export function acknowledge(
   return { ...result, headTries, headSends: state.headSends };
 }
 
-/** Unacknowledged messages in the order in which they were sent. */
+/** Unacknowledged messages, in sending order. */
 export function outgoingQueue(controls: readonly ControlMessage[], sent: readonly SentOperation[]): QueueEntry[] {
   const entries: QueueEntry[] = [
     ...controls.map((control) => ({ kind: 'control' as const, ...control })),

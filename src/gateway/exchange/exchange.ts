@@ -27,15 +27,14 @@ export class IdentifiedExchange {
     this.#deps = deps;
   }
 
-  /** Whether an identity belongs to a computer. */
   async isKnown(secureIdHash: Buffer): Promise<boolean> {
     return (await this.#deps.store.readSession(secureIdHash))?.kind === 'computer';
   }
 
   /**
-   * Ingests one payload and makes the response. Exchanges of one computer take effect one after another: in this process
-   * they are queued, and against other processes the version of the row decides.
-   * @throws {HttpError} 503 after too many lost races
+   * Ingests one payload and creates the response. Exchanges of one computer are serialized: by a queue in this process,
+   * and by the row's version across processes.
+   * @throws {HttpError} 503 after too many version conflicts
    */
   async handle(request: IdentifiedRequest): Promise<Buffer> {
     return this.#queues.run(request.secureIdHash.toString('latin1'), async () => {
@@ -64,7 +63,7 @@ export class IdentifiedExchange {
     return withLogFields({ computerId }, () => this.#exchange(identified, request, now));
   }
 
-  /** Errors become {@link HttpError} and are logged here, where log lines carry the computer; lost races pass through. */
+  /** Errors become {@link HttpError} and are logged with the computer; version conflicts are rethrown. */
   async #exchange(identified: Identified, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
     try {
       if (identified.kind === 'computer') return await this.#exchangeSession(identified.session, request, now);
@@ -76,7 +75,7 @@ export class IdentifiedExchange {
     }
   }
 
-  /** @returns null if another exchange of the computer came first */
+  /** @returns null after a conflict with another exchange of the computer */
   async #exchangeSession(session: Session, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
     const { db, contacts, metrics, logger } = this.#deps;
     const { computerId } = session;
@@ -108,13 +107,13 @@ export class IdentifiedExchange {
     return encodeResponse(await this.#deps.serverUuid(), messages, null);
   }
 
-  /** Changes nothing; if the sender still waits for it, it can continue from here. */
+  /** Changes nothing; a sender that still waits for the response can continue from here. */
   async #lateResponse({ inNext, token, clientTypesDigest }: Session): Promise<Buffer> {
     const counters = { nextExpected: inNext!, token: token ?? '', clientTypesDigest };
     return encodeResponse(await this.#deps.serverUuid(), [], counters);
   }
 
-  /** The response to the last accepted payload, built again: nothing has changed since. */
+  /** The response to the last accepted payload, built again from the unchanged state. */
   async #repeatedResponse(session: Session, sequence: number): Promise<Buffer> {
     const hasGap = session.inNext !== null && sequence > session.inNext;
     const queue = hasGap ? [] : outgoingQueue(session.controls, session.sent).slice(0, MAX_MESSAGES_PER_RESPONSE);

@@ -4,7 +4,7 @@ import type { OperationResult } from '../facts/facts.ts';
 import { saveRejected } from '../facts/saving/save-facts.ts';
 import type { Session } from './session.ts';
 
-/** Logs results that had no effect; those of another computer's operations are suspicious and are counted. */
+/** Logs results without effect; those of another computer's operations are suspicious and are counted. */
 export async function logIgnoredResults(
   { db, logger }: { db: Database; logger: Logger },
   { computerId }: Session,

@@ -34,14 +34,14 @@ import { nextToken } from './token.ts';
 export interface ExchangeRequest extends IdentifiedRequest {
   session: Session;
   now: Date;
-  /** The agent returned the token of the last response, so it has received that response. */
+  /** The agent returned the token of the last response, which proves its receipt. */
   confirmsLastResponse: boolean;
   suspicion: SuspectedClone | null;
 }
 
 interface ReceivedExchange extends ExchangeRequest {
   incoming: Incoming;
-  /** The new messages that are consumed now. */
+  /** New messages that are consumed now. */
   messages: readonly BValue[];
   facts: Facts;
   ack: Acknowledged;
@@ -49,13 +49,13 @@ interface ReceivedExchange extends ExchangeRequest {
   packageIds: readonly PackageIds[];
 }
 
-/** Larger payloads get a transaction of their own, so that no other exchange waits for them. */
+/** Larger payloads get a separate transaction, so that they do not delay other exchanges. */
 const MAX_SHARED_BYTES = 256 * 1024;
 
 /**
- * Reads the new messages; saves counters, facts, results and newly sent operations in one transaction; and makes the
+ * Reads the new messages, saves counters, facts, results and newly sent operations in one transaction, and creates the
  * response.
- * @returns null, with nothing saved, if another exchange of the computer came first
+ * @returns null, with nothing saved, after a conflict with another exchange of the computer
  */
 export async function ingestPayload(deps: ExchangeDeps, request: ExchangeRequest): Promise<Buffer | null> {
   const { session, now } = request;
@@ -96,7 +96,7 @@ async function readFacts({ session, body, payload }: ExchangeRequest, messages: 
   return allowed;
 }
 
-/** Without an encryption key on the server, operations that brought a recovery key fail, and can be repeated later. */
+/** Without an encryption key on the server, operations with a recovery key fail and can be repeated later. */
 function failRecoveryKeys(facts: Facts): void {
   const lost = new Set(facts.recoveryKeys.map((item) => item.operationId));
   facts.recoveryKeys = [];
@@ -105,7 +105,7 @@ function failRecoveryKeys(facts: Facts): void {
   );
 }
 
-/** Finds the packages that an agent asked for, and rejects requests that can never be answered. */
+/** Finds the packages that an agent requested, and rejects requests that can never be fulfilled. */
 async function findPackageIds(
   deps: ExchangeDeps,
   session: Session,
@@ -113,7 +113,7 @@ async function findPackageIds(
   facts: Facts,
 ): Promise<PackageIds[]> {
   const packageIds: PackageIds[] = [];
-  // Agents repeat a request that got no response, so it is safe to ignore those of a flood.
+  // Agents repeat requests without a response, so ignoring those of a flood is safe.
   const waiting = ack.queue.filter((entry) => entry.kind === 'control').length;
   for (const request of facts.packageRequests.slice(0, Math.max(0, MAX_MESSAGES_PER_RESPONSE - waiting))) {
     try {
@@ -142,7 +142,7 @@ async function planFor(db: Sql, received: ReceivedExchange): Promise<ResponsePla
   });
 }
 
-/** Requests of the server itself take numbers from the same series, so that no activity has one of them. */
+/** Requests of the server share this series, so that their ids never equal those of activities. */
 async function nextOperationId(db: Sql): Promise<number> {
   const [row] = await db.query<{ id: number }>(`select nextval(pg_get_serial_sequence('activity', 'id'))::int as id`);
   return row!.id;
@@ -188,7 +188,7 @@ function sessionChange(received: ReceivedExchange, plan: ResponsePlan): SessionC
   };
 }
 
-/** The first result of each operation; ids that no activity can have are left out. */
+/** The first result of each operation; ids outside the range of activities are omitted. */
 function firstResults(results: readonly OperationResult[]): OperationResult[] {
   const first = new Map<number, OperationResult>();
   for (const result of results) {

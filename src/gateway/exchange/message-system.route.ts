@@ -22,7 +22,7 @@ export interface MessageSystemDeps {
 }
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** Agents that were offline can have hundreds of megabytes; what exceeds `MAX_BODY_BYTES` they send again. */
+/** Agents that were offline can have hundreds of megabytes; they resend what exceeds `MAX_BODY_BYTES`. */
 const MAX_READ_BYTES = 1024 * 1024 * 1024;
 const SUPPORTED_APIS = new Set(['3.2', '3.3']);
 const MESSAGE_COST = 0.1;

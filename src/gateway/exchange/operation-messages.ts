@@ -12,9 +12,9 @@ const PLACEHOLDER_TYPE = 'no-operation';
 
 /**
  * Builds the messages of a response. Call it after the exchange has been saved.
- * @param sent - new operations that were saved as sent; the others were canceled meanwhile and are left out
- * @remarks An operation that ended or was answered before it was acknowledged must not run again: a placeholder takes its
- * position, which the agent counts.
+ * @param sent - new operations that were saved as sent; the others were canceled meanwhile and are omitted
+ * @remarks An operation that ended or got a result before it was acknowledged must not run again: a placeholder takes
+ * its position, which the agent counts.
  * @see docs/agent-protocol.md#outgoing-messages
  */
 export async function buildMessages(
@@ -48,7 +48,7 @@ async function buildResends(
   return new Map(slots.map(({ activityId, payloadId }) => [activityId, messageOf(activityId, payloadId)]));
 }
 
-/** The message of an operation; that of a script gets the environment variables of its computer. */
+/** The message of an operation; scripts get the environment variables of their computer. */
 export function operationMessage(
   activityId: number,
   { messageType, fields }: Pick<DueOperation, 'messageType' | 'fields'>,

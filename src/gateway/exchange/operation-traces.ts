@@ -2,7 +2,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { SpanLimit } from '../../process/span-limit.ts';
 import { isTracing, recordSpan, SpanKind } from '../../process/tracing.ts';
 
-/** Operations of a computer that an exchange sent, and those that it brought results of. */
+/** Operations of a computer that an exchange sent, and those whose results it received. */
 export interface ExchangeEffects {
   computerId: number;
   startMs: number;
@@ -10,7 +10,7 @@ export interface ExchangeEffects {
   results: ReadonlyArray<{ operationId: number; ok: boolean }>;
 }
 
-/** Adds spans of the gateway to the traces of the API requests that created the operations. */
+/** Adds gateway spans to the traces of the API requests that created the operations. */
 export class OperationTraces {
   readonly #db: Sql;
   readonly #budget = new SpanLimit();

@@ -11,9 +11,9 @@ export interface ExchangePayload {
   /** Null in payloads of the setup tool. */
   sequence: number | null;
   nextExpected: number | null;
-  /** Digest of what the agent believes the server accepts. */
+  /** Digest of the list of types that the agent believes the server accepts. */
   acceptedTypesDigest: Buffer | null;
-  /** The types the agent can handle, when it sent them. */
+  /** The types the agent can handle, if sent. */
   clientAcceptedTypes: string[] | null;
 }
 
@@ -21,11 +21,11 @@ const MAX_CLIENT_TYPES = 1000;
 const MAX_TYPE_LENGTH = 200;
 
 /**
- * Decodes a payload and checks everything but its messages. Only the first messages of one that exceeds the limits are
- * read: the agent sends the rest again. A single message that is too large becomes {@link TOO_LARGE}, so that it does not
- * block the agent.
- * @param charge - called with the memory that values take, as they are read
- * @throws {HttpError} 400 on anything malformed, and what `charge` throws
+ * Decodes a payload and validates everything but its messages. Of a payload beyond the limits only the first messages
+ * are read: the agent resends the rest. A single message that is too large becomes {@link TOO_LARGE}, so that it does
+ * not block the agent.
+ * @param charge - called with the memory of values as they are read
+ * @throws {HttpError} 400 on malformed input, and what `charge` throws
  */
 export async function readPayload(body: RequestBody, charge: ChargeMemory): Promise<ExchangePayload> {
   const payload = await decodeBody(body, charge);
@@ -41,9 +41,9 @@ export async function readPayload(body: RequestBody, charge: ChargeMemory): Prom
   };
 }
 
-/** An agent that was offline sends everything at once, and again after an error: a hundred messages of 880 processes. */
+/** After being offline or after an error an agent sends everything at once: a hundred messages of 880 processes. */
 const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
-/** Few large bodies at a time, so that others are served soon in between. */
+/** Limits concurrent large bodies, so that other requests are served soon. */
 const MAX_CONCURRENT_LARGE_BODIES = 2;
 const largeBodies = new TaskLimiter(MAX_CONCURRENT_LARGE_BODIES, Number.POSITIVE_INFINITY);
 
@@ -77,7 +77,7 @@ const TRAILING_COUNTERS = ['next-expected-sequence', 'sequence'];
 const MAX_TRAILING_BYTES = 4096;
 const DICT = Buffer.from('d');
 
-/** Completes a payload that was read in part with the counters from its end. */
+/** Adds the counters from the end of a payload that was read in part. */
 function withTrailingCounters(start: BObject, end: Buffer): BObject {
   const { messages } = start;
   if (!Array.isArray(messages)) throw badRequest('messages must be a list');
@@ -99,7 +99,7 @@ function counter(payload: BObject, name: string): number | null {
   return value;
 }
 
-/** Malformed names are left out: no operation has such a type. */
+/** Malformed names are omitted: no operation has such a type. */
 function typeNames(value: BValue | undefined): string[] | null {
   if (!Array.isArray(value)) return null;
   return value.slice(0, MAX_CLIENT_TYPES).flatMap((name) => {

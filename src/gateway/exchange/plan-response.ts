@@ -6,21 +6,21 @@ import type { ControlMessage, DueOperation, Session } from './session.ts';
 
 const RESYNCHRONIZE = 'resynchronize';
 
-/** Ids of the packages that a request asked for. */
+/** Ids of the packages in a request. */
 export interface PackageIds {
   requestId: number;
-  /** Null for packages that have to be described first. */
+  /** Null for packages that must be described first. */
   ids: ReadonlyArray<number | null>;
 }
 
-/** What a response depends on beside the session. */
+/** Inputs of a response beside the session. */
 export interface ResponseInputs {
   /** Nothing may be sent: the agent is about to start over and would drop the results. */
   hasGap: boolean;
   /** Operations may be neither sent nor sent again. */
   withholdsOperations: boolean;
   wantedTypes: TypeList;
-  /** The list that the agent believes is wanted. */
+  /** Digest of the list that the agent believes is current. */
   typesDigest: Buffer | null;
   packageIds: readonly PackageIds[];
   /** Sent if the queue allows. */
@@ -49,7 +49,7 @@ export interface ResponsePlan {
  * Plans the response: unacknowledged messages at their positions, then control messages, then due operations, as far as
  * there is room. Further control messages wait for a later response.
  * @remarks Operations are not sent with a `resynchronize`, as their results could be dropped, nor in the first response
- *   to an approved computer: its inventory comes first. @see docs/agent-protocol.md#outgoing-exactly-once
+ * to an approved computer: its inventory comes first. @see docs/agent-protocol.md#outgoing-exactly-once
  */
 export function planResponse(session: Session, ack: Acknowledged, inputs: ResponseInputs): ResponsePlan {
   if (inputs.hasGap) return emptyPlan(session, ack);
@@ -70,7 +70,7 @@ export function planResponse(session: Session, ack: Acknowledged, inputs: Respon
       slots.push({ kind: 'send', position: position++, operation });
     }
   }
-  // Messages beyond the limit could never be acknowledged, and their operations would run again and again.
+  // Messages beyond the limit could never be acknowledged, and their operations would run repeatedly.
   const included = slots.slice(0, inputs.withholdsOperations ? countLeadingControls(slots) : MAX_MESSAGES_PER_RESPONSE);
   return {
     slots: included,
@@ -81,13 +81,13 @@ export function planResponse(session: Session, ack: Acknowledged, inputs: Respon
   };
 }
 
-/** Control messages before the first operation: messages are only sent in order. */
+/** Control messages before the first operation: messages are sent strictly in order. */
 function countLeadingControls(slots: readonly ResponseSlot[]): number {
   const first = slots.findIndex((slot) => slot.kind !== 'control');
   return Math.min(first < 0 ? slots.length : first, MAX_MESSAGES_PER_RESPONSE);
 }
 
-/** The next payload will show that this response arrived, which says nothing about a head that is not included. */
+/** The next payload confirms this response, but not a head that is not included. */
 function countHeadSends(
   { headTries, headSends }: Acknowledged,
   slots: readonly ResponseSlot[],
@@ -97,10 +97,7 @@ function countHeadSends(
   return included.length === 0 ? { headTries: headTries - 1, headSends } : { headTries, headSends: headSends + 1 };
 }
 
-/**
- * Due operations for which there is room in the response and in the backlog limit, up to one that resynchronizes; that
- * one is sent alone.
- */
+/** Due operations within the limits of response and backlog, up to one that resynchronizes, which is sent alone. */
 function selectDue(
   due: readonly DueOperation[],
   slots: readonly ResponseSlot[],
@@ -140,7 +137,7 @@ function controlMessages(queue: readonly QueueEntry[], inputs: ResponseInputs): 
   return messages;
 }
 
-/** A queued list is what the agent will believe when it reads a new one. */
+/** The agent will have applied a queued list when it reads a new one. */
 function typesDiffer(queue: readonly QueueEntry[], { wantedTypes, typesDigest }: ResponseInputs): boolean {
   const queued = queue.findLast((entry) => entry.kind === 'control' && entry.message['type'] === 'accepted-types');
   if (queued?.kind !== 'control') return typesDigest === null || !wantedTypes.digest.equals(typesDigest);

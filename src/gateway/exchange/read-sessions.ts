@@ -4,10 +4,10 @@ import { statusList } from '../../persistence/database/status-sql.ts';
 import { firstUnqueued, isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { ControlMessage, DueOperation, SentOperation, Session } from './session.ts';
 
-/** Payloads of one response, in stored bytes; one operation is sent whatever its size. */
+/** Payloads of one response, in stored bytes; one operation is sent regardless of its size. */
 const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
 
-/** Whom an identity belongs to: a computer, or one that was removed. */
+/** The owner of an identity: a computer, or one that was removed. */
 export type Identified = { kind: 'computer'; session: Session } | { kind: 'removed'; computerId: number };
 
 interface SessionRow {
@@ -45,7 +45,7 @@ interface SessionRow {
 }
 
 /**
- * Reads everything that exchanges need in one snapshot without locks; saving detects exchanges that came in between.
+ * Reads all data of exchanges in one snapshot without locks; saving detects concurrent exchanges.
  * @returns null in place of unknown identities
  */
 export async function readSessions(
@@ -111,7 +111,7 @@ export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map
   return new Map(rows.map((row) => [row.id, { activityId: 0, messageType: row.message_type, fields: row.fields }]));
 }
 
-/** Which operations have ended: by a result, a cancellation or a deadline. Results that are not processed yet count. */
+/** Operations that ended by a result, a cancellation or a deadline. Includes unprocessed results. */
 export async function findEnded(db: Sql, operations: readonly number[]): Promise<Set<number>> {
   const rows = await db.query<{ id: number }>(ENDED, [operations]);
   return new Set(rows.map(({ id }) => id));

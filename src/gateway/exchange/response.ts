@@ -1,6 +1,6 @@
 import { BFloat, type BObject, type BValue, emptyDict, encode } from '../../protocol/bpickle.ts';
 
-/** The API version of our messages; agents take the lower of theirs and this. */
+/** Our API version; agents use the lower of theirs and this. */
 const SERVER_API = Buffer.from('3.3');
 
 /** Counters of a response to an agent with an identity. */
@@ -13,7 +13,7 @@ export interface ResponseCounters {
 /**
  * Encodes a response to POST /message-system.
  * @param counters - null for agents without an identity of this server
- * @remarks The token and both digests are byte strings: as text they make agents fail.
+ * @remarks The token and both digests are byte strings: agents fail on text.
  * @see docs/agent-protocol.md#field-types-the-agent-checks
  */
 export function encodeResponse(
@@ -49,12 +49,11 @@ export function setIdMessage(secureId: string, insecureId: number): BObject {
   return { type: 'set-id', id: Buffer.from(secureId), 'insecure-id': insecureId };
 }
 
-/** Why a registration failed. */
 export function registrationMessage(info: 'unknown-account' | 'max-pending-computers'): BObject {
   return { type: 'registration', info };
 }
 
-/** Turns stored JSON into wire values: strings become text, whole numbers integers, objects dicts. */
+/** Converts stored JSON to wire values: strings become text, whole numbers integers, objects dicts. */
 function fromJson(json: unknown): BValue {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? json : new BFloat(json);
   if (typeof json === 'string' || typeof json === 'boolean' || json === null) return json;

@@ -7,12 +7,12 @@ import type { ResyncState, Session } from './session.ts';
 /** Between two requests to report facts again. */
 const MIN_INTERVAL_MS = HOUR_MS;
 
-/** As `PAUSE_MS`, for package sets that came apart: a reporter run is dear for the computer. */
+/** As above, for inconsistent package sets: a reporter run is expensive for the computer. */
 const MIN_PACKAGES_INTERVAL_MS = 6 * HOUR_MS;
 
 const PACKAGE = 'package';
 
-/** Requests of the server itself that the agent may still respond to. */
+/** Requests of the server that still have no response. */
 export function openResyncs({ resyncId, resync: { requestId, requestedScopes } }: Session): OpenResync[] {
   const packages = resyncId === null ? [] : [{ id: resyncId, scopes: [PACKAGE] }];
   return requestId === null ? packages : [...packages, { id: requestId, scopes: requestedScopes }];
@@ -31,13 +31,12 @@ function elapsedMs(at: Date | null, now: Date): number {
   return at === null ? Number.POSITIVE_INFINITY : now.getTime() - at.getTime();
 }
 
-/** A `resynchronize` message of a response. */
 export interface ResyncRequest {
   id: number;
   scopes: readonly string[];
 }
 
-/** The state after an exchange; null if it does not change. */
+/** The state after an exchange; null if unchanged. */
 export function resyncAfter(
   session: Session,
   request: ResyncRequest | null,
@@ -77,7 +76,7 @@ export async function saveResyncs(
   ]);
 }
 
-/** Has agents report their package sets again. */
+/** Makes agents report their package sets again. */
 export async function requestPackageResync(tx: Sql, computers: ReadonlySet<number>): Promise<void> {
   if (computers.size === 0) return;
   const statement = 'update agent set resync_wanted = true where computer_id = any($1::int[]) and not resync_wanted';

@@ -31,27 +31,26 @@ export interface SessionChange
   /** Operations sent for the first time. */
   sends: ReadonlyArray<{ activityId: number; position: number; messageType: string }>;
   resends: readonly number[];
-  /** An operation that is given up, with the text of its failure. */
+  /** An abandoned operation with the text of its failure. */
   dropped: { activityId: number; text: string } | null;
   results: readonly OperationResult[];
 }
 
-/** Everything that one exchange saves. */
 export interface ExchangeWrite {
   session: Session;
   change: SessionChange;
   now: Date;
   secureIdHash: Buffer;
   reported: Reported | null;
-  /** Which facts the agent is to report again; null if that does not change. */
+  /** Facts that the agent must report again; null if unchanged. */
   resync: ResyncState | null;
   suspicion: SuspectedClone | null;
 }
 
 export interface SavedExchange {
-  /** Operations that were sent; those of {@link SessionChange.sends} that are not among them were canceled meanwhile. */
+  /** Sent operations; those of {@link SessionChange.sends} that are missing here were canceled meanwhile. */
   sent: Set<number>;
-  /** Results of operations that the computer has and that wait for one. */
+  /** Results of this computer's operations that had none yet. */
   accepted: Set<number>;
 }
 
@@ -62,14 +61,14 @@ export function isSingleStatement(write: ExchangeWrite): boolean {
   return session.inNext !== null && !hasMore;
 }
 
-/** Newly sent operations that can only be undone if the state of the snaps before them is known. */
+/** Newly sent operations that can only be undone with the previous state of the snaps. */
 function snapOperations({ change: { sends } }: ExchangeWrite): number[] {
   return sends.flatMap(({ activityId, messageType }) => (needsSnapState(messageType) ? [activityId] : []));
 }
 
 /**
  * Saves exchanges of different computers: counters, sent operations, results and facts.
- * @returns null, with nothing saved, in place of each exchange that lost against another one of its computer
+ * @returns null, with nothing saved, in place of each exchange that conflicts with another one of its computer
  * @remarks Runs in the caller's transaction, which {@link isSingleStatement} makes unnecessary.
  */
 export async function saveExchanges(
@@ -190,8 +189,8 @@ const UPDATE_SESSIONS = `
 
 const ONLY_SESSIONS = `with ${UPDATE_SESSIONS} select array_agg(computer_id) as written from session`;
 
-// Everything joins `session`, so that a lost race writes nothing at all. Messages are locked in the order of their
-// operations, as everywhere.
+// Everything joins `session`, so that a conflict writes nothing. Messages are locked in the order of their operations,
+// as everywhere.
 const SESSIONS_AND_MESSAGES = `
   with ${UPDATE_SESSIONS}, reported as (
     select r.id, r.ok, r.code, r.body, r.at, r.ordinal, m.lane_id, m.computer_id

@@ -1,11 +1,9 @@
-/** An unacknowledged control message. */
 export interface ControlMessage {
   position: number;
   /** As JSON: control messages have no byte strings. */
   message: Record<string, unknown>;
 }
 
-/** An unacknowledged operation. */
 export interface SentOperation {
   activityId: number;
   payloadId: number;
@@ -20,15 +18,15 @@ export interface DueOperation {
   fields: Record<string, unknown>;
 }
 
-/** The computer that messages are sent to. */
+/** The recipient of messages. */
 export interface Recipient {
   computerId: number;
   tags: string[];
 }
 
-/** Which facts an agent is to report again, and for which it was last asked. */
+/** Facts that an agent must report again, and the last request for them. */
 export interface ResyncState {
-  /** Scopes of messages that could not be used. */
+  /** Scopes of rejected messages. */
   wantedScopes: readonly string[];
   requestedScopes: readonly string[];
   requestId: number | null;
@@ -42,11 +40,11 @@ export interface Session extends Recipient {
   approved: boolean;
   archived: boolean;
   accountDisabled: boolean;
-  /** Limit of unacknowledged operations; null for none. */
+  /** Maximum unacknowledged operations; null for no limit. */
   maxBacklog: number | null;
-  /** Incremented by every accepted exchange, so that of two at once only one is saved. */
+  /** Incremented by every accepted exchange, so that only one of two concurrent ones is saved. */
   version: number;
-  /** Number of the next message wanted from the agent; null before its first exchange. */
+  /** Next expected number from the agent; null before its first exchange. */
   inNext: number | null;
   /** First number of the last accepted payload. */
   lastSequence: number | null;
@@ -59,9 +57,9 @@ export interface Session extends Recipient {
   token: string | null;
   requestDigest: Buffer | null;
   controls: ControlMessage[];
-  /** How often the oldest unacknowledged message arrived for certain. */
+  /** Confirmed deliveries of the oldest unacknowledged message. */
   headTries: number;
-  /** How often it was sent while it was the oldest. */
+  /** How often it was sent as the oldest. */
   headSends: number;
   clientTypesDigest: Buffer | null;
   /** Whether the last exchange treated the computer as approved. */

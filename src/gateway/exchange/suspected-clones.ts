@@ -22,9 +22,9 @@ interface Exchange {
 
 /**
  * Whether an exchange may come from a second machine with the same identity: it has no token and comes from another
- * network, or its counters do not continue. Agents lose their token with every failure, and addresses change, so this is
- * a reason for an alert, not for an error.
- * @returns null also if there is nothing to compare with: before the first exchange, and after a restore of the database
+ * network, or its counters do not continue. Agents lose their token with every failure, and addresses change, so this
+ * justifies an alert, not an error.
+ * @returns null also without a previous exchange: before the first one, and after a restore of the database
  */
 export function suspectClone(session: Session, request: Exchange): SuspectedClone | null {
   if (session.inNext === null || session.token === null) return null;
@@ -47,8 +47,8 @@ export function isOtherNetwork(lastAddress: string | null, address: string): boo
 }
 
 /**
- * An agent continues after the last response, or repeats the previous payload, perhaps with more messages; and the
- * message it wants next follows one of those that it was sent.
+ * An agent continues after the last response or repeats the previous payload, perhaps with more messages; the message
+ * it expects next follows one of those sent to it.
  */
 function hasContinuousCounters(session: Session, { sequence, nextExpected }: Exchange['payload']): boolean {
   const { inNext, lastSequence, outBase, controls, sent } = session;
@@ -59,9 +59,7 @@ function hasContinuousCounters(session: Session, { sequence, nextExpected }: Exc
   return nextExpected >= outBase && nextExpected <= outBase + unacknowledged;
 }
 
-/**
- * Raises the alert about duplicates and writes an event per computer, the same one again after ten minutes at the earliest.
- */
+/** Raises the alert about duplicates and writes an event per computer, at most every ten minutes for the same one. */
 export async function recordSuspectedClones(sql: Sql, suspicions: readonly SuspectedClone[]): Promise<void> {
   await sql.query(
     RECORD,

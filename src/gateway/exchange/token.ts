@@ -3,13 +3,13 @@ import type { IdentifiedRequest } from './deps.ts';
 import type { Session } from './session.ts';
 
 /**
- * `clone`: from a second machine with the same identity; `late`: an old payload that the network delayed.
+ * `clone`: from a second machine with the same identity; `late`: an old payload delayed by the network.
  * @see docs/agent-protocol.md#token
  */
 export type PayloadKind = 'current' | 'repeated' | 'clone' | 'late';
 
 const DIGEST_BYTES = 16;
-/** The last accepted payload, and one that was repeated without a token after it. */
+/** The last accepted payload, and a repetition of it without a token. */
 const MAX_DIGESTS = 2;
 
 export function classifyPayload(session: Session, { token, body, payload }: IdentifiedRequest): PayloadKind {
@@ -19,9 +19,9 @@ export function classifyPayload(session: Session, { token, body, payload }: Iden
 }
 
 /**
- * An agent that repeats a payload because it got no response sends at least as much as before. A payload without a token
- * that has less was sent before others that have arrived; its counters would move those of the computer back, and
- * finished operations would be sent again.
+ * An agent that repeats a payload without a response sends at least as much as before. A payload without a token that
+ * has less was sent before others that have arrived; its counters would move those of the computer back, and finished
+ * operations would be sent again.
  */
 function isLate(session: Session, { sequence, nextExpected, messages }: IdentifiedRequest['payload']): boolean {
   if (session.inNext === null) return false;
@@ -30,7 +30,6 @@ function isLate(session: Session, { sequence, nextExpected, messages }: Identifi
   return nextExpected !== null && session.outBase !== null && nextExpected < session.outBase;
 }
 
-/** Token and remembered payloads after an exchange. */
 export interface NextToken {
   token: string;
   requestDigest: Buffer | null;
@@ -38,9 +37,9 @@ export interface NextToken {
 }
 
 /**
- * Chooses the token of a response. A payload with a token always gets a new one. A repeated payload that moves no counter
- * keeps the token: nobody can tell whether the agent has the first response or the first payload is still on its way, and
- * in neither case may the agent be mistaken for a clone afterwards.
+ * Chooses the token of a response. A payload with a token always gets a new one. A repeated payload that moves no
+ * counter keeps the token: either the agent has the first response or the first payload is still in transit, and in
+ * neither case may the agent be mistaken for a clone afterwards.
  */
 export function nextToken(
   session: Session,
