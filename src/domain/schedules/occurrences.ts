@@ -8,12 +8,11 @@ const LAST_YEAR = LAST_DATE.getUTCFullYear();
 const EPOCH_WEEKDAY = 3;
 
 /**
- * The dates of a rule by RFC 5545, ignoring COUNT and UNTIL: local times in ms as if in UTC, ascending and distinct, up
- * to {@link LAST_DATE}.
+ * The dates of a rule by RFC 5545, ignoring COUNT and UNTIL: local times in ms as if in UTC, ascending and distinct, to
+ * the end of {@link LAST_YEAR}. Limited to some hundred thousand steps for any rule.
  * @param start - DTSTART: supplies missing parts of the rule, and intervals count from it
  * @param from - earlier dates may be omitted
  * @param daysOf - the days that the rule allows for this start
- * @remarks Limited to some hundred thousand steps for any rule.
  */
 export function occurrences(rule: RecurrenceRule, start: number, from: number, daysOf: DaysOfYear): Generator<number> {
   return isShort(rule) ? ofShort(rule, start, from, daysOf) : ofLong(rule, start, from, daysOf);

@@ -29,42 +29,40 @@ export interface ListOf<T> {
 
 export interface ActivitiesService {
   /**
-   * Parents and operations alike, newest first; each parent with its first {@link LISTED_CHILDREN} children.
-   * @param query - text of the query language; empty for no filter
+   * Groups and operations, newest first; each group with its first {@link LISTED_CHILDREN} children.
+   * @param query - empty for no filter
    * @throws {DomainError} InvalidQueryError
    * @see docs/api-conventions.md#activity-selectors
    */
   list(caller: Caller, query: string, page: PageRequest): Promise<ListOf<DetailedActivity>>;
-  /** As `list`, only activities that are nobody's children. @throws {DomainError} InvalidQueryError */
+  /** As `list`, without the operations of groups. @throws {DomainError} InvalidQueryError */
   listParents(caller: Caller, query: string, page: PageRequest): Promise<ListOf<ParentActivity>>;
-  /** As `list`, only operations on some computers and the groups they are in. @throws {DomainError} UnknownComputer */
+  /** As `list`, only operations on the given computers, and their groups. @throws {DomainError} UnknownComputer */
   listOfComputers(caller: Caller, computers: readonly number[], page: PageRequest): Promise<ListOf<DetailedActivity>>;
   /** One activity with all its children. @throws {DomainError} UnknownActivity */
   read(caller: Caller, id: number): Promise<DetailedActivity>;
   /**
-   * Cancels activities, all or none: what no computer has is withdrawn before this returns, the rest is canceled until
-   * its computer reports.
+   * Cancels all of the activities or none: undelivered operations at once, others when their computers report.
    * @param traceparent - W3C trace context of the request
-   * @returns ids in the order asked for, newest first for a query
+   * @returns ids in the requested order, newest first for a query
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one has ended; InvalidQueryError
    * @see docs/api-conventions.md#cancel-approve-reapply-revert
    */
   cancel(caller: Caller, choice: ActivityChoice, traceparent: string | null): Promise<number[]>;
   /**
-   * Approves activities, all or none; of a group every operation that needs it.
-   * @returns ids in the order asked for, newest first for a query
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval or is being canceled;
-   *   InvalidQueryError
+   * Approves all of the activities or none; in a group every operation that needs it.
+   * @returns ids in the requested order, newest first for a query
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval or is being
+   * canceled; InvalidQueryError
    */
   approve(caller: Caller, choice: ActivityChoice): Promise<number[]>;
-  /** Names of all types of activities, in alphabetical order. @see docs/api-conventions.md#types-and-summaries */
+  /** In alphabetical order. @see docs/api-conventions.md#types-and-summaries */
   types(): readonly string[];
 }
 
-/** A list may hold a thousand groups of any size; the page of one activity has all its children. */
+/** Lists may contain a thousand groups of any size; single activities are returned with all children. */
 export const LISTED_CHILDREN = 100;
 
-/** Makes the service. */
 export function createActivitiesService(deps: { db: Database; clock: Clock }): ActivitiesService {
   const { db, clock } = deps;
   return {
@@ -127,7 +125,7 @@ async function cancel(
     if (ids.length === 0) return [];
     const rows = await requireActivities(tx, caller, ids, 'cancel', deps.clock.now());
     const ended = rows.filter((row) => !isCancelable(row.status)).map((row) => row.id);
-    // Whoever names what to cancel gets an error when it has ended; a query means what is left.
+    // Ids of activities that have ended are an error; a query only matches open ones.
     if ('ids' in choice) ended.push(...(await readPendingEnds(tx, ids)));
     requireEligible('cancel', sameReason(ended, 'has already ended'));
     const roots = withoutChildren(rows);
@@ -170,7 +168,7 @@ function recordActs(tx: Sql, caller: Caller, done: string, rows: readonly Activi
   return recordEvents(tx, caller, events);
 }
 
-/** What was done to a group was done to all of it. */
+/** Removes operations whose group is present. */
 function withoutChildren(rows: readonly ActivityRow[]): ActivityRow[] {
   const ids = new Set(rows.map(({ id }) => id));
   return rows.filter((row) => row.parent_id === null || !ids.has(row.parent_id));

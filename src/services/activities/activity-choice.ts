@@ -7,18 +7,17 @@ import { prepareActivityQuery } from '../query/activity-queries.ts';
 import type { ActingQuery } from '../query/computer-queries.ts';
 import { scopeOf } from './activity-rights.ts';
 
-/** What a request acts on: activities by id, repeated ones count once, or all that the caller sees of a query. */
+/** The activities of a request: distinct ids, or all visible matches of a query. */
 export type ActivityChoice = { ids: readonly number[] } | { query: ActingQuery };
 
-/** Most activities that one query may mean. */
+/** Maximum number of matches of a query. */
 const MAX_CHOSEN = 100_000;
 
 /**
- * Locks the batches of the chosen activities, so that no status of theirs moves before the transaction ends, and names
- * them: ids in the order asked for, newest first for a query. What the query no longer means once it is locked is left
- * alone.
- * @remarks Ids are not checked.
- * @throws {DomainError} InvalidQueryError; SavedSearchChanged; InvalidParameter for a query that means too many
+ * Locks the batches of the chosen activities, so that no status changes during the transaction. Activities that no
+ * longer match the query once locked are omitted. Ids are not validated.
+ * @returns ids in the requested order, newest first for a query
+ * @throws {DomainError} InvalidQueryError; SavedSearchChanged; InvalidParameter for too many matches
  */
 export async function lockChosen(tx: Sql, clock: Clock, caller: Caller, choice: ActivityChoice): Promise<number[]> {
   if ('ids' in choice) {

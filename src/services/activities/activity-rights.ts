@@ -4,7 +4,7 @@ import { type ActivityRow, findActivities } from '../../persistence/activities/a
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** Which activities a caller may see and act on. */
+/** Which activities a caller may see and manage. */
 export function scopeOf(caller: Caller): ActivityScope {
   return {
     accountId: caller.accountId,
@@ -17,12 +17,11 @@ export function scopeOf(caller: Caller): ActivityScope {
 }
 
 /**
- * Reads activities that a caller wants to act on.
+ * Reads activities that the caller wants to act on.
  * @param ids - distinct
- * @param verb - what the caller wants, for the refusal
- * @param now - moment their status is read at
- * @returns rows in the order of `ids`
- * @throws {DomainError} UnknownActivity; Forbidden unless every computer concerned may be managed
+ * @param verb - the action, for the error
+ * @returns rows in the order of `ids`, with their statuses at `now`
+ * @throws {DomainError} UnknownActivity; Forbidden unless the caller may manage every computer concerned
  */
 export async function requireActivities(
   tx: Sql,
@@ -42,7 +41,7 @@ export async function requireActivities(
   return ids.map((id) => found.get(id)!);
 }
 
-/** Refuses with one entry per id. @throws always when there is any */
+/** @throws {DomainError} ActivityNotEligible with one entry per id, if there are any */
 export function requireEligible(verb: string, reasons: ReadonlyMap<number, string>): void {
   if (reasons.size > 0) throw refuseActivities('ActivityNotEligible', `Cannot ${verb}`, reasons);
 }
@@ -51,7 +50,6 @@ export function unknownActivities(ids: readonly number[]): DomainError {
   return refuseActivities('UnknownActivity', 'There is no', sameReason(ids, 'there is no such activity'));
 }
 
-/** One reason for several activities. */
 export function sameReason(ids: readonly number[], reason: string): Map<number, string> {
   return new Map(ids.map((id) => [id, reason]));
 }

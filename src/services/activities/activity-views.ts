@@ -9,10 +9,10 @@ import type {
   ParentRow,
 } from '../../persistence/activities/activities.repository.ts';
 
-/** What only the status is read from. */
+/** Fields that only serve to compute the status. */
 type Position = 'deliver_at' | 'held' | 'only_later';
 
-/** An activity as it is read; `status` is the one shown. */
+/** An activity with its displayed status. */
 export type BaseActivity = Omit<BaseActivityRow, Position>;
 
 export type ParentActivity = Omit<ParentRow, Position>;
@@ -24,14 +24,14 @@ export interface DetailedActivity extends Omit<ActivityRow, Position> {
   actions: ActivityActions;
 }
 
-/** Derives from the row what is shown of status and result. */
+/** Computes the displayed status and result. */
 export function toBaseActivity<T extends BaseActivityRow>(row: T, now: Date): T & { status: ActivityStatus } {
   const { deliver_at: deliverAt, held, only_later: onlyLater } = row;
   const status = readStatus({ status: row.status, deliverAt, held, onlyLater }, now);
   return { ...row, status, result_text: shownResult(row) };
 }
 
-/** As {@link toBaseActivity}, with children and what the caller may do. */
+/** As {@link toBaseActivity}, with children and the caller's possible actions. */
 export function toDetailedActivity(row: ActivityRow, children: readonly ChildRow[], now: Date): DetailedActivity {
   const activity = toBaseActivity(row, now);
   return {
@@ -41,7 +41,7 @@ export function toDetailedActivity(row: ActivityRow, children: readonly ChildRow
   };
 }
 
-/** What decisions on an activity are made from. */
+/** The fields that determine the possible actions. */
 export function subjectOf(row: ActivityRow): ActivitySubject {
   return {
     type: row.type,

@@ -4,10 +4,10 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { wakeWaiting } from '../../persistence/engine/prior-activities.repository.ts';
 
 /**
- * Approves operations that waited for it: one that waits for another goes on waiting, the rest is queued if its batch
- * is open already. A group waits for approval as long as one of its operations does.
+ * Approves operations: those with unfinished prior operations keep waiting, others are queued if their batch is open. A
+ * group stays unapproved while one of its operations is.
  * @param activities - groups and operations
- * @remarks Part of the caller's transaction, which holds the batches' locks. Doing it twice changes nothing.
+ * @remarks Runs in the caller's transaction, which holds the locks of the batches. Idempotent.
  * @see docs/api-conventions.md#activity-statuses
  */
 export async function approveActivities(tx: Sql, activities: readonly number[], now: Date): Promise<void> {

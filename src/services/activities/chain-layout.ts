@@ -1,13 +1,13 @@
 import type { PlacedOperation } from '../../persistence/activities/activity-creation.repository.ts';
 
-/** Places operations on their computers: each computer's in order, chained as their origins are. */
+/** Assigns operations to computers, in order and chained like their origins. */
 export class ChainLayout {
   readonly #places = new Map<number, number>();
   readonly #links: number[] = [];
   readonly #latest = new Map<number, number>();
   readonly #operations: PlacedOperation[] = [];
 
-  /** @param prior - origin of the operation on the same computer that this one waits for, if it is here */
+  /** @param prior - origin of the operation on the same computer that must succeed first, if it is included */
   add(
     computer: number,
     operation: Pick<PlacedOperation, 'type' | 'summary' | 'message'> & { origin: number },

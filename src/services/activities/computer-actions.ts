@@ -16,35 +16,30 @@ import type { Caller, Clock } from '../common/ports.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';
 import { requirePrior } from './prior-activity.ts';
 
-/** What services that act on computers are made of. */
 export interface ActingDeps {
   db: Database;
   clock: Clock;
   settings: ActivitySettings;
 }
 
-/** Something to do on computers that the caller may act on. */
+/** An action on computers that the caller may manage. */
 export interface ComputerAction extends Delivery {
   /** Distinct. */
   computers: readonly number[];
-  /** Activity that has to succeed on a computer first; null for none. */
+  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   summary: string;
-  /** What each computer does, or what every one does by itself. */
+  /** Operations that are the same on all computers, or individual ones. */
   operations: readonly OperationTemplate[] | Pick<PlacedGroupPlan, 'messages' | 'operations'>;
-  /** What was asked for, for showing and repeating it. */
+  /** Shown to users, and used for repetitions. */
   parameters: Readonly<Record<string, unknown>>;
   /** W3C trace context of the request. */
   traceparent: string | null;
-  /** What the event log says. */
+  /** Message in the event log. */
   event: string;
 }
 
-/**
- * Creates the group of an action and its line in the event log. A group without computers has succeeded.
- * @returns the group
- * @throws {DomainError} UnknownActivity, InvalidParameter as {@link requirePrior}
- */
+/** Creates a group and its event; without computers, it has succeeded. @throws {DomainError} as {@link requirePrior} */
 export async function createAction(
   tx: Sql,
   caller: Caller,

@@ -4,20 +4,16 @@ import { readMessageBacklog, setMessageBacklog } from '../../persistence/activit
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** The account's bound on messages waiting for one computer. @see docs/api-conventions.md#message-backlog */
+/** The account's limit on messages waiting for one computer. @see docs/api-conventions.md#message-backlog */
 export interface MessageBacklogService {
-  /** @throws {DomainError} NoMessageBacklogSetting when there is no bound */
+  /** @throws {DomainError} NoMessageBacklogSetting when there is no limit */
   read(caller: Caller): Promise<number>;
-  /**
-   * Sets the bound. It holds at once for everything that no computer has been given, oldest first: a higher one lets
-   * operations go, a lower one makes them wait, 0 all of them.
-   */
+  /** Sets the limit, effective immediately for all undelivered messages, oldest first. 0 holds back all of them. */
   set(caller: Caller, bound: number): Promise<number>;
-  /** Removes the bound and lets all waiting operations go; nothing to do when there is none. */
+  /** Removes the limit and releases all waiting operations. Idempotent. */
   clear(caller: Caller): Promise<void>;
 }
 
-/** Makes the service. */
 export function createMessageBacklogService(deps: { db: Database }): MessageBacklogService {
   const change = (caller: Caller, bound: number | null): Promise<void> =>
     deps.db.transaction(async (tx) => {

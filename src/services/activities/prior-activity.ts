@@ -6,13 +6,12 @@ import type { Caller } from '../common/ports.ts';
 import { scopeOf, unknownActivities } from './activity-rights.ts';
 
 /**
- * Has operations that are made in this transaction wait, on each computer, for the success of an activity.
- * @param after - the activity; null or undefined for none
- * @param computers - of the operations
+ * Checks that new operations on some computers may wait for the success of an activity, and locks its batches. Call
+ * before locking rows that come after batches in the lock order.
+ * @param after - null or undefined for none
  * @returns its id for the plan of the group; null for none
- * @throws {DomainError} UnknownActivity when it is not there or out of sight; InvalidParameter when it does nothing on
- * one of the computers
- * @remarks Locks the batches of the activity: to be called before rows that come after batches are locked.
+ * @throws {DomainError} UnknownActivity when it does not exist or is not visible; InvalidParameter when it has no
+ * operation on one of the computers
  */
 export async function requirePrior(
   tx: Sql,

@@ -21,21 +21,20 @@ export interface ActivityRetention {
   db: Database;
   clock: Clock;
   logger: Logger;
-  /** Activities that ended longer ago are deleted; negative keeps all. */
+  /** Activities that ended longer ago are deleted; a negative number keeps all. */
   activityRetentionDays: number;
-  /** Of one call: activities looked at, and rows deleted at most. */
+  /** Per call: activities examined, and maximum number of rows deleted. */
   limits?: { scan: number; rows: number };
 }
 
-/** Few enough rows to hold nobody up; one group of any size goes whole. */
+/** Small enough to keep locks short; a single group is always deleted completely. */
 const LIMITS = { scan: 500, rows: 5_000 };
 
 /**
- * Deletes some old activities: groups with all their operations, operations that are in no group, each with payloads,
- * messages, batches, partial results and the replaced files of scripts that nothing else names. In one transaction.
- * @param after - where the call before stopped; null to begin with the oldest
- * @returns how many rows of activities were deleted, and where the next call begins; null when all were looked at
- * @remarks Safe to repeat and to run twice at once.
+ * Deletes expired activities in one transaction: whole groups or single operations, with payloads, messages, batches,
+ * partial results and replaced script files that are no longer used. Idempotent; may run concurrently.
+ * @param after - position returned by the previous call; null for the first
+ * @returns the number of deleted activities and the next position; null when all were examined
  */
 export async function purgeExpiredActivities(
   { db, clock, logger, activityRetentionDays, limits = LIMITS }: ActivityRetention,
@@ -53,7 +52,7 @@ export async function purgeExpiredActivities(
   return { deletedCount, next: more && last ? { createdAt: last.created_at, id: last.id } : null };
 }
 
-/** The first candidates, up to so many rows that are due; one at least. */
+/** The first candidates, at least one, up to the given number of due rows. */
 function withinRows(candidates: readonly RetentionCandidate[], rows: number): readonly RetentionCandidate[] {
   let size = 0;
   const end = candidates.findIndex((candidate, place) => {
@@ -67,7 +66,7 @@ async function purge(tx: Sql, candidates: readonly number[], before: Date): Prom
   const expired = await lockExpired(tx, candidates, before);
   if (expired.length === 0) return 0;
   const rows = await readExpiredRows(tx, expired);
-  // Before rows of other activities are written, as whoever repeats one locks its script first.
+  // Before rows of other activities are written: repetitions lock their script first, too.
   const scripts = await lockScriptsOfPayloads(tx, rows.payloads);
   await deleteParts(tx, rows);
   if (scripts.length > 0) await deleteUnnamedAttachments(tx, scripts);

@@ -6,13 +6,12 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
 /**
- * Makes sure that the caller may act on every one of some computers, and that none of them leaves before the
- * transaction ends.
- * @remarks Called before any row is locked.
- * @param permission - what acting on each of them needs
- * @param options.archived - `allowed` for what reads, and for what puts computers away
- * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight; else Forbidden when one
- * may be seen but not acted on; else ComputerArchived
+ * Checks that the caller may act on some computers, and keeps them in place until the transaction ends. Call before
+ * locking rows.
+ * @param permission - required on each computer
+ * @param options.archived - `allowed` for reads and for archiving
+ * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or not visible; else Forbidden when one
+ * is visible but may not be acted on; else ComputerArchived
  * @see docs/api-conventions.md#error-codes
  */
 export async function requireTargets(
@@ -37,8 +36,7 @@ export async function requireTargets(
 }
 
 /**
- * Makes sure that the caller sees every one of some computers, archived ones included.
- * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight
+ * Includes archived ones. @throws {DomainError} UnknownComputer when one is missing, pending, foreign or not visible
  */
 export async function requireVisible(db: Sql, caller: Caller, computers: readonly number[]): Promise<void> {
   const view = caller.groups('ViewComputer');
@@ -51,7 +49,7 @@ function unknownComputers(ids: readonly number[]): DomainError {
   return new DomainError('UnknownComputer', `There is no computer ${ids[0]}`, { details });
 }
 
-/** Those of some computers on which nothing can be done any more, or with `permission` not by this caller. */
+/** Computers that no longer accept operations, or on which the caller lacks `permission`. */
 export async function findLostTargets(
   db: Sql,
   caller: Caller,

@@ -2,8 +2,8 @@ import { unreportedPid, unreportedText } from '../../domain/activities/machine-o
 import type { PlacedGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
 
 /**
- * Signals of a group to processes that were never reported, which fail unsent whenever they are asked for.
- * @returns their positions among the group's operations, in id order, with the text each ends with
+ * A group's signals to processes that were never reported; they always fail unsent.
+ * @returns their positions among the group's operations, in id order, and result texts
  * @see docs/api-conventions.md#processes
  */
 export function unsentSignals({

@@ -13,14 +13,14 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { ChainLayout } from '../activities/chain-layout.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** What a group is made of that repeats or undoes an activity. */
+/** The contents of a group that repeats or reverts an activity. */
 export type Draft = Pick<PlacedGroupPlan, 'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'> & {
   parameters: NonNullable<PlacedGroupPlan['parameters']>;
-  /** Of what is undone, what is left out; null of a repetition. */
+  /** What a revert omits; null for a repetition. */
   notReverted: readonly NotReverted[] | null;
 };
 
-/** The same operations again, with the same parameters. */
+/** The same operations with the same parameters. */
 export async function repeat(
   tx: Sql,
   source: SourceActivity,
@@ -47,15 +47,12 @@ export async function repeat(
   };
 }
 
-/** What a revert leaves out belongs to that revert alone: of its operations any may be repeated. */
+/** Drops the omissions of a revert, because all its operations may be repeated. */
 function withoutRest({ not_reverted, ...parameters }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return parameters;
 }
 
-/**
- * What undoes the operations that succeeded, and which it leaves out.
- * @param lost - computers on which nothing can be done any more
- */
+/** The inverse of successful operations, and what it omits. @param lost - computers that no longer accept operations */
 export async function undo(
   tx: Sql,
   source: SourceActivity,

@@ -31,27 +31,26 @@ import { type Draft, repeat, undo } from './activity-repeat-drafts.ts';
 
 export interface ActivityRepeatsService {
   /**
-   * Repeats activities that have ended, all or none; a group with all its operations, an operation alone. Signals that
-   * could not be sent fail unsent again.
-   * @param ids - repeated ones count once
-   * @returns ids of the new groups, in the order asked for
+   * Repeats all of the activities or none; groups with all operations, including signals that fail unsent.
+   * @param ids - duplicates are ignored
+   * @returns ids of the new groups, in the requested order
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible; InvalidParameter as {@link requirePrior}
    */
   reapply(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
   /**
-   * Undoes what activities did, all or none. Of a group that has ended what succeeded is undone, and its revert names the
-   * rest: what failed, was canceled or changed nothing, whose computer is gone, and what an earlier revert undoes or undid,
-   * so that nothing is undone twice however many ask at once.
-   * @param ids - repeated ones count once
-   * @returns ids of the new groups, in the order asked for
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible also when nothing is left to undo;
-   *   InvalidParameter as {@link requirePrior}
+   * Reverts all of the activities or none. In groups, only successes are reverted; the new group lists the omitted
+   * operations: failed, canceled or without effect, on lost computers, or already part of another revert. Concurrent
+   * requests never revert anything twice.
+   * @param ids - duplicates are ignored
+   * @returns ids of the new groups, in the requested order
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible also when nothing is left to revert;
+   * InvalidParameter as {@link requirePrior}
    */
   revert(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
 }
 
 export interface RepeatOptions {
-  /** Activity that has to succeed on each computer first; null for none. */
+  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   /** W3C trace context of the request. */
   traceparent: string | null;
@@ -63,7 +62,6 @@ interface Deps {
   settings: ActivitySettings;
 }
 
-/** Makes the service. */
 export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService {
   return {
     reapply: (caller, ids, options) =>
@@ -81,7 +79,7 @@ export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService
   };
 }
 
-/** Most operations one request makes. */
+/** Maximum number of operations per request. */
 const MAX_OPERATIONS = 500_000;
 
 interface Verb {
@@ -116,7 +114,7 @@ interface Repetition extends RepeatOptions {
   settings: ActivitySettings;
 }
 
-/** Checks everything that can be refused before anything is written. */
+/** Performs all checks before anything is written. */
 async function prepare(
   tx: Sql,
   deps: Deps,
@@ -126,7 +124,7 @@ async function prepare(
 ): Promise<Repetition> {
   const { verb, after } = options;
   const ids = [...new Set(given)];
-  // No computer leaves meanwhile, and whoever comes second sees what the first made.
+  // Keeps computers in place, and makes concurrent requests see each other's groups.
   await lockFleetShared(tx, caller.accountId);
   await lockBatchesOf(tx, caller.accountId, [
     ...ids,
@@ -186,10 +184,10 @@ async function carryOut(
   return groups;
 }
 
-/** Most operations that an event names. */
+/** Maximum number of operations named in an event. */
 const NAMED = 20;
 
-/** What the event says of operations that were left out; the new group names all of them. */
+/** Part of an event about omitted operations; the new group lists all of them. */
 function restOf({ notReverted }: Draft, operations: number): string {
   if (!notReverted || notReverted.length === 0) return '';
   const named = notReverted.slice(0, NAMED).map(({ activity_id, reason }) => `${activity_id} (${REASONS[reason]})`);
@@ -206,11 +204,7 @@ const REASONS: Readonly<Record<NotReverted['reason'], string>> = {
   unchanged: 'changed nothing',
 };
 
-/**
- * A computer that is gone or archived since makes its activities ineligible, but for groups that are undone: these go
- * without it. Scripts are asked about.
- * @returns such computers
- */
+/** Removed and archived computers make activities ineligible; reverts of groups omit them. @returns these computers */
 async function requireTargetsOf(
   tx: Sql,
   caller: Caller,
@@ -237,7 +231,7 @@ async function requireTargetsOf(
   return lost;
 }
 
-/** @throws {DomainError} ActivityNotEligible when a script is redacted; Forbidden when the caller may not run it there */
+/** @throws {DomainError} ActivityNotEligible for redacted scripts; Forbidden where the caller may not run scripts */
 async function requireScriptsOf(tx: Sql, caller: Caller, verb: Verb, runs: readonly SourceOperation[]): Promise<void> {
   if (runs.length === 0) return;
   const scripts = await lockPayloadScripts(

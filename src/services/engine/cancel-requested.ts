@@ -3,7 +3,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { type Change, cancelOperations } from '../../persistence/engine/operations.repository.ts';
 import type { CancelRequest } from '../../persistence/engine/pending-events.repository.ts';
 
-/** Cancels what was requested of a batch, or all of it, and withdraws messages that no agent has. */
+/** Cancels requested operations or the whole batch, and withdraws undelivered messages. */
 export async function cancelRequested(
   tx: Sql,
   batch: number,
@@ -13,7 +13,7 @@ export async function cancelRequested(
   const whole = requests.find(isOfWholeBatch);
   const single = requests.filter((request) => !isOfWholeBatch(request));
   const changes: Change[] = [];
-  // Single operations before the rest of the batch, which may have another text or none.
+  // Single operations first, because the rest of the batch may have another text or none.
   for (const [text, named] of Map.groupBy(single, (request) => request.text)) {
     const ids = named.map(({ activity }) => activity!);
     changes.push(...(await cancelOperations(tx, batch, ids, now, text)));

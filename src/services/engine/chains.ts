@@ -10,13 +10,13 @@ import {
 } from '../../persistence/engine/operations.repository.ts';
 import { readDecided, releaseWaiting } from '../../persistence/engine/prior-activities.repository.ts';
 
-/** What became of operations that waited for others. */
+/** Changes of dependent operations. */
 interface MovedChains {
   canceled: Change[];
   released: Released[];
 }
 
-/** Releases dependents of what succeeded, and cancels those of what failed. */
+/** Releases dependents of successful operations and cancels those of failed ones. */
 export async function moveChains(
   tx: Sql,
   batch: LockedBatch,
@@ -35,7 +35,7 @@ export async function moveChains(
   return { canceled: [...canceled, ...waiting.canceled], released: [...released, ...waiting.released] };
 }
 
-/** As {@link moveChains}, for what waits on each computer for another activity. */
+/** As {@link moveChains}, for operations that wait for another activity on the same computer. */
 async function moveWaiting(tx: Sql, batch: number, activity: number, now: Date): Promise<MovedChains> {
   const decided = await readDecided(tx, batch, activity);
   const lost = decided.filter(({ done }) => !done).map(({ id }) => id);
@@ -47,7 +47,7 @@ async function moveWaiting(tx: Sql, batch: number, activity: number, now: Date):
   };
 }
 
-/** What others may wait for of which something has just ended: operations and their group. */
+/** Operations that have just ended and their group; other activities may wait for any of them. */
 export function endedIn({ parent_id }: LockedBatch, changes: readonly Change[]): number[] {
   const ended = changes.filter(({ to }) => isFinal(to)).flatMap(({ ids }) => ids);
   return ended.length === 0 || parent_id === null ? ended : [parent_id, ...ended];

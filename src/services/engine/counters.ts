@@ -15,10 +15,10 @@ import {
 } from '../../persistence/engine/groups.repository.ts';
 import type { Change } from '../../persistence/engine/operations.repository.ts';
 
-/** No timer is set further ahead; a batch that wakes early only looks. */
+/** Longest timer; waking up earlier than necessary does no harm. */
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 
-/** Moves the counters of a batch and its group by what has changed. @returns how the batch stands */
+/** Updates the counters of a batch and its group. @returns the state of the batch */
 export async function recordCounters(
   tx: Sql,
   batch: LockedBatch,
@@ -29,7 +29,7 @@ export async function recordCounters(
   if (changes.length === 0 && batch.opened_at !== null && isSame) return progressOf(batch, batch, at.now);
   const difference = countDifference(changes);
   const counters = await moveBatchCounters(tx, batch.id, difference, at);
-  // What was canceled moves no counter when its delivery comes to be known, and yet its group has begun.
+  // The delivery of a canceled operation changes no counter, but it starts the group.
   const isMoved =
     Object.values(difference).some((value) => value !== 0) || changes.some((change) => change.deliveredAt);
   if (batch.parent_id !== null && isMoved) await moveGroup(tx, batch.parent_id, difference, changes, at.now);
@@ -49,7 +49,7 @@ function progressOf({ has_dependents }: LockedBatch, counters: BatchCounters, no
   };
 }
 
-/** The first delivery of a child begins its group, the last end of one ends it. */
+/** The first delivery of an operation starts its group, the last result ends it. */
 async function moveGroup(
   tx: Sql,
   group: number,

@@ -9,15 +9,14 @@ import {
   failUndelivered,
 } from '../../persistence/engine/operations.repository.ts';
 
-/** How long a batch waits for answers. */
 interface AnswerLimits {
-  /** Days after delivery at which any operation fails. */
+  /** Operations without a result fail so many days after delivery. */
   expiryDays: number;
-  /** Seconds after delivery at which the first of its operations may fail before that; null when none does. */
+  /** Shortest time limit of an operation, in seconds after delivery; null for none. */
   answerSeconds: number | null;
 }
 
-/** Fails operations that no computer answered in time, and those that may not be delivered any more. */
+/** Fails operations without a result in time, and those past their last moment of delivery. */
 export async function expireOperations(
   tx: Sql,
   batch: number,
@@ -35,9 +34,10 @@ export async function expireOperations(
 }
 
 /**
- * The next moment at which a batch must look at its rows without an event: the first delivery of what is scheduled, then
- * the last one, so that a random window over thousands of rows wakes a batch twice; the oldest expiry.
- * @param at.isAgain - the batch has just been looked at for such a moment: further expiries are gathered for up to an hour
+ * When a batch must be processed again without an event: the oldest expiry, and the first and then the last scheduled
+ * delivery, so that a random window wakes a batch only twice.
+ * @param at.isAgain - the batch has just been processed at such a time: further expiries are collected for up to an
+ * hour
  */
 export async function readNextDueTime(
   tx: Sql,
@@ -50,12 +50,12 @@ export async function readNextDueTime(
   const due = await readDueTimes(tx, batch, { now, expirySeconds, hasAnswerLimits });
   const gap = isAgain ? Math.min(HOUR_MS, shortestMs(limits) / 24) : 0;
   const expiry = due.first_overdue && Math.max(due.first_overdue, now.getTime() + gap);
-  // A deadline may stay in the past while an agent holds the message; then once a second is often enough.
+  // The deadline stays in the past while an agent holds the message; checking once a second is enough.
   const deadline = due.delivery_deadline && Math.max(due.delivery_deadline, now.getTime() + (isAgain ? SECOND_MS : 0));
   return earliest([expiry, deadline, due.some_due ? due.last_due : due.first_due]);
 }
 
-/** As {@link readNextDueTime}, from what was known and what has just been delivered, without reading rows. */
+/** As {@link readNextDueTime}, computed from known times and new deliveries without reading rows. */
 export function dueTimeAfter(
   known: Date | null,
   changes: readonly Change[],
@@ -67,13 +67,13 @@ export function dueTimeAfter(
   return earliest([known?.getTime() ?? null, ...expiries]);
 }
 
-/** The earliest of some moments, in whole ms; null without any. */
+/** The earliest moment in whole ms; null for none. */
 export function earliest(moments: ReadonlyArray<number | null | undefined>): Date | null {
   const known = moments.filter((moment) => moment !== null && moment !== undefined);
   return known.length === 0 ? null : new Date(Math.ceil(Math.min(...known)));
 }
 
-/** Milliseconds between a delivery and the first moment at which something delivered then may be overdue. */
+/** Milliseconds from a delivery to its earliest possible expiry. */
 function shortestMs({ expiryDays, answerSeconds }: AnswerLimits): number {
   return Math.min(expiryDays * DAY_MS, answerSeconds === null ? Number.POSITIVE_INFINITY : answerSeconds * SECOND_MS);
 }

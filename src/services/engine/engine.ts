@@ -28,38 +28,32 @@ export interface EngineOptions {
   db: Database;
   clock: Clock;
   settings: Pick<ActivitySettings, 'expiryDays'>;
-  /** Called for every batch that was processed: how many events were applied, and whether its last operation ended just now. */
+  /** Called for each processed batch with the number of events, and whether its last operation has just ended. */
   onProcessed?(events: number, isClosed: boolean): void;
 }
 
 /**
- * The one place that moves operations after their creation.
- * @remarks Every call is one transaction per batch under the batch's row lock, starts from the rows as they are and can
- * run again at any time. Lock order: batch, messages, own rows, the group last.
+ * Changes the state of operations after their creation; nothing else does.
+ * @remarks Each call is one transaction per batch under its row lock and can be repeated at any time. Lock order:
+ * batch, messages, own rows, the group last.
  * @see docs/architecture.md#processing-pending-events
  */
 export interface Engine {
-  /** Whose turn a batch takes. */
+  /** Account and size class of a batch, for the concurrency limiter. */
   turnOf(batch: number): Promise<BatchTurn>;
   /**
-   * Applies the pending events of a batch and opens it on the first call. Of a batch whose workflow has ended, results
-   * may replace `canceled`.
-   * @param cancelAll - also cancel everything still open
-   * @returns how the batch stands, read from its rows; `nextDueAt` is now when events are left over. A batch without a
-   * row has nothing open
+   * Applies the pending events of a batch; the first call opens it. Results may replace `canceled` after its workflow
+   * ended.
+   * @param cancelAll - also cancel all open operations
+   * @returns the state from its rows; `nextDueAt` is now if events remain. Nothing is open in a batch without a row
    */
   processPendingEvents(batch: number, cancelAll: boolean): Promise<BatchProgress>;
-  /** The batches of a group that still have open operations, in order. */
+  /** Batches with open operations, in order. */
   listOpenBatches(group: number): Promise<BatchPlan[]>;
-  /**
-   * How a group stands, read from its row; with `cancelAll` batches that were never opened are canceled first, and the
-   * opened ones get a cancel.
-   * @throws when there is no such activity
-   */
+  /** Group state from its row; `cancelAll` cancels unopened batches and requests it of others. @throws if unknown */
   getGroupProgress(group: number, cancelAll: boolean): Promise<GroupProgress>;
 }
 
-/** Makes the engine; it keeps no state of its own. */
 export function createEngine(options: EngineOptions): Engine {
   const { db, clock } = options;
   const process = (batch: number, cancelAll: boolean) =>
@@ -84,18 +78,17 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-/** What one call did, and how the batch stands afterwards. */
+/** The changes made by one call, and the resulting state. */
 interface Processed {
   progress: BatchProgress;
   events: number;
-  /** Its last operation ended just now. */
+  /** Its last operation has just ended. */
   isClosed: boolean;
   changes: readonly Change[];
 }
 
 const NOTHING: BatchProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 
-/** Moves a batch on by everything that happened to it, in the caller's transaction. */
 async function moveBatch(
   tx: Sql,
   id: number,
@@ -111,7 +104,7 @@ async function moveBatch(
   const changes = [...applied];
   await recordPackages(tx, applied);
   const known = dueTimeAfter(batch.next_due_at, applied, limits, now);
-  // An event that was not read yet may hold the answer: nothing is overdue before.
+  // Unread events may contain results, so nothing expires before they are processed.
   const isDue = known !== null && known <= now && consumed < EVENTS_LIMIT;
   if (isDue) changes.push(...(await expireOperations(tx, id, limits, now)));
   changes.push(...(await cancelRequested(tx, id, cancels, { cancelAll, now })));

@@ -3,12 +3,12 @@ import type { Database } from '../../persistence/database/sql.ts';
 import { readNamedOperations } from '../../persistence/engine/batches.repository.ts';
 import type { Change } from '../../persistence/engine/operations.repository.ts';
 
-/** Open operations are named once so few are left: names of thousands say nothing, and finding them is a walk. */
+/** Open operations are only named up to this number: longer lists are not helpful, and finding them is expensive. */
 const NAMED_UP_TO = 100;
 const MOVED_LIMIT = 25;
 const COMPUTERS_LIMIT = 3;
 
-/** What people read in a history: which operations moved, and what the open ones wait for. */
+/** Names changed operations, and what open ones wait for, for display in the workflow history. */
 export async function nameOperations(
   db: Database,
   batch: number,

@@ -1,7 +1,7 @@
 import { cronCalendars, isCronProblem, parseCron } from '../../domain/schedules/cron.ts';
 import { nextZonedDate, type ZonedCalendars } from '../../domain/schedules/zoned-dates.ts';
 
-/** Cron text and the time zone whose clocks it refers to. */
+/** Cron text in the local time of a zone. */
 export interface CronInZone {
   interval: string;
   /** IANA name. */
@@ -15,16 +15,16 @@ export function zonedCalendars({ interval, timezone }: CronInZone): ZonedCalenda
   return { calendars: cronCalendars(cron), timezone };
 }
 
-/** Dates of a recurring trigger lie strictly after this moment: its start is the first that may be one. */
+/** Dates of a recurring trigger are strictly later than this moment; its start may be the first date. */
 export function firstDateAfter(startAfter: Date, now: Date): Date {
   return new Date(Math.max(startAfter.getTime() - 1, now.getTime()));
 }
 
 const MAX_CACHED = 10_000;
-/** Latest results by time zone and cron text: `next` holds for every moment from `after` until then. */
+/** Latest results by time zone and cron text; `next` is valid for moments from `after` until then. */
 const cache = new Map<string, { after: number; next: Date | null }>();
 
-/** The next date of a cron text strictly after a moment, or null. Cached, because every page of profiles needs them. */
+/** The next date strictly after a moment, or null. Cached, because every page of profiles needs it. */
 export function nextCronDate(cron: CronInZone, after: Date): Date | null {
   const moment = after.getTime();
   const key = `${cron.timezone} ${cron.interval}`;

@@ -2,32 +2,24 @@ import type { DesiredSchedule, DueOutcome, ProfileKindName } from '../../domain/
 import type { Sql } from '../../persistence/database/sql.ts';
 
 /**
- * A kind of profile that schedules start. To add a kind, name it in `PROFILE_KINDS`, implement this interface, register
- * it in `workers/profile-kinds.ts`, add its runs to `src/persistence/engine/startable.repository.ts`, and call
- * `enqueueScheduleSync` in every transaction that changes what `desiredSchedule` returns. The trigger workflow, refilling,
- * repair and the schedules on the server are shared.
+ * A kind of profile that schedules start. To add one, list it in `PROFILE_KINDS`, implement this interface, register it
+ * in `workers/profile-kinds.ts`, add its runs to `src/persistence/engine/startable.repository.ts`, and call
+ * `enqueueScheduleSync` in every transaction that changes the result of `desiredSchedule`. Everything else is shared.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export interface ProfileKind {
   readonly name: ProfileKindName;
-  /** What the schedule of a profile should be now; null: there should be none. */
+  /** The expected schedule of a profile; null for none. */
   desiredSchedule(sql: Sql, profileId: number, now: Date): Promise<DesiredSchedule | null>;
-  /**
-   * Starts the run of one date, in one transaction.
-   * @param scheduledTime - the date it was planned for, in whole seconds
-   * @remarks At most one run per profile and date, however often and by whomever it is called.
-   */
+  /** Starts the run of a planned date (in whole seconds) in one transaction, at most once per profile and date. */
   startDueRun(profileId: number, scheduledTime: Date, now: Date): Promise<DueOutcome>;
   /** Plans further dates when few are left, and updates the schedule. Idempotent. */
   refill(profileId: number, now: Date): Promise<void>;
-  /** The latest date of each profile, or of one, that was due at `dueBefore` and has no run; some hundreds at most. */
+  /** Each profile's latest date without a run up to `dueBefore`, for all profiles or one; at most some hundred. */
   missedRuns(dueBefore: Date, profileId?: number): Promise<MissedRun[]>;
-  /**
-   * Drops all dates up to `now` without a run, and records an event. Idempotent.
-   * @param latest - the latest of those dates
-   */
+  /** Drops all dates up to `now` without a run and records an event. Idempotent. @param latest - the latest of them */
   skipRun(profileId: number, latest: Date, now: Date): Promise<void>;
-  /** Schedules that should exist, by id, with the beginning of their notes. Leaves out profiles that just changed. */
+  /** Expected schedules by id, with the beginning of their notes. Omits profiles that have just changed. */
   expectedSchedules(now: Date): Promise<ReadonlyMap<string, string>>;
 }
 

@@ -4,21 +4,21 @@ import { recordEvent } from '../../persistence/events/events.repository.ts';
 import { isScheduleSyncPending } from '../../persistence/schedules/schedule-syncs.repository.ts';
 
 export interface RunRequest {
-  /** The date it was planned for, in whole seconds; null: a person or an event started it. */
+  /** The planned date, in whole seconds; null if a person or an event started the run. */
   scheduledTime: Date | null;
   now: Date;
   traceparent?: string | null;
-  /** Finds the activity that has to succeed on these computers first; absent or null: none. */
+  /** Finds the activity that must succeed on these computers first; absent or null for none. */
   prior?(computers: readonly number[]): Promise<number | null>;
 }
 
-/** `known`: that date has a run already. `busy`: every computer still has an open run; the date counts as used. */
+/** `known`: the date already has a run. `busy`: every computer still has an open run; the date counts as used. */
 export type RunOutcome = { activityId: number; computers: number } | 'known' | 'busy';
 
-/** Missed runs of a kind that one pass of the reconciler starts, at most. */
+/** Maximum number of missed runs that the reconciler starts per kind and pass. */
 export const MAX_MISSED_RUNS = 500;
 
-/** Records in the event log what the schedule of a profile did. */
+/** Records an action of a profile's schedule in the event log. */
 export function recordScheduleEvent(
   tx: Sql,
   entityType: 'ScriptProfile' | 'UsgProfile',
@@ -29,11 +29,7 @@ export function recordScheduleEvent(
   return recordEvent(tx, actor, { entityType, entityId: id, entityName: title, message });
 }
 
-/**
- * Whether an operator started a run at a time that is not planned. False while the schedule may be older than the last
- * edit of its profile.
- * @param run.editedAt - last edit of the profile
- */
+/** Whether an operator started an unplanned run. False while the schedule may predate the last edit of its profile. */
 export async function isOperatorRun(
   tx: Sql,
   scheduleId: string,

@@ -11,16 +11,15 @@ import { parseInstant } from '../../domain/common/instant.ts';
 
 const FIELD = 'body.schedule';
 
-/** Determines the dates of a profile. A start before its creation ran at once; a later one is a date itself. */
+/** The fields that determine a profile's dates. A start before creation ran at once; a later one is a date itself. */
 export type ProfileSchedule = Pick<UsgProfileRow, 'schedule' | 'timezone' | 'start_date' | 'creation_time'>;
 
 /**
- * Validates the schedule of a request.
- * @param change - of an existing profile; a new one whose start is past runs at once, and needs no further date
+ * Validates the schedule of a request, in a few milliseconds at most.
+ * @param change - of an existing profile; new profiles with a past start run at once and need no further date
  * @returns the dates of {@link planDates}
- * @throws {DomainError} InvalidParameter when it is no rule, or has no date from `now` on; IntervalTooShort
- * when two of the dates that it can have are closer than a week
- * @remarks Takes some milliseconds at most, whatever the rule.
+ * @throws {DomainError} InvalidParameter for an invalid rule, or one without a date from `now` on; IntervalTooShort
+ * when two possible dates are less than a week apart
  */
 export function planRequested(profile: ProfileSchedule, now: Date, { change }: { change: boolean }): Date[] {
   const rule = parseRule(profile.schedule);
@@ -39,11 +38,7 @@ export function planRequested(profile: ProfileSchedule, now: Date, { change }: {
   throw fieldError(FIELD, 'has no date from now on');
 }
 
-/**
- * The dates of a profile after `now`, from which its schedule, `next_run_time` and every refill follow.
- * @param profile - its rule was checked when it was stored
- * @returns at most {@link PLANNED_DATES}, ascending, each once
- */
+/** Up to {@link PLANNED_DATES} dates after `now`, ascending and distinct. @param profile - its rule was validated */
 export function planDates(profile: ProfileSchedule, now: Date): Date[] {
   const rule = parseRule(profile.schedule);
   if (isProblem(rule)) throw new Error(`a stored schedule is no rule: ${rule.message}`);
@@ -75,9 +70,7 @@ function tooOften(): DomainError {
 }
 
 /**
- * Reads a start time in whole seconds, the precision of schedules.
- * @param path - of the field in the request, for the error
- * @throws {DomainError} InvalidParameter when it is no time, or outside the years that schedules support
+ * Reads a start time in whole seconds. @throws {DomainError} InvalidParameter for times that schedules do not support
  */
 export function readScheduleMoment(path: string, text: string): Date {
   const moment = parseInstant(text);

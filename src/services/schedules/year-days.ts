@@ -7,18 +7,17 @@ import { isInWeeks } from '../../domain/schedules/week-number.ts';
 
 const { RRule } = rrule;
 
-/** From any year the next one would be after 9999, where the library stops: it only computes one year. */
+/** An interval that ends after one year: the library stops at the year 9999. */
 const ONE_YEAR_ONLY = 9999;
-/** Weeks of a year, and weekdays of a month. */
+/** Weeks in a year, and occurrences of a weekday. */
 const MOST_IN_YEAR = 53;
 const MOST_IN_MONTH = 5;
 
 /**
- * The days of a year that a rule allows. The rrule library follows RFC 5545 for BYMONTH, BYMONTHDAY, BYYEARDAY and BYDAY
- * within one year, but not for BYWEEKNO at the turn of a year and for numbered beside other weekdays: those are handled
- * here.
- * @param start - wall clock time of the start, in ms as if in UTC
- * @remarks The library is called at most once for each of the 28 kinds of years.
+ * The days of a year that a rule allows. The rrule library handles BYMONTH, BYMONTHDAY, BYYEARDAY and BYDAY within a
+ * year as RFC 5545 says, but not BYWEEKNO at the turn of a year, nor mixed weekdays with and without numbers: both are
+ * handled here. It is called once per kind of year (28) at most.
+ * @param start - local time of the start, in ms as if in UTC
  */
 export function daysOfYear(rule: RecurrenceRule, start: number): DaysOfYear {
   const parts = dayParts(rule, start);
@@ -32,7 +31,7 @@ export function daysOfYear(rule: RecurrenceRule, start: number): DaysOfYear {
   };
 }
 
-/** The days of a rule depend only on the first weekday of the year, and on which of it and its neighbours are leap years. */
+/** Only the first weekday and the leap years around it determine the days of a rule. */
 function kindOf(year: number): string {
   const isLeap = (of: number) => new Date(Date.UTC(of, 1, 29)).getUTCMonth() === 1;
   const newYear = new Date(Date.UTC(year, 0, 1));
@@ -50,7 +49,7 @@ function findDays(parts: DayParts, options: Partial<Options>, weekStart: Weekday
 
 function toOptions({ months, monthDays, yearDays, weekdays, isOrdinalOfMonth }: DayParts): Partial<Options> {
   const hasNumbers = weekdays?.some(({ ordinal }) => ordinal !== 0) ?? false;
-  // Without a choice of days the library would take the first of January.
+  // Without a selection of days the library would use the first of January.
   const days = weekdays ?? (monthDays || yearDays ? null : EVERY_DAY);
   return {
     freq: RRule.YEARLY,
@@ -58,7 +57,7 @@ function toOptions({ months, monthDays, yearDays, weekdays, isOrdinalOfMonth }: 
     byhour: 0,
     byminute: 0,
     bysecond: 0,
-    // With numbered weekdays a list of months makes the library count within months.
+    // With numbered weekdays, a list of months makes the library count within months.
     bymonth: months.length < 12 || (hasNumbers && isOrdinalOfMonth) ? [...months] : null,
     bymonthday: monthDays && [...monthDays],
     byyearday: yearDays && [...yearDays],
@@ -70,7 +69,7 @@ const EVERY_DAY: NonNullable<DayParts['weekdays']> = (['MO', 'TU', 'WE', 'TH', '
   (day) => ({ day, ordinal: 0 }),
 );
 
-/** Weekdays with and without a number exclude each other in the library: beside numbered ones the others get all numbers. */
+/** The library does not mix weekdays with and without numbers: the latter get all numbers. */
 function libraryDays(
   { day, ordinal }: { day: Weekday; ordinal: number },
   hasNumbers: boolean,
