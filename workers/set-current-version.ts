@@ -6,7 +6,7 @@ import { countBoundElsewhere, makeBuildCurrent, readCurrentBuild, waitForPollers
 import { throttledErrorLog } from './throttled-error-log.ts';
 import { findBundle } from './workflow-bundle.ts';
 
-const HELP = `npm run worker:make-current [-- --wait]
+const HELP = `npm run worker:set-current [-- --wait]
 
 The deploy step: gives workflows to the workers of this build. Waits up to a minute until they poll every task queue, and
 fails when they do not. Can be repeated.
@@ -17,7 +17,7 @@ fails when they do not. Can be repeated.
 const WAIT_MS = 60_000;
 const PAUSE_MS = 2_000;
 
-/** `npm run worker:make-current` */
+/** `npm run worker:set-current` */
 await runCommand(
   { name: 'make-current', role: 'temporal', help: HELP, flags: ['wait'] },
   async (config, logger, flags) => {
