@@ -36,7 +36,7 @@ export async function redactScript(
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
     requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
-    // Lanes come before all other rows; runs that begin until the script is locked are found behind the lock.
+    // Batches are locked before all other rows; runs that start until the script is locked are found afterwards.
     await lockBatchesOf(tx, caller.accountId, await findOpenRuns(tx, id));
     const script = await lockManageable(tx, caller, id);
     if (script.status === 'redacted') return;

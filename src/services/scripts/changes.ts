@@ -22,7 +22,7 @@ import type { AttachmentUpload, Script, ScriptPatch, ScriptRequest, ScriptsDeps 
 import { type AttachmentChange, readAttachments, readScriptBody, readUsername } from './fields.ts';
 import { readScript, requireRight, requireScript } from './reads.ts';
 
-/** Needed, besides ManageScript, to change code that profiles run. */
+/** Required, besides ManageScript, to change code that profiles run. */
 const CODE_OF_PROFILES: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
 
 const ROOT = 'global';
@@ -83,10 +83,7 @@ export async function lockManageable(tx: Sql, caller: Caller, id: number): Promi
   return requireScript(tx, caller, id);
 }
 
-/**
- * Only callers who may manage profiles may change code that active profiles run.
- * @throws {DomainError} Forbidden, with the profiles that the caller may see
- */
+/** Protects code that active profiles run. @throws {DomainError} Forbidden, with the profiles visible to the caller */
 function requireProfileRights(caller: Caller, script: ScriptWithCode): void {
   if (script.script_profiles.length === 0) return;
   const missing = CODE_OF_PROFILES.filter((permission) => !holdsIn(caller, permission, script.access_group_id));
@@ -99,13 +96,13 @@ function requireProfileRights(caller: Caller, script: ScriptWithCode): void {
   );
 }
 
-/** The part of an event that names the active profiles of a script; empty without any. */
+/** Part of an event that names a script's active profiles; empty without any. */
 export function profilesText(script: ScriptWithCode): string {
   if (script.script_profiles.length === 0) return '';
   return `, which the script profiles ${titlesOf(script)} run`;
 }
 
-/** Titles in one sentence, at most. */
+/** Maximum number of titles in one sentence. */
 const MAX_TITLES = 20;
 
 function titlesOf({ script_profiles: profiles }: ScriptWithCode): string {
@@ -141,7 +138,7 @@ async function readPatch(tx: Sql, caller: Caller, script: ScriptWithCode, patch:
   return { change, body: isNew ? given : null, attachments };
 }
 
-/** Null when the files stay as they are. */
+/** Null when the files do not change. */
 async function readFiles(
   tx: Sql,
   { id }: ScriptWithCode,
@@ -152,7 +149,7 @@ async function readFiles(
   return change.added.length > 0 || change.kept.length < present.length ? change : null;
 }
 
-/** Callers may manage scripts without ViewScript; their response contains the script all the same. */
+/** Callers may manage scripts without ViewScript; their response still contains the script. */
 async function readAsEditor(tx: Sql, caller: Caller, id: number): Promise<Script> {
   const asEditor: Caller = {
     ...caller,
@@ -170,7 +167,7 @@ async function withTitleConflict<T>({ db }: ScriptsDeps, work: (tx: Sql) => Prom
   }
 }
 
-/** Needed to move a script that has profiles into a group. */
+/** Required to move a script with profiles into a group. */
 const WITH_PROFILES: readonly Permission[] = ['ManageScript', ...CODE_OF_PROFILES];
 
 const PARTS: ReadonlyArray<readonly [keyof ScriptChange, string]> = [

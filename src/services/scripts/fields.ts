@@ -10,10 +10,7 @@ import type { AttachmentSize, NewAttachment } from '../../persistence/scripts/sc
 import { fieldError, fieldErrors } from '../common/fields.ts';
 import type { AttachmentUpload } from './model.ts';
 
-/**
- * Code and interpreter of a script's text.
- * @throws {DomainError} InvalidParameter when it does not begin with `#!` and an absolute path
- */
+/** @throws {DomainError} InvalidParameter unless the text begins with `#!` and an absolute path */
 export function readScriptBody(text: string): ScriptBody {
   const body = parseScript(text);
   if (!body) throw fieldError('body.code', 'must begin with a line of #! and the absolute path of an interpreter');
@@ -33,9 +30,9 @@ export interface AttachmentChange {
 
 /**
  * Validates the files of a request.
- * @param present - files that the script has
- * @throws {DomainError} InvalidParameter when there are too many or too large ones, names that no file can have or that
- * come twice, content that is no base64, or none for a file that is not there
+ * @param present - existing files of the script
+ * @throws {DomainError} InvalidParameter for too many or too large files, invalid or duplicate names, invalid base64,
+ * or a missing file without content
  * @see docs/api-conventions.md#limits-of-fields
  */
 export function readAttachments(

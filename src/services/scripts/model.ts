@@ -2,7 +2,6 @@ import type { ScriptWithCode } from '../../persistence/scripts/scripts.repositor
 import type { ActingQuery } from '../query/computer-queries.ts';
 import type { ActingDeps } from '../activities/computer-actions.ts';
 
-/** What the caller may do with the script. */
 export interface ScriptActions {
   redactable: boolean;
   editable: boolean;
@@ -22,7 +21,7 @@ export interface ScriptQuery {
   offset: number;
 }
 
-/** A file of a request; without content the existing file of that name stays. */
+/** A file of a request; without content the existing file of that name is kept. */
 export interface AttachmentUpload {
   filename: string;
   /** Base64. */
@@ -33,7 +32,7 @@ export interface ScriptRequest {
   title: string;
   /** Text with its `#!` line. */
   code: string;
-  /** Seconds; null for the default. */
+  /** In seconds; null for the default. */
   timeLimit: number | null;
   username: string | null;
   /** Name of an access group; null for the root. */
@@ -41,27 +40,25 @@ export interface ScriptRequest {
   attachments: readonly AttachmentUpload[];
 }
 
-/** Absent parts stay. */
+/** Absent parts do not change. */
 export interface ScriptPatch {
   title?: string | undefined;
   code?: string | undefined;
   timeLimit?: number | undefined;
   username?: string | undefined;
-  /** Name of an access group. */
   accessGroup?: string | undefined;
   /** Replaces all files of the script. */
   attachments?: readonly AttachmentUpload[] | undefined;
 }
 
-/** A request to run a script once. */
 export interface ScriptCommand {
   query: ActingQuery;
   username: string | null;
   timeLimit: number | null;
-  /** ISO 8601; null: at once. */
+  /** ISO 8601; null means immediately. */
   deliverAfter: string | null;
   windowMinutes: number;
-  /** Activity that has to succeed on each computer first; null for none. */
+  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   /** W3C trace context of the request. */
   traceparent: string | null;

@@ -26,14 +26,14 @@ export async function readScript(db: Sql, caller: Caller, id: number): Promise<S
   return toScript(caller, await requireScript(db, caller, id));
 }
 
-/** A script that the caller may see. @throws {DomainError} UnknownScript */
+/** A script that is visible to the caller. @throws {DomainError} UnknownScript */
 export async function requireScript(db: Sql, caller: Caller, id: number): Promise<ScriptWithCode> {
   const found = await findScript(db, scopeOf(caller), id);
   if (!found) throw new DomainError('UnknownScript', 'There is no such script');
   return found;
 }
 
-/** @throws {DomainError} Forbidden when the permission is not the caller's in the script's access group */
+/** @throws {DomainError} Forbidden without the permission in the script's access group */
 export function requireRight(caller: Caller, script: Pick<ScriptRow, 'access_group_id'>, permission: Permission): void {
   if (holds(caller, script, permission)) return;
   throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group of the script`);

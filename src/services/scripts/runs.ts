@@ -16,7 +16,7 @@ import type { ScriptCommand, ScriptsDeps } from './model.ts';
 import { readUsername } from './fields.ts';
 import { requireRight, requireScript } from './reads.ts';
 
-/** Computers of one request, at most. */
+/** Maximum number of computers per request. */
 const MAX_COMPUTERS = 100_000;
 
 export async function executeScript(
@@ -51,10 +51,7 @@ export async function executeScript(
   });
 }
 
-/**
- * The script as it is run now, kept from being changed until the transaction ends.
- * @throws {DomainError} ScriptArchived
- */
+/** The current script, locked against changes until the transaction ends. @throws {DomainError} ScriptArchived */
 export async function lockRunnable(tx: Sql, id: number): Promise<RunnableScript> {
   requireActive({ status: (await lockScript(tx, id, 'use')) ?? 'archived' });
   return (await readRunnableScript(tx, id))!;

@@ -8,41 +8,39 @@ import { archiveScript, redactScript } from './archive.ts';
 import { readFile, readScript, readScripts, readVersion, readVersions } from './reads.ts';
 import { executeScript } from './runs.ts';
 
-/** Scripts and runs of them. Whoever may not see a script gets UnknownScript. @see docs/api-conventions.md#scripts */
+/** Scripts that are not visible to the caller are reported as UnknownScript. @see docs/api-conventions.md#scripts */
 export interface ScriptsService {
   /** One page without code, newest first. */
   list(caller: Caller, query: ScriptQuery): Promise<{ count: number; results: Script[] }>;
   /** @throws {DomainError} UnknownScript */
   get(caller: Caller, id: number): Promise<Script>;
   /**
-   * Stores a script as version 1.
-   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), Forbidden when the caller may not manage scripts
-   * in that group, DuplicateScript
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateScript, Forbidden when the caller may
+   * not manage scripts in that group
    */
   create(caller: Caller, request: ScriptRequest): Promise<Script>;
   /**
-   * Changes a script; other code is a new version. What active profiles run, code and files, is changed by those alone
-   * who have ManageScriptProfile and ExecuteScript in the script's group too.
+   * Changed code becomes a new version. Code and files that active profiles run also require ManageScriptProfile and
+   * ExecuteScript in the script's group.
    * @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript
    */
   patch(caller: Caller, id: number, patch: ScriptPatch): Promise<Script>;
-  /** One page of the versions without code, newest first. @throws {DomainError} UnknownScript */
+  /** One page of versions without code, newest first. @throws {DomainError} UnknownScript */
   versions(caller: Caller, id: number, page: PageRequest): Promise<{ count: number; rows: ScriptVersionRow[] }>;
   /** @throws {DomainError} UnknownScript, UnknownScriptVersion */
   version(caller: Caller, id: number, version: number): Promise<ScriptVersionRow>;
-  /** The bytes of a file. @throws {DomainError} UnknownScript, UnknownScriptAttachment */
+  /** The content of a file. @throws {DomainError} UnknownScript, UnknownScriptAttachment */
   attachment(caller: Caller, id: number, attachment: number): Promise<Uint8Array>;
-  /** Puts a script and its profiles away for good. Idempotent. @throws {DomainError} UnknownScript, Forbidden */
+  /** Archives a script and its profiles permanently. Idempotent. @throws {DomainError} UnknownScript, Forbidden */
   archive(caller: Caller, id: number): Promise<void>;
   /**
-   * Archives a script and wipes its code and files wherever they are kept; operations that have not ended are canceled.
-   * Idempotent.
+   * Archives a script, deletes all copies of its code and files, and cancels open operations. Idempotent.
    * @param traceparent - W3C trace context of the request
    * @throws {DomainError} UnknownScript, Forbidden
    */
   redact(caller: Caller, id: number, traceparent: string | null): Promise<void>;
   /**
-   * Runs a script once on the computers a query means, all or none.
+   * Runs a script once on all computers of a query or on none.
    * @throws {DomainError} UnknownScript, ScriptArchived, InvalidParameter, InvalidQueryError, SavedSearchChanged,
    * Forbidden when the caller may not run scripts in the script's group or on one of the computers
    */

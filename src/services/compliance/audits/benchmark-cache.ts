@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import type { BenchmarkHead, Definition } from './report-content.ts';
 
 const MAX_HEADS = 8;
-/** Of the texts of one benchmark, in UTF-16 units. */
+/** Maximum text size per benchmark, in UTF-16 units. */
 const MAX_CHARS = 8 * 1024 * 1024;
 
-/**
- * Parsed benchmarks, by a digest of the bytes that reports begin with: nearly all of a report is the benchmark, which is
- * the same for all computers of a release.
- */
+/** Parsed benchmarks by digest. Most of a report is its benchmark, the same for all computers of a release. */
 export class BenchmarkCache {
   readonly #heads = new Map<string, BenchmarkHead>();
 
@@ -16,7 +13,7 @@ export class BenchmarkCache {
     return this.#heads.get(name) ?? null;
   }
 
-  /** Adds a benchmark; the oldest is dropped. */
+  /** Adds a benchmark and may drop the oldest. */
   add(name: string, head: BenchmarkHead): void {
     if (lengthOf(head.definitions.values()) > MAX_CHARS) return;
     this.#heads.set(name, head);

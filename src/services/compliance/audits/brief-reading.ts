@@ -4,9 +4,9 @@ import { BenchmarkCache } from './benchmark-cache.ts';
 import { catchInvalid, readContent } from './read-report.ts';
 import { ruleSetOf } from './rule-set.ts';
 
-/** A report on a rule set that the caller has already. */
+/** A report on a rule set that the caller already has. */
 export interface BriefReading {
-  /** Digest of the set, in hexadecimal. */
+  /** Hexadecimal digest of the set. */
   set: string;
   /** Letters of {@link RULE_RESULTS}, in the order of the set. */
   results: string;
@@ -14,10 +14,7 @@ export interface BriefReading {
 
 const MAX_SELECTIONS = 64;
 
-/**
- * Creates a reader that caches benchmarks and selections. For a rule set that the caller has, it returns only the results:
- * building and transferring the texts would cost as much as parsing the results.
- */
+/** For rule sets that the caller has, it returns results only: copying the texts would cost as much as parsing. */
 export function createBriefReader(): (report: Uint8Array, sets: readonly string[]) => AuditReading | BriefReading {
   const benchmarks = new BenchmarkCache();
   const selections = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** Texts of rules are truncated to so many UTF-16 units. */
+/** Rule texts are truncated to this many UTF-16 units. */
 const MAX_CHARS = 20_000;
 
 /** Collects the text of an element and its descendants on one line. */

@@ -27,37 +27,35 @@ export interface IngestDeps {
   sets?: KnownRuleSets;
 }
 
-/** Reports per transaction: enough to share its cost, few enough that a crash repeats little. */
+/** Reports per transaction: enough to share its cost, few enough to repeat after a crash. */
 const BATCH = 50;
-/** Texts of rules per transaction, in UTF-16 units; the rest waits. */
+/** Maximum size of rule texts per transaction, in UTF-16 units; the rest waits. */
 const BATCH_CHARS = 16 * 1024 * 1024;
-/** Agents send a report right after the result; after this time none is expected. */
+/** Agents send a report right after the result; later ones are not expected. */
 const REPORT_GRACE_MS = 30 * 60_000;
 const UNREPORTED_BATCH = 1_000;
 const UNSTORABLE = 'what it says cannot be stored';
 const NO_REPORT = 'The computer sent no report of its audit.';
 
-/** A claimed report of a run, parsed. */
+/** A claimed and parsed report. */
 interface ReadReport extends WaitingReport {
   account_id: number;
   run_id: number;
   found: Found | { reason: string };
 }
 
-/** The rules of a report, with a letter for each result. */
+/** The rules of a report with a letter per result. */
 interface Found {
   set: CatalogueRuleSet;
   results: string;
-  /** Length of new texts, in UTF-16 units. */
+  /** Size of new texts, in UTF-16 units. */
   newChars: number;
 }
 
 /**
- * Ingests some of the reports that agents sent: stores their rules and lets their computers pass or fail. A report that
- * cannot be parsed or stored makes its computer fail, with the reason.
+ * Ingests waiting reports: stores their rules and ends their operations, with a reason if a report is unusable.
  * @returns whether more may be waiting
- * @remarks One transaction, which also deletes the reports. May run concurrently. Memory is bounded: one report, and some
- * texts.
+ * @remarks One transaction, which also deletes the reports. May run concurrently, in bounded memory.
  * @see docs/api-conventions.md#usg-runs-and-results
  */
 export async function ingestReports(deps: IngestDeps): Promise<boolean> {
@@ -70,7 +68,7 @@ export async function ingestReports(deps: IngestDeps): Promise<boolean> {
   };
   return db.transaction(batch).catch((error: unknown) => {
     if (!isInvalidData(error)) throw error;
-    // A report that cannot be stored would block all others for ever.
+    // A report that cannot be stored would block all others forever.
     return db.transaction((tx) => ingestOne(tx, known));
   });
 }
@@ -118,10 +116,7 @@ async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets):
   return { set, results: rules.map(({ result }) => RULE_RESULTS[result]).join(''), newChars: textLength(rules) };
 }
 
-/**
- * Fails some of the computers whose audit succeeded half an hour ago without a report.
- * @returns whether there may be more
- */
+/** Fails audits that succeeded half an hour ago without a report. @returns whether there may be more */
 export async function failUnreported({ db, clock }: Pick<IngestDeps, 'db' | 'clock'>): Promise<boolean> {
   const now = clock.now();
   return db.transaction(async (tx) => {
@@ -159,7 +154,7 @@ async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promis
   await appendReasons(tx, reasons);
 }
 
-/** Id of the rule set of each valid report, by operation. */
+/** Ids of the rule sets of valid reports, by operation. */
 async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<number, number>> {
   const ids = new Map<number, number>();
   for (const accountId of [...new Set(reports.map(({ account_id }) => account_id))].sort((a, b) => a - b)) {

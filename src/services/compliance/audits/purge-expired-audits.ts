@@ -13,18 +13,17 @@ export interface AuditRetention {
   db: Database;
   clock: Clock;
   logger: Logger;
-  /** Of one call: results of computers, files and runs deleted at most. */
+  /** Per call: maximum number of results of computers, and of files and runs. */
   limits?: { results: number; objects: number };
 }
 
-/** Few enough rows to hold nobody up. */
+/** Small enough to keep locks short. */
 const LIMITS = { results: 5_000, objects: 20 };
 
 /**
- * Deletes some of what accounts do not keep any more: reports that are too old or show runs that are, then results and
- * runs; and files that nobody can find. In one transaction. A run that has not ended is kept.
+ * Deletes expired reports, results and runs that have ended, and unreachable files, in one transaction.
  * @returns how much was deleted, and whether there may be more
- * @remarks Safe to repeat and to run twice at once.
+ * @remarks Idempotent; may run concurrently.
  * @see docs/api-conventions.md#reports-and-files
  */
 export async function purgeExpiredAudits({

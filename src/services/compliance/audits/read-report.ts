@@ -7,18 +7,17 @@ import { type BenchmarkHead, InvalidReport, ReportContent } from './report-conte
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const CHUNK = 64 * 1024;
-/** Where the benchmark ends. */
+/** The end of the benchmark. */
 const TEST_RESULT = /<(?:[A-Za-z_][\w.-]{0,50}:)?TestResult[\s>]/;
-/** Declares entities or includes other documents; searched before the bytes are parsed as XML. */
+/** Declares entities or includes other documents; checked before the XML is parsed. */
 const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 
 /**
- * Parses the result file of an audit: the result of each selected rule in its last test result, with the texts of the rule
- * from the benchmark in the same file.
+ * Parses an audit's result file: results of selected rules in its last test result, with texts from its benchmark.
  * @param bytes - XCCDF results in UTF-8, alone or inside another document
- * @param known - benchmarks parsed before, whose part of the report is skipped
- * @returns a reason instead of rules when the report is larger than 32 MiB, not well-formed, nested more than 100 deep, has a
- * document type, entities, more than 10,000 rules or 16 MiB of their texts, or no result of any rule
+ * @param known - previously parsed benchmarks, which are skipped in the report
+ * @returns a reason instead of rules when the report is larger than 32 MiB, not well-formed, nested more than 100 deep,
+ * has a document type, entities, more than 10,000 rules or 16 MiB of their texts, or no result of any rule
  * @remarks Streaming and linear in the size; nothing is fetched or expanded. Never throws.
  * @see docs/agent-protocol.md#compliance-audits
  */
@@ -26,7 +25,7 @@ export function readAuditReport(bytes: Uint8Array, known = new BenchmarkCache())
   return catchInvalid(() => ({ rules: readContent(bytes, known).content.rules() }));
 }
 
-/** Returns the reason when the report is invalid, instead of throwing. */
+/** Returns the reason for an {@link InvalidReport} instead of throwing it. */
 export function catchInvalid<T>(read: () => T): T | { reason: string } {
   try {
     return read();
@@ -55,7 +54,7 @@ export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content
   const fresh = before || head.length === 0 ? null : content.head();
   const end = text.indexOf('>', head.length) + 1;
   feed(parser, report.subarray(head.length, end));
-  // A match in a comment or a quotation, or an unfinished tag, does not end the benchmark.
+  // A match in a comment, a quotation or an unfinished tag does not end the benchmark.
   if (fresh && content.isInTestResult) {
     known.add(benchmark, fresh);
     content.endBenchmark();

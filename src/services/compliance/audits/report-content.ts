@@ -12,13 +12,13 @@ const MAX_DEPTH = 100;
 const MAX_RULES = 10_000;
 const MAX_IDENTIFIERS = 200;
 const MAX_ID_CHARS = 500;
-/** Texts of all rules together, in UTF-16 units; several times those of the largest benchmarks. */
+/** Maximum size of all texts, in UTF-16 units; several times that of the largest benchmarks. */
 const MAX_TEXT_CHARS = 16 * 1024 * 1024;
 
-/** The report cannot be used; the message says why. */
+/** The report is unusable for the reason in the message. */
 export class InvalidReport extends Error {}
 
-/** A rule as a benchmark defines it. */
+/** A rule as defined in a benchmark. */
 export interface Definition {
   severity: RuleSeverity;
   title: string;
@@ -35,7 +35,7 @@ export interface BenchmarkHead {
 
 interface Verdict {
   rule: string;
-  /** Null: as the benchmark says. */
+  /** Null: as in the benchmark. */
   severity: RuleSeverity | null;
   identifiers: string[];
   result: RuleResult | 'notselected' | null;
@@ -51,7 +51,7 @@ export class ReportContent {
   /** Names of the open elements, as written. */
   readonly #open: string[];
   #verdicts: Verdict[] = [];
-  /** All rules so far come from a benchmark with a known digest. */
+  /** All rules so far are from a benchmark with a known digest. */
   #isOfBenchmark: boolean;
   #inTest = 0;
   #inItem = 0;
@@ -59,7 +59,7 @@ export class ReportContent {
   #verdict: Verdict | null = null;
   #capture: Capture | null = null;
 
-  /** @param head - of a benchmark parsed before */
+  /** @param head - of a previously parsed benchmark */
   constructor(head?: BenchmarkHead) {
     this.#open = [...(head?.open ?? [])];
     this.#definitions = new Map(head?.definitions);
@@ -126,12 +126,12 @@ export class ReportContent {
     return rules;
   }
 
-  /** Results of the rules, in the order of {@link rules}. */
+  /** Results in the order of {@link rules}. */
   results(): RuleResult[] {
     return this.#findings().map(({ result }) => result);
   }
 
-  /** Identifies the selected rules among those of the benchmark; null unless the benchmark defines all of them. */
+  /** Identifies the selected rules among those of the benchmark; null unless it defines all of them. */
   selection(): string | null {
     const findings = this.#findings();
     if (!this.#isOfBenchmark || !findings.every(({ rule }) => this.#definitions.has(rule))) return null;
@@ -199,7 +199,7 @@ export class ReportContent {
   }
 }
 
-/** Without the prefix, which differs between tools and versions of the format. */
+/** Removes the prefix, which differs between tools and versions of the format. */
 function local(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }

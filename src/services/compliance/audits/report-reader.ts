@@ -8,8 +8,7 @@ const LIMIT_MS = 30_000;
 const MEMORY_MB = 512;
 
 /**
- * Parses a report; never throws because of its content.
- * @param sets - digests of rule sets that the caller has: a report on one of them may come back as its results only
+ * Never throws because of the content. @param sets - digests of rule sets whose reports may be returned as results only
  */
 export type ReportReader = (report: Uint8Array, sets?: readonly string[]) => Promise<AuditReading | BriefReading>;
 

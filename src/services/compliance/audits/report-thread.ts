@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { createBriefReader } from './brief-reading.ts';
 
-/** A report, and digests of the rule sets that the caller has. */
+/** A report, and digests of the caller's rule sets. */
 export interface ReadingRequest {
   report: Uint8Array;
   sets: readonly string[];

@@ -3,7 +3,7 @@ import { type AuditedRule, textLength } from '../../../domain/compliance/audit-r
 import type { CatalogueRule, CatalogueRuleSet } from '../../../persistence/compliance/usg-rules.repository.ts';
 
 const MAX_SETS = 16;
-/** Of the texts of one set, in UTF-16 units. */
+/** Maximum text size per set, in UTF-16 units. */
 const MAX_CHARS = 8 * 1024 * 1024;
 
 /** The rules of a report as stored, without results. */
@@ -24,12 +24,11 @@ function toCatalogueRule({ result: _, ...rule }: AuditedRule): CatalogueRule {
 export class KnownRuleSets {
   #sets: ReadonlyMap<string, CatalogueRuleSet> = new Map();
 
-  /** A snapshot. */
   get all(): ReadonlyMap<string, CatalogueRuleSet> {
     return this.#sets;
   }
 
-  /** Adds a set; the oldest is dropped. */
+  /** Adds a set and may drop the oldest. */
   add(set: CatalogueRuleSet, rules: readonly AuditedRule[]): void {
     const digest = set.digest.toString('hex');
     if (this.#sets.has(digest) || textLength(rules) > MAX_CHARS) return;

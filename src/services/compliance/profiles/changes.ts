@@ -95,7 +95,7 @@ function checkPatch(profile: UsgProfileRow, patch: UsgProfilePatch, now: Date): 
   return planned === null ? change : { ...change, planned_dates: planned };
 }
 
-/** Dates of the changed schedule; null if it is not changed. */
+/** Dates of the changed schedule; null if it is unchanged. */
 function planPatched(profile: UsgProfileRow, { schedule, timezone }: UsgProfileChange, now: Date): Date[] | null {
   if (schedule === undefined && timezone === undefined) return null;
   const changed = { ...profile, schedule: schedule ?? profile.schedule, timezone: timezone ?? profile.timezone };
@@ -106,7 +106,7 @@ function planPatched(profile: UsgProfileRow, { schedule, timezone }: UsgProfileC
   throw fieldError('body.timezone', 'must leave the schedule a date from now on');
 }
 
-/** A date that is due stays due under another rule, in case its run has not started yet. */
+/** A due date remains due under another rule, in case its run has not started yet. */
 function keepDue({ planned_dates }: UsgProfileRow, dates: readonly Date[], now: Date): Date[] {
   const due = lastDueDate(planned_dates, now);
   return due === null ? [...dates] : [due, ...dates];

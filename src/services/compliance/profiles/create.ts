@@ -118,7 +118,7 @@ async function checkRequest(request: UsgProfileRequest, now: Date): Promise<Chec
   return { title, tags, mode, benchmark, timezone, startDate, plannedDates };
 }
 
-/** With a tailoring file any benchmark is accepted; blank counts as none. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
+/** Not validated with a tailoring file. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
 function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string {
   if (tailoringFile !== null) return benchmark?.trim() ? benchmark : CUSTOM_BENCHMARK;
   const known = BENCHMARKS.find((name) => name === benchmark);

@@ -5,7 +5,7 @@ import type { Database } from '../../../persistence/database/sql.ts';
 import type { Clock, FileStore } from '../../common/ports.ts';
 
 export interface UsgProfile extends Omit<UsgProfileRow, 'planned_dates' | 'start_date' | 'creator_id'> {
-  /** Computers it applies to now. */
+  /** Number of computers it applies to now. */
   associatedInstances: number;
   /** Null when archived or when its rule has ended. */
   nextRunTime: Date | null;
@@ -38,13 +38,12 @@ export interface UsgProfileRequest {
   tags: readonly string[];
   restartDelayHours: number;
   restartWindowMinutes: number;
-  /** XML text. */
   tailoringFile: string | null;
   /** W3C trace context of the request. */
   traceparent: string | null;
 }
 
-/** Absent parts stay. */
+/** Absent parts do not change. */
 export interface UsgProfilePatch {
   title?: string | undefined;
   allComputers?: boolean | undefined;

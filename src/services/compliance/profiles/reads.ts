@@ -40,7 +40,7 @@ export async function readProfile({ db, clock }: UsgProfilesDeps, caller: Caller
   return profile!;
 }
 
-/** A profile that the caller may see. @throws {DomainError} UnknownUsgProfile */
+/** A profile that is visible to the caller. @throws {DomainError} UnknownUsgProfile */
 export async function requireVisible(sql: Sql, caller: Caller, id: number): Promise<UsgProfileRow> {
   const scope = { accountId: caller.accountId, view: caller.groups('ViewUsgProfile') };
   const found = await findUsgProfile(sql, scope, id);
@@ -48,7 +48,7 @@ export async function requireVisible(sql: Sql, caller: Caller, id: number): Prom
   return found;
 }
 
-/** Adds computers and last runs, with two statements in all. */
+/** Adds computers and last runs, with two statements in total. */
 export async function toProfiles(
   sql: Sql,
   accountId: number,

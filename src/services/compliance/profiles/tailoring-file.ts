@@ -8,13 +8,13 @@ const CHUNK = 64 * 1024;
 const MAX_DEPTH = 100;
 /** Far more than any element of the format has. */
 const MAX_ATTRIBUTES = 100;
-/** Declares entities or includes other documents; searched before the text is parsed as XML. */
+/** Declares entities or includes other documents; checked before the XML is parsed. */
 const DECLARATION = /<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 const FOREIGN_NAMESPACE = /^http:\/\/www\.w3\.org\/(?:\d{4}\/XInclude|\d{4}\/XSL\/)/;
 const FIELD = 'body.tailoring_file';
 
 /**
- * Requires a tailoring file to be a plain XML document that other parsers can read safely.
+ * Requires a plain XML document that other parsers can read safely.
  * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
  * more than 100 attributes on an element, or has a document type, an entity, an instruction or an inclusion
  * @remarks Linear in its size, without blocking the event loop; nothing is fetched or expanded.

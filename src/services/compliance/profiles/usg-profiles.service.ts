@@ -7,24 +7,22 @@ import { listProfiles, readProfile } from './reads.ts';
 
 /** @see docs/api-conventions.md#usg-profiles */
 export interface UsgProfilesService {
-  /** One page, oldest first. @throws {DomainError} InvalidParameter when the pass rates exclude each other */
+  /** One page, oldest first. @throws {DomainError} InvalidParameter for an impossible range of pass rates */
   list(caller: Caller, query: UsgProfileQuery): Promise<{ count: number; results: UsgProfile[] }>;
   /** @throws {DomainError} UnknownUsgProfile */
   get(caller: Caller, id: number): Promise<UsgProfile>;
   /**
-   * Stores a profile; one whose start date is not ahead runs at once.
+   * Stores a profile and runs it immediately unless its start date lies ahead.
    * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownAccessGroup (400), Forbidden when the caller may
    * not manage profiles in that group
    */
   create(caller: Caller, request: UsgProfileRequest): Promise<UsgProfile>;
   /** @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort */
   patch(caller: Caller, id: number, patch: UsgProfilePatch): Promise<UsgProfile>;
-  /** Ends a profile for good. Idempotent; an open run goes on. @throws {DomainError} UnknownUsgProfile, Forbidden */
+  /** Permanent and idempotent; an open run continues. @throws {DomainError} UnknownUsgProfile, Forbidden */
   archive(caller: Caller, id: number): Promise<UsgProfile>;
   /**
-   * Starts a run outside the schedule.
-   * @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, ActivityInProgress when every computer still
-   * has an open run
+   * @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived; ActivityInProgress if all computers are busy
    */
   execute(
     caller: Caller,
@@ -33,7 +31,6 @@ export interface UsgProfilesService {
   ): Promise<BaseActivity>;
 }
 
-/** Makes the service. */
 export function createUsgProfilesService(deps: UsgProfilesDeps): UsgProfilesService {
   return {
     list: (caller, query) => listProfiles(deps, caller, query),

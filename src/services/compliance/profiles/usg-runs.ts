@@ -43,7 +43,7 @@ export interface UsgKindDeps extends UsgRunDeps {
   publicUrl: string;
 }
 
-/** USG profiles run at explicit dates of a recurrence rule; the plan is refilled as they pass. */
+/** USG profiles run at single dates of a recurrence rule; more are planned as these pass. */
 export function createUsgKind(deps: UsgKindDeps): ProfileKind {
   const { db } = deps;
   return {
@@ -74,7 +74,7 @@ function desiredSchedule(row: UsgProfileRow | null, now: Date, publicUrl: string
   };
 }
 
-/** Contains everything the dates depend on. In UTC it is what releases without time zones wrote. */
+/** Contains everything the dates depend on. UTC is omitted, as in earlier releases. */
 function noteOf({ mode, schedule, timezone }: Pick<UsgProfileRow, 'mode' | 'schedule' | 'timezone'>): string {
   const zone = timezone === UTC ? '' : ` in ${timezone}`;
   return `USG ${mode} by ${schedule}${zone}; further dates are added as these pass; `;
@@ -103,10 +103,10 @@ async function startDueRun(
 }
 
 /**
- * Starts a run of a profile on the computers it applies to now, except those that still have an open run of it.
+ * Starts a run on the computers a profile applies to, except those with an open run of it. Without computers, the
+ * activity has no operations and has succeeded.
  * @param profile - with its row locked, so that runs of one profile are created one after the other
- * @remarks Part of the caller's transaction. If the profile applies to no computer, the activity has no operations and
- * has succeeded.
+ * @remarks Part of the caller's transaction.
  * @see docs/api-conventions.md#usg-schedule
  */
 export async function startUsgRun(
@@ -151,7 +151,7 @@ async function createRunActivity(
       title: profile.title,
       mode: profile.mode,
       benchmark: profile.benchmark,
-      // A profile's own name may be longer than the name of a file on the computer can be.
+      // The profile's own name may be too long for a file on the computer.
       tailoring: content === null ? null : { name: `usg-tailoring-${profile.id}.xml`, content },
       restartDelayHours: profile.restart_deliver_delay,
       restartWindowMinutes: profile.restart_deliver_delay_window,

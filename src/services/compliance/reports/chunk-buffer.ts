@@ -1,6 +1,6 @@
 const CHUNK_BYTES = 128 * 1024;
 
-/** Collects the bytes of a file in one reused buffer and writes them in chunks, so that memory does not grow with the file. */
+/** Writes a file in chunks from one reused buffer, so that memory does not grow with the file. */
 export class ChunkBuffer {
   readonly #append: (chunk: Buffer) => Promise<void>;
   #collecting = Buffer.allocUnsafe(2 * CHUNK_BYTES);
@@ -15,7 +15,7 @@ export class ChunkBuffer {
     return this.#length >= CHUNK_BYTES;
   }
 
-  /** Reserves room for so many bytes, to be added with {@link add}. */
+  /** Reserves space for bytes to be added with {@link add}. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#collecting.length) return;
@@ -24,7 +24,7 @@ export class ChunkBuffer {
     this.#collecting = larger;
   }
 
-  /** Adds bytes for which room was reserved. */
+  /** Adds bytes for which space was reserved. */
   add(bytes: Uint8Array): void {
     this.#collecting.set(bytes, this.#length);
     this.#length += bytes.length;

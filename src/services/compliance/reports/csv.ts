@@ -68,11 +68,7 @@ export function ruleCells({ rule, severity, title, identifiers, description, rat
   return Buffer.from(`,${cells.slice(0, -2)},`);
 }
 
-/**
- * Writes the lines of one computer in one run, one for each rule.
- * @param rules - cells of the rules of its set, in order
- * @see docs/api-conventions.md#reports-and-files
- */
+/** Writes a line for each rule of one computer in one run. @see docs/api-conventions.md#reports-and-files */
 export function writeDetailedLines(
   chunks: ChunkBuffer,
   row: ReportRow,
@@ -93,7 +89,7 @@ export function writeDetailedLines(
   }
 }
 
-/** Cells of the rules of a set, and their total length. */
+/** Cells of the rules of a set, and their total size. */
 export interface RuleCells {
   cells: readonly Buffer[];
   bytes: number;

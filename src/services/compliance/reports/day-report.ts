@@ -11,11 +11,7 @@ import type { Caller, OpenFile } from '../../common/ports.ts';
 import { writeReport } from './generate.ts';
 import { publishReport, type ReportProducer } from './produce.ts';
 
-/**
- * Opens the report on a day with a finished run, or on such a run. It exists without being requested: it is written first
- * if there is none, or if a run of the day is missing from it or has changed.
- * @returns null when the path does not name such a day or run of a profile that the caller may see
- */
+/** Opens the report on a day or run that has finished; creates or updates it first. @returns null if there is none */
 export async function openDayReport(deps: ReportProducer, caller: Caller, path: string): Promise<OpenFile | null> {
   const named = readMomentReportPath(path);
   if (named === null) return null;

@@ -28,22 +28,21 @@ export interface ReportWriter {
 }
 
 export interface WriteObserver {
-  /** Called between chunks. @param share - 0 to 1, of the computers that have been written. @throws to end it */
+  /** Called between chunks. @param share - 0 to 1, of the computers that have been written. @throws to abort */
   onChunk(share: number): Promise<void>;
 }
 
-/** A report that is not published yet, with the state of its runs. */
+/** An unpublished report, with the state of its runs. */
 export interface WrittenReport {
   file: DraftFile;
   state: RunsState;
 }
 
 /**
- * Writes a report from one snapshot of all runs in its range.
+ * Writes a report from one snapshot of all runs in its range, in bounded memory. It is not accessible until it is
+ * published; an aborted one leaves nothing behind.
  * @param activityId - of the activity that writes it; null for a request
- * @throws what `watch` throws
- * @remarks Bounded memory, whatever the size. The file cannot be found before it is published; an aborted one leaves
- * nothing.
+ * @throws errors of `watch`
  */
 export async function writeReport(
   { db, files }: ReportWriter,
@@ -93,7 +92,7 @@ async function* writeRows(
   }
 }
 
-/** Computers of one release share their rules, so the latest sets are cached. */
+/** Caches the latest rule sets, which computers of one release share. */
 class RuleSetCache {
   readonly #tx: Sql;
   readonly #sets = new Map<number, RuleCells>();

@@ -23,10 +23,9 @@ const PROGRESS_INTERVAL_MS = 1_000;
 class ActivityEnded extends Error {}
 
 /**
- * Writes the report of an activity.
+ * Writes the report of an activity. Idempotent, also when run concurrently: the activity ends once, with one file.
  * @param check - called between chunks. @throws to abort
- * @returns the status of the activity afterwards; not `succeeded` if it was canceled meanwhile
- * @remarks Can be repeated and run concurrently: the activity ends once, with one file.
+ * @returns the final status of the activity; not `succeeded` if it was canceled meanwhile
  */
 export async function produceReport(
   deps: ReportProducer,
@@ -54,7 +53,7 @@ export async function produceReport(
 
 const FAILED_TEXT = 'The report could not be generated.';
 
-/** Ends the activity without a report, unless it has ended. @returns its status afterwards */
+/** Ends an open activity without a report. @returns its status afterwards */
 export async function endReport(
   { db, clock, files }: ReportProducer,
   activityId: number,
@@ -77,7 +76,7 @@ export async function publishReport(
   await setReportFile(tx, id, { id: fileId, fingerprint: state.fingerprint, oldestRun: state.oldest_run });
 }
 
-/** Updates the progress now and then, and aborts once the activity has ended. */
+/** Updates the progress occasionally, and aborts once the activity has ended. */
 function createProgressReporter({ db, clock }: ReportProducer, activityId: number, check: () => void) {
   let shownAt = performance.now();
   return async (share: number): Promise<void> => {

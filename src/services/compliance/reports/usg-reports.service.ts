@@ -24,9 +24,9 @@ import { openDayReport } from './day-report.ts';
 
 export interface UsgReportRequest {
   profileId: number;
-  /** ISO 8601; alone it stands for its day, minute or second. */
+  /** ISO 8601; alone it means its whole day, minute or second. */
   startDate: string;
-  /** ISO 8601, included. */
+  /** ISO 8601, inclusive. */
   endDate: string | null;
   detailed: boolean;
   /** W3C trace context of the request. */
@@ -38,16 +38,12 @@ export type UsgReportResponse = { path: string } | { activity: BaseActivity };
 
 export interface UsgReportsService {
   /**
-   * Answers with a report that is there and still true, with the activity that is making it, or with a new one.
-   * @throws {DomainError} UnknownUsgProfile; InvalidParameter for what is no date or an end before the start
+   * Returns an up-to-date report, or the existing or new activity that makes it.
+   * @throws {DomainError} UnknownUsgProfile; InvalidParameter for invalid dates or an end before the start
    * @see docs/api-conventions.md#reports-and-files
    */
   request(caller: Caller, request: UsgReportRequest): Promise<UsgReportResponse>;
-  /**
-   * A report or tailoring file by its path, which is looked up as it is. The report on a day with a run that
-   * has ended is written if need be.
-   * @throws {DomainError} NotFound when no profile that the caller may see has such a file
-   */
+  /** Opens a file by its path, writing missing day reports. @throws {DomainError} NotFound if missing or not visible */
   open(caller: Caller, path: string): Promise<OpenFile>;
 }
 
@@ -57,7 +53,6 @@ export interface UsgReportsDeps {
   files: FileStore;
 }
 
-/** Makes the service. */
 export function createUsgReportsService(deps: UsgReportsDeps): UsgReportsService {
   return {
     request: (caller, request) => requestReport(deps, caller, request),
@@ -104,7 +99,7 @@ function readRange({ startDate, endDate }: UsgReportRequest): ReportRange {
   return range;
 }
 
-/** Whole days have the short name; so has any longer stretch that takes in every run of its days. */
+/** Whole days have a short name, and so has any longer range that includes all runs of its days. */
 async function toReportKey(
   tx: Sql,
   profile: UsgProfileRow,

@@ -29,7 +29,7 @@ import type { ScriptProfile, ScriptProfilePatch, ScriptProfileRequest, ScriptPro
 import { requireProfile, toProfile } from './reads.ts';
 import { readTrigger } from './trigger-fields.ts';
 
-/** Needed in the access group of a script to manage its profiles. @see docs/api-conventions.md#permission-of-each-operation */
+/** Required to manage profiles. @see docs/api-conventions.md#permission-of-each-operation */
 const MANAGING: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
 
 export async function createProfile(

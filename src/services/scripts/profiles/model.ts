@@ -6,9 +6,9 @@ import type { ScriptsDeps } from '../model.ts';
 
 export interface ScriptProfile extends Omit<ScriptProfileRow, 'account_id' | 'access_group_id' | 'planned_until'> {
   state: TriggerState;
-  /** Computers it applies to now; none for one that runs at enrolments. */
+  /** Number of computers it applies to now; none if it runs at enrollments. */
   computers: number;
-  /** Null when there is none that the caller may see. */
+  /** Null if none is visible to the caller. */
   lastActivity: ParentActivity | null;
 }
 
@@ -21,7 +21,7 @@ export interface ScriptProfileQuery {
   offset: number;
 }
 
-/** Absent parts stay those of the trigger it replaces, if that has the same type. */
+/** Absent parts are taken from the previous trigger if it has the same type. */
 export interface TriggerRequest {
   type?: string | undefined;
   eventType?: string | undefined;
@@ -29,7 +29,6 @@ export interface TriggerRequest {
   timestamp?: string | undefined;
   /** ISO 8601. */
   startAfter?: string | undefined;
-  /** Cron text. */
   interval?: string | undefined;
 }
 
@@ -38,7 +37,7 @@ export interface ScriptProfileRequest {
   scriptId: number;
   allComputers: boolean;
   tags: readonly string[];
-  /** Seconds. */
+  /** In seconds. */
   timeLimit: number;
   username: string;
   /** IANA name; UTC by default. */
@@ -48,7 +47,7 @@ export interface ScriptProfileRequest {
   traceparent: string | null;
 }
 
-/** Absent parts stay. */
+/** Absent parts do not change. */
 export interface ScriptProfilePatch {
   title?: string | undefined;
   allComputers?: boolean | undefined;

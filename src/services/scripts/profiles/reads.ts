@@ -46,7 +46,7 @@ export async function readProfile({ db, clock }: ScriptProfilesDeps, caller: Cal
   return toProfile(db, caller, await requireProfile(db, caller, id), clock.now());
 }
 
-/** A profile that the caller may see. @throws {DomainError} UnknownScriptProfile */
+/** A profile that is visible to the caller. @throws {DomainError} UnknownScriptProfile */
 export async function requireProfile(sql: Sql, caller: Caller, id: number): Promise<ScriptProfileRow> {
   const found = await findScriptProfile(sql, visibleTo(caller), id);
   if (!found) throw new DomainError('UnknownScriptProfile', 'There is no such script profile');
@@ -71,7 +71,7 @@ export async function toProfile(sql: Sql, caller: Caller, row: ScriptProfileRow,
   return profile!;
 }
 
-/** Adds computers, states and last activities, with three statements in all. */
+/** Adds computers, states and last activities, with three statements in total. */
 async function toProfiles(
   sql: Sql,
   caller: Caller,

@@ -37,7 +37,7 @@ export interface ScriptKindDeps extends ProfileRunDeps {
   logger: Logger;
 }
 
-/** Script profiles have one date, calendars of cron text in UTC, or the next dates of cron text in another time zone. */
+/** Script profiles have one date, calendars of cron text in UTC, or the next dates of cron text in another zone. */
 export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
   const { db } = deps;
   return {
@@ -148,7 +148,7 @@ function isDueDate({ due_at: due }: ScriptProfileRow, scheduledTime: Date): bool
   return due?.getTime() === scheduledTime.getTime();
 }
 
-/** Why no run is started; null: one is. @param given.isByOperator - an operator started it, planned or not */
+/** Null if the run may start. @param given.isByOperator - an operator started it, planned or not */
 function reasonNotToRun(
   profile: ScriptProfileRow,
   { scheduledTime, now, isByOperator }: Omit<Due, 'profileId'> & { isByOperator: boolean },

@@ -25,12 +25,11 @@ export interface ProfileRunDeps {
 }
 
 /**
- * Starts the run of one date on the computers a profile applies to now: at most `maxComputers`, with the lowest ids. A
- * recurring profile leaves out computers that still have an open run of it; a one-time profile does not.
- * @param profile - with its script and then its row locked, so that its runs are created one after the other
+ * Starts a run on up to `maxComputers` computers a profile applies to, lowest ids first. Recurring profiles skip
+ * computers with an open run. Without computers, the activity has no operations and has succeeded.
+ * @param profile - locked after its script, so that its runs are created one after the other
  * @throws {DomainError} ScriptArchived
- * @remarks Part of the caller's transaction. If the profile applies to no computer, the activity has no operations and has
- * succeeded.
+ * @remarks Part of the caller's transaction.
  * @see docs/api-conventions.md#script-profile-fields
  */
 export async function startProfileRun(
@@ -52,9 +51,9 @@ export async function startProfileRun(
 }
 
 /**
- * Runs a profile on computers that have just been accepted, in several runs if they exceed the limit of one.
- * @param computers - of the profile's scope, ascending
- * @remarks Part of the transaction that accepts them, which has locked the fleet, the script and the profile.
+ * Runs a profile on newly accepted computers in its scope, in several runs if they exceed the limit of one.
+ * @param computers - ascending
+ * @remarks Part of the accepting transaction, which has locked the fleet, the script and the profile.
  */
 export async function startEnrolmentRuns(
   tx: Sql,

@@ -17,7 +17,7 @@ export interface ScriptProfilesService {
   readonly limits: ScriptProfileLimits;
   /** One page, newest first. */
   list(caller: Caller, query: ScriptProfileQuery): Promise<{ count: number; results: ScriptProfile[] }>;
-  /** One page of the profiles of a script, archived ones too, newest first. @throws {DomainError} UnknownScript */
+  /** One page of a script's profiles, including archived ones, newest first. @throws {DomainError} UnknownScript */
   listOfScript(
     caller: Caller,
     scriptId: number,
@@ -26,22 +26,21 @@ export interface ScriptProfilesService {
   /** @throws {DomainError} UnknownScriptProfile */
   get(caller: Caller, id: number): Promise<ScriptProfile>;
   /**
-   * Stores a profile.
    * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownScript, ScriptArchived, Forbidden when the caller
    * may not manage profiles or run scripts in the script's group, ProfileLimitReached, DuplicateScriptProfile
    */
   create(caller: Caller, request: ScriptProfileRequest): Promise<ScriptProfile>;
   /**
-   * Changes a profile; its trigger may become one of any type.
+   * Changes a profile, including the type of its trigger.
    * @throws {DomainError} UnknownScriptProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort,
    * DuplicateScriptProfile
    */
   patch(caller: Caller, id: number, patch: ScriptProfilePatch): Promise<ScriptProfile>;
-  /** Ends a profile for good. Idempotent; an open run goes on. @throws {DomainError} UnknownScriptProfile, Forbidden */
+  /** Permanent and idempotent; an open run continues. @throws {DomainError} UnknownScriptProfile, Forbidden */
   archive(caller: Caller, id: number): Promise<void>;
-  /** One page of the activities that its runs made, newest first. @throws {DomainError} UnknownScriptProfile */
+  /** One page of its runs, newest first. @throws {DomainError} UnknownScriptProfile */
   activities(caller: Caller, id: number, page: PageRequest): Promise<{ count: number; results: ParentActivity[] }>;
-  /** @returns the query that means the computers of a profile. @throws {DomainError} UnknownScriptProfile */
+  /** @returns the query for the computers of a profile. @throws {DomainError} UnknownScriptProfile */
   computersQuery(caller: Caller, id: number): Promise<string>;
 }
 

@@ -18,17 +18,16 @@ import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
 
 export type RecurringTrigger = Extract<Trigger, { type: 'recurring' }>;
 
-/** Locks a profile for a run: first its script against changes, then its row. Null when there is none. */
+/** Locks a profile for a run: first its script, then its row. Null if it does not exist. */
 export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProfileRow | null> {
   await lockScriptOfProfile(tx, profileId);
   return lockScriptProfile(tx, profileId);
 }
 
 /**
- * Sets the next date of a profile by its trigger and updates its schedule, in the transaction that set the trigger. A
- * time in the past runs at once.
+ * Sets a profile's next date from its trigger and updates its schedule, in the transaction that set the trigger. A past
+ * time runs immediately; a due date without a run remains due under another cron text.
  * @param profile - from {@link lockForRun}, or just inserted
- * @remarks A date that is due but has not run yet stays due under another cron text.
  */
 export async function enableTrigger(
   tx: Sql,
@@ -54,10 +53,7 @@ export async function enableTrigger(
   await enqueueScheduleSync(tx, scheduleIdOf('script', profile.id), now);
 }
 
-/**
- * The next dates of a trigger whose time zone has clock changes: the server's calendars leave out times that clocks skip
- * and run twice at times that they show twice. Null in UTC, where calendars are used.
- */
+/** The next dates in a zone with clock changes: calendars would omit skipped times and repeat others. Null in UTC. */
 export function singleDates(trigger: RecurringTrigger, now: Date): Date[] | null {
   if (isUtc(trigger.timezone)) return null;
   return nextZonedDates(zonedCalendars(trigger), firstDateAfter(trigger.startAfter, now), PLANNED_DATES);
@@ -86,10 +82,7 @@ export function runsOf(profile: Pick<ScriptProfileRow, 'id' | 'trigger_number'>)
   return { profileId: profile.id, triggerNumber: profile.trigger_number };
 }
 
-/**
- * The first date after `now` at which a recurring trigger may run; null when there is none.
- * @param latest - date of the latest run; the next one is at least `minIntervalMinutes` later
- */
+/** A trigger's first date after `now`, at least `minIntervalMinutes` after the `latest` run; null for none. */
 export function nextDue(
   trigger: RecurringTrigger,
   now: Date,

@@ -10,15 +10,14 @@ import { readScheduleMoment } from '../../schedules/recurring-dates.ts';
 import type { TriggerRequest } from './model.ts';
 
 const FIELD = 'body.trigger';
-/** Runs between which gaps are checked. */
+/** Number of runs whose distances are checked. */
 const CHECKED_RUNS = 100;
 
 /**
  * Reads the trigger of a request.
- * @param before - the trigger it replaces; if both are recurring, absent parts come from it
+ * @param before - the previous trigger; if both are recurring, it supplies absent parts
  * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing, wrong or of another type, or it
- * never runs;
- * IntervalTooShort when two of its next hundred runs are closer than `minIntervalMinutes`
+ * never runs; IntervalTooShort when two of its next hundred runs are closer than `minIntervalMinutes`
  */
 export function readTrigger(
   request: TriggerRequest,
@@ -50,7 +49,7 @@ export function readTrigger(
   }
 }
 
-/** Fields with the trigger type they belong to and their names in requests. */
+/** Fields with their trigger types and names in requests. */
 const FIELDS = {
   eventType: { type: 'event', name: 'event_type' },
   timestamp: { type: 'one_time', name: 'timestamp' },
@@ -69,10 +68,7 @@ function rejectOtherFields(request: TriggerRequest, type: string | undefined): v
   );
 }
 
-/**
- * State of a profile's trigger, from which `last_run`, `next_run` and `is_finished` come.
- * @see docs/api-conventions.md#triggers-and-runs
- */
+/** The source of `last_run`, `next_run` and `is_finished`. @see docs/api-conventions.md#triggers-and-runs */
 export function triggerState(
   profile: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'due_at' | 'archived'>,
   now: Date,
@@ -82,7 +78,7 @@ export function triggerState(
   return { lastRun, nextRun: archived || isFinished || due === null ? null : nextRun(trigger, due, now), isFinished };
 }
 
-/** The due date; while its run is being started, the one after it. */
+/** The due date; while its run is being started, the following one. */
 function nextRun(trigger: Trigger, due: Date, now: Date): Date | null {
   return trigger.type !== 'recurring' || due > now ? due : nextCronDate(trigger, now);
 }
@@ -108,7 +104,7 @@ function checkGaps(
 ): void {
   const path = `${FIELD}.interval`;
   const { calendars } = zonedCalendars({ interval, timezone });
-  // Gaps by what clocks show: a change of clocks does not make them shorter.
+  // Distances in local time, which clock changes do not shorten.
   const from = wallClockAt(timezone, firstDateAfter(startAfter, now).getTime());
   const dates = nextCalendarDates(calendars, new Date(from), CHECKED_RUNS);
   if (dates.length === 0) throw fieldError(path, 'has no run before the year 2100');
