@@ -1,8 +1,8 @@
-/** Bytes that are not one well-formed value within the limits, or a value the encoding has no form for. */
+/** Bytes that are not one well-formed value within the limits, or a value that cannot be encoded. */
 export class BpickleError extends Error {
-  /** Where in the input, in bytes; -1 when writing. */
+  /** Offset in the input in bytes; -1 when writing. */
   readonly offset: number;
-  /** Nothing is wrong but that there is too much of it. */
+  /** The input is valid but exceeds a limit. */
   readonly isTooMuch: boolean;
 
   constructor(message: string, offset: number, isTooMuch = false) {

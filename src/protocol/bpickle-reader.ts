@@ -3,15 +3,14 @@ import { BpickleError } from './bpickle-error.ts';
 import { Scanner } from './bpickle-scanner.ts';
 import { BFloat, type BObject, BTuple, type BValue, emptyDict } from './values.ts';
 
-/** What the reader rejects beyond malformed bytes. */
 export interface DecodeLimits {
   /** Levels of nesting. Default 64. */
   maxDepth?: number;
-  /** Values in all, keys included, so that a small input cannot become a huge object. Default 1,000,000. */
+  /** Total values including keys, so that a small input cannot become a huge object. Default 1,000,000. */
   maxValues?: number;
-  /** Dicts in all, each of which takes some hundred times its bytes. Default 100,000. */
+  /** Total dicts, each of which takes some hundred times its bytes. Default 100,000. */
   maxDicts?: number;
-  /** Keep byte-string keys as Buffers (the dict then is a Map) instead of turning them into text. Default false. */
+  /** Keep byte-string keys as Buffers (the dict then is a Map) instead of converting them to text. Default false. */
   rawKeys?: boolean;
   /** Read halves of surrogate pairs, which are invalid in UTF-8, as replacement characters. Default false. */
   replaceSurrogates?: boolean;
@@ -36,7 +35,7 @@ const DICT = 0x64;
 /**
  * Reads exactly one value that fills the whole input. Byte strings are views into `buffer`.
  * @throws {BpickleError} on trailing bytes, unknown type bytes, missing terminators, lengths beyond the input, invalid
- *   UTF-8, byte-string keys that are not ASCII, and everything beyond `limits`; in time linear in the input
+ * UTF-8, byte-string keys that are not ASCII, and input beyond `limits`; in time linear in the input
  * @remarks Keys need no order; of equal keys the last wins, as in the agents.
  * @see docs/agent-protocol.md#encoding
  */
@@ -45,16 +44,16 @@ export function decode(buffer: Uint8Array, limits: DecodeLimits = {}): BValue {
   return new Reader(buffer, { ...DEFAULTS, ...limits }).readWhole();
 }
 
-/** A dict, or as much of its beginning as could be read. */
+/** A dict, or its readable beginning. */
 export interface PartialDict {
-  /** Whole entries; the last one may be a list with only those of its items that are whole. */
+  /** Whole entries; the last one may be a list of its whole items only. */
   value: BValue;
-  /** Why reading ended before the dict did; null if it did not. */
+  /** Why reading stopped before the end of the dict; null if complete. */
   error: BpickleError | null;
 }
 
 /**
- * Reads a dict that may be cut off or have more values than the limits allow, and yields to the event loop every few
+ * Reads a dict that may be truncated or have more values than the limits allow, and yields to the event loop every few
  * milliseconds. Reports malformed input in its result.
  */
 export async function decodePartialDict(buffer: Uint8Array, limits: DecodeLimits = {}): Promise<PartialDict> {
@@ -120,7 +119,7 @@ class Reader {
     this.#reported = { valuesLeft: this.#valuesLeft, dictsLeft: this.#dictsLeft };
   }
 
-  /** A list becomes part of the dict before its items are read, so that a cut-off one keeps them. */
+  /** A list becomes part of the dict before its items are read, so that a truncated one keeps them. */
   *#topLevelEntry(entries: DictBuilder): Generator<void, void> {
     const key = this.#key(2);
     if (this.#scanner.next !== LIST) {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { BpickleError } from './bpickle-error.ts';
 import { BFloat } from './values.ts';
 
-/** Parsing digits takes more than linear time; no field of the protocol comes near. */
+/** Parsing digits takes more than linear time; all fields of the protocol are far shorter. */
 const MAX_INT_CHARACTERS = 400;
 const MAX_FLOAT_CHARACTERS = 64;
 const MAX_LENGTH_DIGITS = 10;
@@ -14,10 +14,9 @@ const COLON = 0x3a;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Reads scalars, one after another, from a buffer. Every method throws a {@link BpickleError} on malformed bytes. */
+/** Reads consecutive scalars from a buffer. Every method throws a {@link BpickleError} on malformed bytes. */
 export class Scanner {
   readonly #bytes: Buffer;
-  /** The next byte to read. */
   offset = 0;
 
   constructor(bytes: Uint8Array) {
@@ -28,7 +27,7 @@ export class Scanner {
     return this.#bytes.length;
   }
 
-  /** The next byte, undefined at the end. */
+  /** The next byte; undefined at the end. */
   get next(): number | undefined {
     return this.#bytes[this.offset];
   }
@@ -57,7 +56,7 @@ export class Scanner {
     const text = this.#readNumber(MAX_INT_CHARACTERS);
     if (!INT.test(text)) throw this.error('not an integer');
     const value = Number(text);
-    // Adding 0 turns -0 into the integer it stands for.
+    // Adding 0 turns -0 into the integer 0.
     return Number.isSafeInteger(value) ? value + 0 : BigInt(text.startsWith('+') ? text.slice(1) : text);
   }
 
@@ -83,7 +82,7 @@ export class Scanner {
     const start = this.offset;
     const value = this.#bytes.toString('utf8', start, end);
     this.offset = end;
-    // The decoder writes U+FFFD for what it cannot read, so only text that has one needs the slower check.
+    // The decoder writes U+FFFD for invalid bytes, so only text that contains it needs the slower check.
     if (!value.includes('\ufffd')) return value;
     const bytes = this.#bytes.subarray(start, end);
     if (isUtf8(bytes)) return value;
@@ -92,7 +91,7 @@ export class Scanner {
     return replaced;
   }
 
-  /** Reads `<length>:` and returns where the string ends. */
+  /** Reads `<length>:` and returns the end of the string. */
   #readLength(): number {
     let length = 0;
     const start = this.offset;
@@ -125,7 +124,7 @@ export class Scanner {
 const SURROGATES = /\xed[\xa0-\xbf][\x80-\xbf]/g;
 const REPLACEMENT = '\xef\xbf\xbd';
 
-/** Text with replacement characters for surrogates; null if it is not UTF-8 even then. */
+/** Text with replacement characters for surrogates; null if it is otherwise invalid UTF-8. */
 function withoutSurrogates(bytes: Buffer): string | null {
   const replaced = Buffer.from(bytes.toString('latin1').replace(SURROGATES, REPLACEMENT), 'latin1');
   return isUtf8(replaced) ? replaced.toString('utf8') : null;

@@ -104,7 +104,7 @@ class Writer {
   }
 }
 
-/** The shortest decimal that reads back, as the agents' language writes it: exponents from 1e16 and below 1e-4. */
+/** The shortest decimal that round-trips, formatted as by the agents: exponents from 1e16 and below 1e-4. */
 function floatText(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
@@ -149,7 +149,7 @@ function numberOf(value: BValue): number | bigint | null {
   return value instanceof BFloat ? value.value : null;
 }
 
-/** Keys of different kinds have no order of their own; any fixed one will do. */
+/** Keys of different kinds have no natural order; any fixed one will do. */
 function rank(value: BValue): number {
   if (value === null) return 0;
   if (numberOf(value) !== null) return 1;

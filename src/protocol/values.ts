@@ -1,10 +1,8 @@
 /**
- * A value of the agents' wire encoding.
- *
- * Text is a string and a byte string a Buffer (any Uint8Array when writing); an integer is a number, or a bigint beyond
- * 2^53-1; floats and tuples have classes of their own, because the wire tells `1` from `1.0` and a list from a tuple.
- * A dict whose keys are all text is an object without prototype, so that a key `__proto__` is a key like any other;
- * any other dict is a Map.
+ * A value of the agents' wire encoding. Text is a string and a byte string a Buffer (any Uint8Array when writing). An
+ * integer is a number, or a bigint beyond 2^53-1. Floats and tuples have their own classes, because the encoding
+ * distinguishes `1` from `1.0` and lists from tuples. A dict whose keys are all text is an object without prototype, so
+ * that `__proto__` is an ordinary key; any other dict is a Map.
  */
 export type BValue =
   | null
@@ -19,12 +17,12 @@ export type BValue =
   | BObject
   | Map<BValue, BValue>;
 
-/** A dict with text keys. Read ones have no prototype. */
+/** A dict with text keys, without a prototype when read. */
 export interface BObject {
   [key: string]: BValue;
 }
 
-/** A float; integers never travel as one. */
+/** A float; integers are never encoded as floats. */
 export class BFloat {
   readonly value: number;
 
@@ -33,7 +31,7 @@ export class BFloat {
   }
 }
 
-/** A tuple: what package ranges and graph points are. */
+/** A tuple, used for package ranges and graph points. */
 export class BTuple {
   readonly items: BValue[];
 
@@ -42,12 +40,12 @@ export class BTuple {
   }
 }
 
-/** Makes an empty dict that is safe for keys from outside. */
+/** Creates an empty dict that is safe for keys from outside. */
 export function emptyDict(): BObject {
   return Object.create(null) as BObject;
 }
 
-/** Tells whether `value` is a dict whose keys are all text. */
+/** Whether `value` is a dict whose keys are all text. */
 export function isDict(value: BValue | undefined): value is BObject {
   return (
     typeof value === 'object' &&

@@ -17,7 +17,7 @@ const MAX_PREFERENCE = 1_000_000;
 const CODES = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 const MAX_TAG_LIST = 100_000;
 
-/** Reads `computer-info`; only what changed is in it. */
+/** Reads `computer-info`, which contains only changes. */
 export function readComputerInfo(message: BObject, facts: Facts, faults: MessageFaults): void {
   const columns: ComputerColumns = {};
   const hostname = lenientText(message['hostname'] ?? undefined, MAX_NAME, { what: 'the host name', faults });
@@ -38,7 +38,7 @@ export function readComputerInfo(message: BObject, facts: Facts, faults: Message
   if (annotations) facts.annotations = annotations;
 }
 
-/** Never cut: it identifies the machine. */
+/** Never truncated: it identifies the machine. */
 function readMachineId(message: BObject, faults: MessageFaults): string | null | undefined {
   const value = message['machine-id'];
   if (value === undefined || value === null) return value;
@@ -63,7 +63,7 @@ function readAnnotations(message: BObject, faults: MessageFaults): Record<string
         const name = toText(key, 'the name of an annotation', MAX_NAME);
         const text = lenientText(value, MAX_ANNOTATION, { what: 'an annotation', faults, item: itemName });
         if (text === null) throw new MalformedMessage('an annotation must be text');
-        // Agents read annotations from files, with the newline that ends them.
+        // Agents read annotations from files, with the final newline.
         return [name, text.replace(/\n$/, '')];
       },
     },
@@ -71,7 +71,6 @@ function readAnnotations(message: BObject, faults: MessageFaults): Record<string
   return entries.length === 0 && Object.keys(given).length > 0 ? null : Object.fromEntries(entries);
 }
 
-/** Reads `distribution-info`. */
 export function readDistribution(message: BObject, facts: Facts, faults: MessageFaults): void {
   const shown = (key: string) => lenientText(message[key], MAX_NAME, { what: key, faults });
   const release = shown('release');
@@ -86,7 +85,6 @@ export function readDistribution(message: BObject, facts: Facts, faults: Message
   facts.computer.distribution_info = info;
 }
 
-/** Reads `cloud-instance-metadata`. */
 export function readCloudInstance(message: BObject, facts: Facts, faults: MessageFaults): void {
   const metadata: { [key: string]: Json } = {};
   for (const key of ['instance-id', 'instance-type', 'ami-id']) {
@@ -97,14 +95,13 @@ export function readCloudInstance(message: BObject, facts: Facts, faults: Messag
   facts.computer.cloud_instance_metadata = metadata;
 }
 
-/** Reads `update-manager-info`. */
 export function readUpdateManager(message: BObject, facts: Facts, faults: MessageFaults): void {
   const prompt = lenientText(message['prompt'], 64, { what: 'prompt', faults });
   faults.requireUsable(prompt !== null);
   facts.computer.update_manager_prompt = prompt;
 }
 
-/** Reads `reboot-required-info`; only what changed is in it. */
+/** Reads `reboot-required-info`, which contains only changes. */
 export function readRebootRequired(message: BObject, facts: Facts, faults: MessageFaults): void {
   const columns: ComputerColumns = {};
   const flag = lenientBoolean(message['flag'], { what: 'flag', faults });
@@ -131,7 +128,7 @@ export function readRebootRequired(message: BObject, facts: Facts, faults: Messa
   Object.assign(facts.computer, columns);
 }
 
-/** Reads `computer-tags`: the tags configured on the machine itself. */
+/** Reads `computer-tags`, the tags configured on the machine itself. */
 export function readTags(message: BObject, facts: Facts, faults: MessageFaults): void {
   const list = lenientText(message['tags'], MAX_TAG_LIST, { what: 'tags', faults });
   faults.requireUsable(list !== null);
@@ -140,7 +137,7 @@ export function readTags(message: BObject, facts: Facts, faults: MessageFaults):
 
 const TAG = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*$/u;
 
-/** Reads a comma-separated list. Malformed tags, and those beyond the limit, are left out. */
+/** Reads a comma-separated list without malformed tags and those beyond the limit. */
 export function readTagList(list: string | null, faults: MessageFaults): string[] {
   const given = (list ?? '').split(',').map((tag) => tag.trim());
   const tags = [...new Set(given.filter((tag) => TAG.test(tag) && tag.length <= 255))].slice(0, MAX_TAGS);
@@ -151,7 +148,7 @@ export function readTagList(list: string | null, faults: MessageFaults): string[
   return tags;
 }
 
-/** Reads `snap-info`: the identity that the store gave the device. */
+/** Reads `snap-info`, the identity that the store gave the device. */
 export function readSnapDevice(message: BObject, facts: Facts, faults: MessageFaults): void {
   const device: { [key: string]: Json } = {};
   for (const key of ['brand', 'model', 'serial']) {
@@ -163,7 +160,6 @@ export function readSnapDevice(message: BObject, facts: Facts, faults: MessageFa
   facts.inventory.snap_device = { ...(isJsonObject(earlier) ? earlier : {}), ...device };
 }
 
-/** Reads `apt-preferences`. */
 export function readAptPreferences(message: BObject, facts: Facts, faults: MessageFaults): void {
   const data = message['data'];
   if (data === undefined || data === null) {
@@ -190,7 +186,7 @@ export function readAptPreferences(message: BObject, facts: Facts, faults: Messa
   facts.inventory.apt_preferences = Object.fromEntries(files);
 }
 
-/** Reads `package-reporter-result`; its time is that of the computer's clock. */
+/** Reads `package-reporter-result`; its time comes from the computer's clock. */
 export function readPackageReport(message: BObject, facts: Facts, faults: MessageFaults): void {
   const given = message['code'];
   if (given === undefined || given === null) throw new MalformedMessage('a code is missing');
@@ -199,7 +195,7 @@ export function readPackageReport(message: BObject, facts: Facts, faults: Messag
   faults.requireUsable(code !== null || err !== null);
   facts.inventory.package_report = {
     code,
-    // Agents cut it themselves and append a note, hence the higher limit above.
+    // Agents truncate it themselves and append a note, hence the higher limit above.
     err: shorten(err ?? '', MAX_REPORT_ERROR),
     report_timestamp: toNumberOrNull(message['report-timestamp']),
   };

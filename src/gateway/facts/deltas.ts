@@ -4,7 +4,7 @@ export interface ReportedProcess {
   state: string;
   uid: number | null;
   gid: number | null;
-  /** Seconds since the epoch, as the agent reports it and wants it back with a signal. */
+  /** Seconds since the epoch, as reported by the agent and required for signals. */
   startTime: number;
   vmSize: number | null;
   cpuUtilisation: number | null;
@@ -56,7 +56,7 @@ export interface PackageDescription {
   relations: Array<[number, string]>;
 }
 
-/** A request for `package-ids`; null in place of unusable entries. */
+/** A request for `package-ids`; null in place of invalid entries. */
 export type PackageRequest =
   | { kind: 'hashes'; requestId: number; hashes: Array<Buffer | null> }
   | { kind: 'packages'; requestId: number; packages: Array<PackageDescription | null> };

@@ -13,7 +13,6 @@ const MAX_NAME = 1024;
 const MAX_HARDWARE = 8 * 1024 * 1024;
 const FLAG_UP = 1;
 
-/** Reads `network-device`. */
 export function readNetwork(message: BObject, facts: Facts, faults: MessageFaults): void {
   const speeds = new Map(readSpeeds(message, faults));
   const devices = readDicts(
@@ -72,7 +71,7 @@ function nameOf(device: BObject): string {
   return describeItem('interface', device['interface']);
 }
 
-/** Reads `hardware-info`. The text of an unreadable report is stored if there is no readable one. */
+/** Reads `hardware-info`. The text of an unreadable report is stored unless a readable one exists. */
 export function readHardware(message: BObject, facts: Facts, faults: MessageFaults): void {
   const whole = toText(message['data'], 'data', Number.POSITIVE_INFINITY);
   if (whole.length > MAX_HARDWARE) faults.shortened(`data is longer than ${MAX_HARDWARE} characters`);
@@ -82,7 +81,6 @@ export function readHardware(message: BObject, facts: Facts, faults: MessageFaul
   facts.hardware = { data, ...(hardware ?? { flat: null, grouped: null }) };
 }
 
-/** Reads `processor-info`. */
 export function readProcessors(message: BObject, facts: Facts, faults: MessageFaults): void {
   const processors = readDicts(
     message['processors'],

@@ -22,7 +22,7 @@ export interface NetworkDevice {
   duplex: boolean | null;
 }
 
-/** The text of the hardware lister, and what could be read from it. */
+/** The text of the hardware lister and its parsed parts. */
 export interface HardwareReport {
   data: string;
   flat: Hardware['flat'] | null;
@@ -46,7 +46,7 @@ export interface InstalledSnap {
 export interface RecoveryKey {
   operationId: number;
   key: string;
-  /** Index in `results` of the result that it came with. */
+  /** Index of its result in `results`. */
   resultIndex: number;
 }
 
@@ -62,7 +62,7 @@ export interface PackageChangeResult {
   mustRemove: number[];
 }
 
-/** A message that was consumed without effect; never contains its content. */
+/** A message that was consumed without effect, without its content. */
 export interface RejectedMessage {
   type: string;
   reason: string;

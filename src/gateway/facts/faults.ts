@@ -1,6 +1,6 @@
 import { MalformedMessage, sanitizeText } from './fields.ts';
 
-/** Text was cut, a value was left out, or a whole message could not be used. */
+/** Text was truncated, a value was omitted, or a whole message was rejected. */
 export const FAULT_OUTCOMES = ['shortened', 'skipped', 'refused'] as const;
 
 export type FaultOutcome = (typeof FAULT_OUTCOMES)[number];
@@ -9,7 +9,7 @@ export type FaultOutcome = (typeof FAULT_OUTCOMES)[number];
 export interface Fault {
   type: string;
   outcome: FaultOutcome;
-  /** From a closed list: it contains nothing that agents choose. */
+  /** From a closed list, without any text from agents. */
   reason: string;
   /** Some of the affected items. */
   items: string[];
@@ -19,7 +19,7 @@ export interface Fault {
 const MAX_ITEMS = 3;
 const MAX_ITEM_LENGTH = 100;
 
-/** The faults of the messages of one exchange. */
+/** The faults in the messages of one exchange. */
 export class Faults {
   readonly #faults = new Map<string, Fault>();
 
@@ -34,7 +34,7 @@ export class Faults {
     this.#faults.set(key, { ...known, items: named, count: known.count + count });
   }
 
-  /** Types of messages that could not be used. */
+  /** Types of rejected messages. */
   get refused(): string[] {
     return this.all.filter(({ outcome }) => outcome === 'refused').map(({ type }) => type);
   }
@@ -66,12 +66,12 @@ export class MessageFaults {
     this.#add('skipped', reason, item);
   }
 
-  /** The message cannot be used, but part of it is stored for people to look at. */
+  /** The message is rejected, but part of it is stored for inspection. */
   refused(reason: string): void {
     this.#add('refused', reason);
   }
 
-  /** @throws {MalformedMessage} if something was left out and nothing usable remains */
+  /** @throws {MalformedMessage} if something was omitted and nothing usable remains */
   requireUsable(isUsable: boolean): void {
     if (!isUsable && this.#skipped !== null) throw new MalformedMessage(this.#skipped);
   }
@@ -81,7 +81,7 @@ export class MessageFaults {
   }
 }
 
-/** An item as faults name it: its kind, and its name or number as reported. */
+/** An item as named in faults: its kind, and its reported name or number. */
 export function describeItem(kind: string, name: unknown): string {
   const text = name instanceof Uint8Array ? Buffer.from(name.subarray(0, 4 * MAX_ITEM_LENGTH)).toString('utf8') : name;
   if (typeof text === 'number' || typeof text === 'bigint') return `${kind} ${String(text).slice(0, MAX_ITEM_LENGTH)}`;

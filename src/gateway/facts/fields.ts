@@ -1,7 +1,7 @@
 import { isInvalidData } from '../../persistence/database/errors.ts';
 import { BFloat, type BObject, BTuple, type BValue, isDict } from '../../protocol/bpickle.ts';
 
-/** A message, or a part of one, does not have the form of its type. It is consumed and recorded; the exchange goes on. */
+/** A message or a part of it does not match its type. It is consumed and recorded; the exchange continues. */
 export class MalformedMessage extends Error {
   constructor(message: string) {
     super(message);
@@ -9,7 +9,7 @@ export class MalformedMessage extends Error {
   }
 }
 
-/** Whether a message can never be stored, as opposed to just now. */
+/** Whether a message can never be stored, as opposed to a temporary failure. */
 export function isUnstorable(error: unknown): boolean {
   return error instanceof MalformedMessage || isInvalidData(error);
 }
@@ -17,7 +17,7 @@ export function isUnstorable(error: unknown): boolean {
 const MAX_TEXT = 1024 * 1024;
 
 /**
- * Text as PostgreSQL can store it: without NUL characters and lone surrogates.
+ * Text without NUL characters and lone surrogates, which PostgreSQL cannot store.
  * @remarks Byte strings are read as UTF-8: agents send some names as bytes.
  */
 export function toText(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string {
@@ -37,13 +37,13 @@ export function toTextOrNull(value: BValue | undefined, what: string, maxLength 
   return value === undefined || value === null ? null : toText(value, what, maxLength);
 }
 
-/** Removes what PostgreSQL cannot store in text. */
+/** Removes characters that PostgreSQL cannot store in text. */
 export function sanitizeText(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
   return whole.includes('\0') ? whole.replaceAll('\0', '') : whole;
 }
 
-/** A whole number within bounds; whole floats count. */
+/** A whole number within bounds; whole floats are accepted. */
 export function toInt(value: BValue | undefined, what: string, min: number, max: number): number {
   const number = value instanceof BFloat ? value.value : value;
   if (typeof number !== 'number' || !Number.isInteger(number) || number < min || number > max) {

@@ -6,7 +6,7 @@ export interface HardwareNode {
   /** The lister's name, such as `cpu:0`; not unique. */
   id: string;
   class: string;
-  /** Turned off by the firmware or an administrator, or an empty socket. */
+  /** Disabled by the firmware or an administrator, or an empty socket. */
   disabled: boolean;
   parent: HardwareNode | null;
   children: HardwareNode[];
@@ -42,8 +42,8 @@ type TextKey = typeof TEXTS extends Set<infer K> ? K : never;
 type NumberKey = typeof NUMBERS extends Set<infer K> ? K : never;
 
 /**
- * Reads as much of the XML of the hardware lister as possible: every node, each before its children. A text that is cut
- * off by the end of the report is left out, as part of a number is another number.
+ * Reads as much of the XML of the hardware lister as possible: every node, each before its children. Text truncated by
+ * the end of the report is omitted, as part of a number is another number.
  * @throws {MalformedMessage} on entity declarations, document types and excessive nesting
  */
 export function parseHardwareXml(xml: string): HardwareNode[] {

@@ -1,7 +1,7 @@
 import { MalformedMessage } from './fields.ts';
 import { type HardwareNode, parseHardwareXml } from './hardware-xml.ts';
 
-/** The two views of a hardware report that the API shows. */
+/** The two views of a hardware report in the API. */
 export interface Hardware {
   flat: FlatDevice[];
   grouped: GroupedHardware;
@@ -71,7 +71,7 @@ export interface GroupedHardware {
 
 const UNKNOWN = 'Not available';
 
-/** Typical reports have some ten kilobytes. Reading blocks the event loop, so only the beginning of larger ones is read. */
+/** Typical reports have some ten kilobytes. Parsing blocks the event loop, so only the start of larger ones is read. */
 const MAX_READ = 1024 * 1024;
 
 /** Null if nothing can be read. */
@@ -137,7 +137,7 @@ function device(node: HardwareNode): Device {
   return { description: text(node.description), model: text(node.product), vendor: text(node.vendor) };
 }
 
-/** Nodes of one kind are numbered when there are several: `cpu`, or `cpu:0` and `cpu:1`. */
+/** Several nodes of one kind are numbered: `cpu:0` and `cpu:1`, but a single `cpu`. */
 function named(node: HardwareNode, name: string): boolean {
   return node.id === name || node.id.startsWith(`${name}:`);
 }
@@ -222,7 +222,7 @@ function system(nodes: readonly HardwareNode[]): GroupedHardware['system'] {
 const BINARY = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const DECIMAL = ['Hz', 'kHz', 'MHz', 'GHz'];
 
-/** A number with a unit that people read: `15.5 GiB`, `2.45 GHz`. */
+/** A human-readable number with a unit: `15.5 GiB`, `2.45 GHz`. */
 function amount(value: number | null, units: string): string {
   if (value === null) return UNKNOWN;
   const [steps, base] = units === 'Hz' ? [DECIMAL, 1000] : units === 'bytes' ? [BINARY, 1024] : [[units], 1];

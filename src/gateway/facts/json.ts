@@ -5,10 +5,7 @@ const MAX_DEPTH = 64;
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/**
- * @returns undefined if the text is not JSON
- * @throws {MalformedMessage} if it is nested too deeply
- */
+/** @returns undefined if the text is not JSON @throws {MalformedMessage} if it is nested too deeply */
 export function parseJson(text: string): Json | undefined {
   let value: unknown;
   try {
@@ -19,7 +16,7 @@ export function parseJson(text: string): Json | undefined {
   return storableJson(value, 0);
 }
 
-/** A wire value as JSON: byte strings as UTF-8 text, tuples as lists, keys as text. */
+/** Converts a wire value to JSON: byte strings to UTF-8 text, tuples to lists, keys to text. */
 export function wireToJson(value: BValue, depth = 0): Json {
   if (depth > MAX_DEPTH) throw new MalformedMessage('nested too deeply');
   if (value === null || typeof value === 'boolean') return value;
@@ -45,7 +42,7 @@ function storableJson(value: unknown, depth: number): Json {
       Object.entries(value).map(([key, item]) => [sanitizeText(key), storableJson(item, depth + 1)]),
     );
   }
-  // 1e999 parses to Infinity, which JSON cannot hold.
+  // 1e999 parses to Infinity, which JSON cannot represent.
   return typeof value === 'number' && !Number.isFinite(value) ? null : (value as Json);
 }
 

@@ -2,19 +2,18 @@ import { BFloat, type BObject, type BValue, isDict } from '../../protocol/bpickl
 import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { isLonger, MalformedMessage, sanitizeText, toList, toText } from './fields.ts';
 
-// Readers of lists and of values that are only shown. They cut or leave out what is unusable, and record a fault.
+// Readers of lists and display values. They truncate or omit invalid values and record a fault.
 
 const ELLIPSIS = '…';
 
-/** Where a value comes from. */
 export interface FieldContext {
   what: string;
   faults: MessageFaults;
-  /** The list item that the value belongs to. */
+  /** The list item that contains the value. */
   item?: ItemName;
 }
 
-/** Longer text is cut. Null if absent or not text. */
+/** Truncates longer text. Null if absent or not text. */
 export function lenientText(
   value: BValue | undefined,
   max: number,
@@ -31,7 +30,7 @@ export function lenientText(
   return shorten(sanitizeText(text), max);
 }
 
-/** Cuts text to a number of characters, the last of which is an ellipsis then. */
+/** Truncates text to a number of characters including a final ellipsis. */
 export function shorten(text: string, max: number): string {
   if (!isLonger(text, max)) return text;
   // No character has more than two UTF-16 units.
@@ -39,7 +38,7 @@ export function shorten(text: string, max: number): string {
   return `${start.toWellFormed()}${ELLIPSIS}`;
 }
 
-/** A whole number within bounds; fractions are dropped. Null if absent or not such a number. */
+/** A whole number within bounds; fractions are dropped. Null if absent or invalid. */
 export function lenientInt(
   value: BValue | undefined,
   [min, max]: readonly [min: number, max: number],
@@ -72,13 +71,13 @@ export function readOrSkip<T>(read: () => T, faults: MessageFaults, item?: ItemN
 }
 
 export interface ItemReader<I, T> {
-  /** @throws {MalformedMessage} if the item is unusable */
+  /** @throws {MalformedMessage} if the item is invalid */
   read(item: I, itemName: ItemName): T;
-  /** How faults name the item. */
+  /** The item's name in faults. */
   name(item: I): string;
 }
 
-/** Reads a list, up to `max` items, without unusable ones. An absent list is empty. */
+/** Reads up to `max` items of a list and omits invalid ones. An absent list is empty. */
 export function readItems<T>(
   value: BValue | undefined,
   max: number,
@@ -110,7 +109,7 @@ export function readDicts<T>(
   });
 }
 
-/** As {@link readItems}, of names, which must not be cut. */
+/** As {@link readItems}, of names, which must not be truncated. */
 export function readNames(
   value: BValue | undefined,
   limits: { items: number; length: number },

@@ -1,7 +1,7 @@
 export interface XmlEvents {
   open(name: string, attributes: Record<string, string>): void;
   text(text: string): void;
-  /** Closes the innermost open element. `whole` is false if it has no end tag of its own. */
+  /** Closes the innermost open element. `whole` is false if it has no end tag. */
   close(name: string, whole: boolean): void;
   /** A document type or an entity declaration. */
   declaration(): void;
@@ -13,7 +13,7 @@ const START =
   /<([A-Za-z_][\w.-]{0,63})((?:\s+[\w:.-]{1,64}\s*=\s*(?:"[^"]{0,4096}"|'[^']{0,4096}')){0,32})\s{0,64}(\/?)>/y;
 const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const END = /<\/([A-Za-z_][\w.-]{0,63})\s{0,64}>/y;
-/** Beginning and end of ignored markup. */
+/** Start and end of ignored markup. */
 const IGNORED = [
   ['<!--', '-->'],
   ['<?', '?>'],
@@ -21,9 +21,9 @@ const IGNORED = [
 const CDATA = ['<![CDATA[', ']]>'] as const;
 
 /**
- * Reads XML that may be malformed, in time linear in its length: a stray `&` or `<` is text, control characters are left
- * out, unmatched end tags are ignored, and elements without one are closed at the end. Only the five entities of XML and
- * character references are decoded.
+ * Reads XML that may be malformed, in time linear in its length: a stray `&` or `<` is text, control characters are
+ * omitted, unmatched end tags are ignored, and elements without one are closed at the end. Only the five entities of
+ * XML and character references are decoded.
  * @param names - of elements; any other tag is text
  */
 export function readLenientXml(xml: string, names: ReadonlySet<string>, events: XmlEvents): void {
@@ -41,7 +41,7 @@ export function readLenientXml(xml: string, names: ReadonlySet<string>, events: 
 
 interface Reading {
   names: ReadonlySet<string>;
-  /** Names of what is open, outermost first. */
+  /** Names of open elements, outermost first. */
   open: string[];
   events: XmlEvents;
 }

@@ -10,7 +10,7 @@ import { MalformedMessage, sanitizeText, toInt, toList, toText } from './fields.
 import { lenientInt, lenientText, readItems, readOrSkip, shorten } from './lenient-fields.ts';
 import { computerIds, type PerComputer } from './saving/per-computer.ts';
 
-/** Sets of package ids that agents keep, as named on the wire and as columns. */
+/** Sets of package ids that agents keep, by wire name and column. */
 const SETS = {
   installed: 'installed',
   available: 'available',
@@ -31,7 +31,6 @@ const HASH_BYTES = 20;
 /** Ranges per turn of the event loop: some milliseconds of work. */
 const TURN_RANGES = 20_000;
 
-/** Reads `unknown-package-hashes`. */
 export function readUnknownHashes(message: BObject, facts: Facts, faults: MessageFaults): void {
   const requestId = readRequestId(message);
   const hashes = readOrNulls(message['hashes'], 'hashes', MAX_HASHES, faults, (hash) => {
@@ -43,7 +42,6 @@ export function readUnknownHashes(message: BObject, facts: Facts, faults: Messag
   facts.packageRequests.push({ kind: 'hashes', requestId, hashes });
 }
 
-/** Reads `add-packages`. */
 export function readAddPackages(message: BObject, facts: Facts, faults: MessageFaults): void {
   const requestId = readRequestId(message);
   const packages = readOrNulls(message['packages'], 'packages', MAX_PACKAGES, faults, (item, itemName) => {
@@ -54,7 +52,7 @@ export function readAddPackages(message: BObject, facts: Facts, faults: MessageF
   facts.packageRequests.push({ kind: 'packages', requestId, packages });
 }
 
-/** The items of a request, null in place of unusable ones: agents match the response by position. */
+/** The items of a request with null in place of invalid ones: agents match the response by position. */
 function readOrNulls<T>(
   value: BValue | undefined,
   what: string,
@@ -92,7 +90,7 @@ function readRequestId(message: BObject): number {
   return toInt(message['request-id'], 'request-id', 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** The digest covers the fields as they came, whatever is stored of them. */
+/** The digest covers the fields as received, whatever is stored of them. */
 function readPackage(fields: BObject, item: ItemName, faults: MessageFaults): PackageDescription {
   const type = toInt(fields['type'], 'type', 0, MAX_INT4);
   const name = toWord(fields['name'], 'name');
@@ -130,7 +128,7 @@ function storableRelations(
   });
 }
 
-/** A word of the text of {@link packageHash}. Separators in it would make two packages have the same text. */
+/** A word of the text of {@link packageHash}, without separators: they would make different packages equal. */
 function toWord(value: BValue | undefined, what: string): string {
   const text = toText(value, what, 512);
   if (/[\s[\]]/.test(text)) throw new MalformedMessage(`${what} must be one word without brackets`);
@@ -150,7 +148,7 @@ function byTypeAndText(a: [number, string], b: [number, string]): number {
   return a[0] - b[0] || compareCodePoints(a[1], b[1]);
 }
 
-/** The digest that names a package. `relations` must be sorted. */
+/** The digest that identifies a package. `relations` must be sorted. */
 export function packageHash(
   type: number,
   name: string,
@@ -186,8 +184,8 @@ function readId(value: BValue | undefined): number {
 
 /**
  * Applies the deltas of different computers: the first step of each in one statement, then the second, and so on.
- * @returns computers with inconsistent sets: a removal named packages that the set did not have, or an addition named
- * packages that the account may not name, which are left out
+ * @returns computers with inconsistent sets: a removal named packages outside the set, or an addition named packages
+ * that are unknown to the account, which are omitted
  * @remarks Idempotent.
  */
 export async function savePackages(
@@ -220,7 +218,7 @@ async function multiranges(lists: ReadonlyArray<readonly IdRange[]>): Promise<st
   return texts;
 }
 
-/** Writes a PostgreSQL multirange, and yields to the event loop in between. */
+/** Writes a PostgreSQL multirange and yields to the event loop in between. */
 export async function multirange(ranges: readonly IdRange[]): Promise<string> {
   const parts: string[] = [];
   for (let from = 0; from < ranges.length; from += TURN_RANGES) {
@@ -239,8 +237,8 @@ const COLUMNS = SET_NAMES.map((set) => SETS[set]);
 const each = (text: (column: string, index: number) => string, between = ', '): string =>
   COLUMNS.map(text).join(between);
 
-// A computer may name what it had before, as older gateways did not record ids. A removal from sets that are reported
-// again says nothing: agents keep some sets when they start over, and empty them with their next report.
+// A computer may name what it had before, as older gateways did not record ids. Removals from sets that are reported
+// again are ignored: agents keep some sets when they start over, and empty them with their next report.
 const APPLY = `
   with step as (
     select s.*, ${each((column) => `s.${column}`, ' + ')} as named

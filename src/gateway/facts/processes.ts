@@ -14,7 +14,7 @@ const MAX_SECONDS = 2 ** 40;
 const MAX_TITLE = 4096;
 const MAX_PERCENT = 1_000_000_000;
 
-/** Reads `active-process-info`. A process whose report cannot be stored is forgotten: the pid may have been reused. */
+/** Reads `active-process-info`. A process whose report cannot be stored is deleted: its pid may have been reused. */
 export function readProcesses(message: BObject, facts: Facts, faults: MessageFaults): void {
   const forgetAll = message['kill-all-processes'] === true;
   const unreadable = new Set<number>();

@@ -12,7 +12,7 @@ import * as snaps from './snaps.ts';
 import * as tools from './tool-reports.ts';
 import { readUsers } from './users.ts';
 
-/** @throws {MalformedMessage} if the message is unusable */
+/** @throws {MalformedMessage} if the message is invalid */
 type Reader = (message: BObject, facts: Facts, faults: MessageFaults) => void;
 
 /** A reader throws before it changes anything. */
@@ -52,7 +52,7 @@ const MAX_TYPE_LENGTH = 100;
 /** Placeholder of a message that is too large to be read. */
 export const TOO_LARGE: BValue = emptyDict();
 
-/** Reads messages in order. A malformed or unknown message, or an unusable part of one, does not affect the others. */
+/** Reads messages in order. Malformed or unknown messages and invalid parts do not affect the others. */
 export function readMessages(messages: readonly BValue[], openResyncs: readonly OpenResync[]): Facts {
   const facts = emptyFacts(openResyncs);
   for (const message of messages) readMessage(message, facts);
@@ -88,7 +88,7 @@ function readMessage(message: BValue, facts: Facts): void {
   }
 }
 
-/** Records that a message has no effect, and the items that are to blame. */
+/** Records that a message has no effect, and the responsible items. */
 export function rejectMessage(
   facts: Pick<Facts, 'rejected' | 'faults'>,
   type: string,
@@ -100,7 +100,7 @@ export function rejectMessage(
   facts.faults.add({ type, outcome: 'refused', reason, items, count: 1 });
 }
 
-/** The type of a message, cleaned and cut; empty when it has none. */
+/** The sanitized and truncated type of a message; empty when it has none. */
 export function messageType(message: BValue): string {
   const type = isDict(message) ? message['type'] : undefined;
   const text = type instanceof Uint8Array ? Buffer.from(type).toString('latin1') : type;

@@ -16,7 +16,6 @@ const MAX_RESULT_TEXT = 200_000;
 const MAX_REPORT_BYTES = 32 * 1024 * 1024;
 const MAX_KEY_LENGTH = 1024;
 
-/** Reads `operation-result`. */
 export function readOperationResult(message: BObject, facts: Facts, faults: MessageFaults): void {
   const operationId = readOperationId(message);
   const status = message['status'];
@@ -26,7 +25,7 @@ export function readOperationResult(message: BObject, facts: Facts, faults: Mess
   facts.results.push({ operationId, ok: status === SUCCEEDED, code, text });
 }
 
-/** Reads `change-packages-result`, which has a code of its own and no status. */
+/** Reads `change-packages-result`, which has its own code and no status. */
 export function readPackagesResult(message: BObject, facts: Facts, faults: MessageFaults): void {
   const operationId = readOperationId(message);
   const given = message['result-code'];
@@ -39,7 +38,7 @@ export function readPackagesResult(message: BObject, facts: Facts, faults: Messa
   if (mustInstall.length + mustRemove.length > 0) facts.packageResults.push({ operationId, mustInstall, mustRemove });
 }
 
-/** Reads `fde-recovery-key`. The key is only ever stored encrypted. */
+/** Reads `fde-recovery-key`. The key is only stored encrypted. */
 export function readRecoveryKey(message: BObject, facts: Facts, faults: MessageFaults): void {
   const operationId = readOperationId(message);
   const successful = toBoolean(message['successful'], 'successful');
@@ -56,7 +55,7 @@ export function readRecoveryKey(message: BObject, facts: Facts, faults: MessageF
   facts.results.push({ operationId, ok: true, code: null, text: redactKeys(text, key) });
 }
 
-/** Reads `usg-audit`: the report of a successful audit. */
+/** Reads `usg-audit`, the report of a successful audit. */
 export function readAuditReport(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = message['report'];
   const bytes = typeof report === 'string' ? Buffer.from(report) : report;
@@ -69,8 +68,8 @@ export function readAuditReport(message: BObject, facts: Facts, faults: MessageF
 }
 
 /**
- * Reads `resynchronize`: with an id the response to a request, without one the agent's decision to start over.
- * @remarks Facts that are reported as deltas are forgotten, because they are reported again; snaps and processors stay.
+ * Reads `resynchronize`: with an id a response to a request, otherwise the agent's decision to start over. Discards
+ * facts that are reported as deltas, because they are reported again; snaps and processors stay.
  */
 export function readResynchronize(message: BObject, facts: Facts): void {
   if (message['operation-id'] !== undefined && message['operation-id'] !== null) {
@@ -109,7 +108,7 @@ function readIds(message: BObject, key: string, faults: MessageFaults): number[]
   );
 }
 
-/** Also hides whatever looks like a key: the text may contain an older one. */
+/** Also redacts everything that looks like a key: the text may contain an older one. */
 function redactKeys(text: string | null, key: string | null): string | null {
   if (!text) return text;
   return (key ? text.replaceAll(key, HIDDEN_KEY) : text).replaceAll(KEY_SHAPE, HIDDEN_KEY);

@@ -25,7 +25,7 @@ const SCOPES: ReadonlyMap<string, string> = new Map([
   ['users', 'users'],
 ]);
 
-/** Null if nothing makes agents report this type again. */
+/** Null if agents cannot be made to report this type again. */
 export function scopeOf(type: string): string | null {
   return SCOPES.get(type) ?? null;
 }
@@ -34,7 +34,7 @@ export function scopesOf(types: readonly string[]): string[] {
   return [...new Set(types.flatMap((type) => scopeOf(type) ?? []))];
 }
 
-/** Has an agent report scopes again, after a later exchange. */
+/** Makes an agent report scopes again, after a later exchange. */
 export async function requestScopes(tx: Sql, computerId: number, scopes: readonly string[]): Promise<void> {
   if (scopes.length === 0) return;
   await tx.query(WANT, [computerId, scopes]);

@@ -11,7 +11,6 @@ const MAX_SERVICES = 100_000;
 const MAX_NAME = 256;
 const MAX_TEXT = 100_000;
 
-/** Reads `snaps`. */
 export function readSnaps(message: BObject, facts: Facts, faults: MessageFaults): void {
   const { installed } = toDict(message['snaps'], 'snaps');
   const snaps = readDicts(
@@ -48,7 +47,7 @@ function readSnap(snap: BObject, item: ItemName, faults: MessageFaults): Install
   };
 }
 
-/** Never cut, as it is JSON. */
+/** Never truncated, as it is JSON. */
 function readConfig(value: BObject[string] | undefined, item: ItemName, faults: MessageFaults): string | null {
   if (typeof value === 'string' && value.length > MAX_TEXT) {
     faults.skipped(`config of a snap is longer than ${MAX_TEXT} characters`, item);
@@ -57,7 +56,6 @@ function readConfig(value: BObject[string] | undefined, item: ItemName, faults: 
   return lenientText(value, MAX_TEXT, { what: 'config of a snap', faults, item });
 }
 
-/** Reads `snap-services`. */
 export function readSnapServices(message: BObject, facts: Facts, faults: MessageFaults): void {
   const { running } = toDict(message['services'], 'services');
   const services = readDicts(

@@ -4,7 +4,6 @@ import type { MessageFaults } from './faults.ts';
 import { toText } from './fields.ts';
 import { isJsonObject, type Json, parseJson } from './json.ts';
 
-/** Reads `cloud-init`. */
 export function readCloudInit(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = readToolReport(message, facts, faults);
   if (report === undefined) return;
@@ -12,7 +11,6 @@ export function readCloudInit(message: BObject, facts: Facts, faults: MessageFau
   facts.computer.cloud_init = isJsonObject(output) ? output : {};
 }
 
-/** Reads `livepatch`. */
 export function readHotPatch(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = readToolReport(message, facts, faults);
   if (report !== undefined) facts.computer.hotpatch_info = objectOrNull(report);
@@ -25,7 +23,6 @@ export function readProInfo(message: BObject, facts: Facts, faults: MessageFault
   facts.computer.distro_pro_info = isJsonObject(report) && Object.keys(report).length > 0 ? report : null;
 }
 
-/** Reads `ubuntu-pro-reboot-required`. */
 export function readProReboot(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = readToolReport(message, facts, faults);
   if (report !== undefined) facts.computer.distro_pro_reboot_required_info = objectOrNull(report);

@@ -13,7 +13,6 @@ const NAMES = { items: MAX_NAMES, length: MAX_NAME };
 const MAX_TEXT = 4096;
 const MAX_ID = 2 ** 33;
 
-/** Reads `users`. */
 export function readUsers(message: BObject, facts: Facts, faults: MessageFaults): void {
   const users = ['create-users', 'update-users'].flatMap((key) =>
     readDicts(
@@ -54,7 +53,7 @@ export function readUsers(message: BObject, facts: Facts, faults: MessageFaults)
   for (const [group, members] of joins) moveMembers(delta.leaves, delta.joins, group, members);
 }
 
-/** Reads a dict of groups to the names of users. */
+/** Reads a dict of groups to user names. */
 function readMembers(
   value: BObject[string] | undefined,
   what: string,
@@ -201,7 +200,7 @@ async function saveGroupRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDel
   );
 }
 
-// Unchanged rows are left out before the insert, which would lock and log each of them.
+// Unchanged rows are omitted from the insert, which would lock and log each of them.
 const SAVE_USERS = `
   with removed as (
     delete from computer_user u using unnest($1::int[], $2::boolean[], $3::jsonb[], $4::jsonb[])

@@ -9,7 +9,7 @@ import { HttpError, sendBytes } from './response.ts';
 
 /**
  * GET /attachment/<id>: a file of a script, for a computer that has been sent the script.
- * @throws {HttpError} 404 for everybody who may not read it, whether it exists or not
+ * @throws {HttpError} 404 without permission to read it, whether it exists or not
  */
 export function attachmentRoute(db: Database, clientAddress: ClientAddress) {
   return async (req: Request, res: Response): Promise<void> => {
@@ -27,7 +27,7 @@ function parseId(text: string): number | null {
   return id !== null && id <= MAX_INT4 ? id : null;
 }
 
-/** Raises the alert about duplicates before a file goes to another network than that of the last exchange. */
+/** Raises the alert about duplicates before a file is sent to another network than that of the last exchange. */
 async function checkAddress(db: Database, computer: IdentifiedComputer, address: string): Promise<void> {
   if (!isOtherNetwork(computer.last_address, address)) return;
   const { id: computerId, account_id: accountId, title } = computer;

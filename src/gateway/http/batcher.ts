@@ -6,11 +6,10 @@ export interface BatcherLimits {
   size: number;
   concurrency: number;
   maxWaiting: number;
-  /** How long the first call of a batch waits for others while no batch runs; default 0. */
+  /** Waiting time of a batch's first call for others while no batch runs; default 0. */
   gatherMs?: number;
 }
 
-/** The outcome of one call of a batch. */
 export type BatchOutcome<O> = { value: O } | { error: unknown };
 
 interface Call<I, O> {
@@ -20,8 +19,8 @@ interface Call<I, O> {
 }
 
 /**
- * Runs calls in batches: those that arrive within a moment, or while others run, form the next one. A wave of agents
- * costs few statements and commits that way, and a single agent hardly waits.
+ * Runs calls in batches: those that arrive within a short time, or while others run, form the next one. A wave of
+ * agents then costs few statements and commits, and a single agent hardly waits.
  */
 export class Batcher<I, O> {
   readonly #run: (items: I[]) => Promise<BatchOutcome<O>[]>;

@@ -27,7 +27,7 @@ export interface GatewayDeps {
   config: Config;
   logger: Logger;
   clock: Clock;
-  /** Default: a registry that nobody reads. */
+  /** Default: a private registry. */
   registry?: Registry;
   /** Default: the peer's address. */
   clientAddress?: ClientAddress;
@@ -36,14 +36,14 @@ export interface GatewayDeps {
 export interface Gateway {
   /** Serves only the paths of agents, and reads request bodies itself. */
   router: Router;
-  /** Writes what is still buffered. Call it after the last request has ended. */
+  /** Writes buffered data. Call it after the last request has ended. */
   close(): Promise<void>;
 }
 
-/** Connections of the pool for batched reads and writes of sessions, pings and times of contact. */
+/** Connections of the pool for batched reads and writes of sessions, pings and contact times. */
 const RESERVED_CONNECTIONS = 6;
 const MAX_WAITING_EXCHANGES = 50_000;
-/** Bodies and what they unpack into: a part of what V8 may use, which is less in a small container. */
+/** Bodies and their decoded values: a share of V8's limit, which is lower in a small container. */
 const MAX_BODIES_BYTES = Math.min(1024 * 1024 * 1024, getHeapStatistics().heap_size_limit / 3);
 
 /** An exchange costs 1 and each message 0.1: a computer may send some hundred exchanges at once, then 50 a second. */
@@ -54,7 +54,7 @@ const FAILED_REGISTRATION_LIMITS = { burst: 1000, perSecond: 2, maxKeys: 50_000 
 const MAX_REGISTRATION_KEYS = 50_000;
 
 /**
- * Builds the side of the server that agents talk to. Several gateways may serve one database.
+ * Builds the agents' side of the server. Several gateways may serve one database.
  * @see docs/agent-protocol.md#agent-protocol
  */
 export function createGateway(deps: GatewayDeps): Gateway {

@@ -1,6 +1,6 @@
 import { typeListDigest } from '../../protocol/type-digest.ts';
 
-/** A list of types the server wants, with the digest agents compare it by. */
+/** A list of types that the server accepts, with the digest by which agents compare it. */
 export interface TypeList {
   readonly types: readonly string[];
   readonly digest: Buffer;
@@ -10,7 +10,10 @@ function typeList(types: readonly string[]): TypeList {
   return { types, digest: typeListDigest(types) };
 }
 
-/** What computers without an identity, pending ones and archived ones may send. @see docs/agent-protocol.md#message-types */
+/**
+ * What computers without an identity, pending ones and archived ones may send.
+ * @see docs/agent-protocol.md#message-types
+ */
 export const REGISTER_ONLY = typeList(['register']);
 
 /** What approved computers may send. @see docs/agent-protocol.md#what-the-server-accepts */

@@ -4,7 +4,6 @@ import { CLIENT_CLOSED_REQUEST } from '../../process/http-response.ts';
 import type { Fault } from '../facts/faults.ts';
 import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
 
-/** How an exchange of an agent with an identity ended. */
 const EXCHANGE_OUTCOMES = ['accepted', 'repeated', 'late', 'clone', 'unknown', 'removed'] as const;
 const ENROLMENT_OUTCOMES = ['approved', 'pending', 'refused', 'late'] as const;
 
@@ -25,7 +24,7 @@ export interface GatewayMetrics {
   enrolled(outcome: (typeof ENROLMENT_OUTCOMES)[number]): void;
   pinged(status: string): void;
   rejected(code: string): void;
-  /** The number of calls that one statement served. */
+  /** Number of calls served by one statement. */
   batched(batch: string, size: number): void;
 }
 
@@ -38,7 +37,7 @@ function knownType(type: string): string {
   return KNOWN_TYPES.has(type) ? type : OTHER;
 }
 
-/** Registers the metrics of the gateway; counters that alerts watch start at 0. */
+/** Registers the metrics of the gateway; counters used in alerts start at 0. */
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const registers = [registry];
   const counter = (what: string, help: string, ...labelNames: string[]) =>

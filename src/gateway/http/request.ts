@@ -5,7 +5,7 @@ import { HttpError } from './response.ts';
 /** Counts memory that is allocated for a body. @throws {HttpError} 503 beyond the memory limit */
 export type ChargeMemory = (bytes: number) => void;
 
-/** A body, or its beginning and end. */
+/** A body, or its start and end. */
 export interface RequestBody {
   start: Buffer;
   /** The last bytes of a body that is kept in part; null if `start` is all of it. */
@@ -22,9 +22,10 @@ export interface BodyLimits {
 const END_BYTES = 4096;
 
 /**
- * Reads a request's body and hands it to `use`; its bytes, and those that `use` charges, count against `limit` until
+ * Reads a request's body and passes it to `use`; its bytes, and those that `use` charges, count against `limit` until
  * `use` is done.
- * @throws {HttpError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 when it is compressed, 400 when cut off
+ * @throws {HttpError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 when it is compressed, 400 when
+ * truncated
  */
 export async function withBody<T>(
   req: IncomingMessage,
@@ -51,12 +52,12 @@ export async function withBody<T>(
   }
 }
 
-/** The announced length of the body; 0 if there is none. */
+/** The announced length of the body; 0 without one. */
 export function contentLength(req: IncomingMessage): number {
   return Number(req.headers['content-length'] ?? 0);
 }
 
-// Events instead of an async iterator: it costs several times as much for bodies that nearly always are one chunk.
+// Events instead of an async iterator, which costs several times as much for bodies of usually one chunk.
 function collect(
   req: IncomingMessage,
   { keptBytes, readBytes }: BodyLimits,

@@ -4,7 +4,7 @@ import { endWithUnreadBody, RESPONSE_HEADERS } from '../../process/http-response
 import type { Logger } from '../../process/logger.ts';
 import { isDatabaseUnavailable } from '../../services/common/ports.ts';
 
-/** Why a request of an agent is not served. Agents take every error as "try again later". */
+/** An error response to an agent. Agents treat every error as "try again later". */
 export class HttpError extends Error {
   readonly status: number;
   readonly code: string;
@@ -20,11 +20,11 @@ export class HttpError extends Error {
   }
 }
 
-/** Turns any error into the one that the agent gets, and logs unexpected ones. */
+/** Converts any error to an agent's error response and logs unexpected ones. */
 export function toHttpError(error: unknown, logger: Logger): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof URIError) return new HttpError(400, 'InvalidParameter', 'The path is not well-formed');
-  // Other properties of a PostgreSQL error can quote what agents sent.
+  // Other properties of a PostgreSQL error can contain data from agents.
   const { name, stack, code } = error as Error & { code?: unknown };
   if (isDatabaseUnavailable(error)) {
     logger.warn({ err: { name, code } }, 'the database is unavailable');
@@ -50,14 +50,13 @@ export function sendError(res: Response, error: HttpError): void {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     ...(RETRY_STATUSES.has(status) && { 'Retry-After': retryAfterSeconds }),
-    // The unread rest of the body would stand before the next request on this connection.
+    // The unread rest of the body would precede the next request on this connection.
     ...(!complete && { Connection: 'close' }),
   });
   if (complete) res.end(body);
   else endWithUnreadBody(res.req, res, body);
 }
 
-/** Responds with status 200 and these bytes. */
 export function sendBytes(res: ServerResponse, bytes: Uint8Array): void {
   // Setting headers one by one is measurably slower at tens of thousands of pings a second.
   res.writeHead(200, {

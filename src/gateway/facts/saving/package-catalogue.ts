@@ -6,8 +6,8 @@ const MAX_CACHED = 200_000;
 
 /**
  * Ids of packages by the digest of their content, shared by all computers.
- * @remarks Rows are content-addressed and never change, so they are written before the transaction of the exchange: no
- * exchange waits for another, and a repeated one finds them.
+ * @remarks Rows are content-addressed and immutable, so they are written before the transaction of the exchange:
+ * exchanges do not wait for each other, and a repeated one finds them.
  */
 export class PackageCatalogue {
   readonly #db: Database;
@@ -20,7 +20,7 @@ export class PackageCatalogue {
   }
 
   /**
-   * The ids of a request, in its order; null for packages that have to be described first. From now on the computers of
+   * The ids of a request, in its order; null for packages that must be described first. From then on the computers of
    * the account may name these ids.
    */
   async findIds(request: PackageRequest, accountId: number): Promise<Array<number | null>> {
@@ -60,7 +60,7 @@ export class PackageCatalogue {
   async #add(known: Map<string, number>, packages: readonly PackageDescription[]): Promise<void> {
     const missing = [...new Map(packages.map((item) => [key(item.hash), item])).values()];
     if (missing.length === 0) return;
-    // Always in the same order, so that two agents with the same packages cannot deadlock.
+    // A fixed order, so that agents with the same packages cannot deadlock.
     missing.sort((a, b) => Buffer.compare(a.hash, b.hash));
     const rows = missing.map(({ hash, installedSize, ...rest }) => ({
       ...rest,
@@ -89,8 +89,8 @@ const ADD = `
   on conflict (hash) do nothing`;
 
 /**
- * The ids that the computers of each account may name: those that the gateway told to one of them. Ids are shared by all
- * computers and easy to guess, and whoever has one in its sets is shown the package.
+ * The ids that the computers of each account may name: those that the gateway sent to one of them. Ids are shared by
+ * all computers and easy to guess, and every account with an id in its sets can read the package.
  */
 class AccountPackages {
   readonly #db: Database;
@@ -100,7 +100,7 @@ class AccountPackages {
     this.#db = db;
   }
 
-  /** Call it before the ids are sent, outside the transaction of the exchange: agents ask again for ids that are lost. */
+  /** Call it before the ids are sent, outside the transaction of the exchange: agents request lost ids again. */
   async add(accountId: number, ids: readonly number[]): Promise<void> {
     const missing = ids.filter((id) => !this.#recorded.has(`${accountId} ${id}`));
     if (missing.length === 0) return;
@@ -111,7 +111,7 @@ class AccountPackages {
   }
 }
 
-// Looks before it inserts: a conflict that changes nothing would lock the row all the same.
+// Checks before inserting: a conflict that changes nothing would still lock the row.
 const ADD_TO_ACCOUNT = `
   insert into account_packages as a (account_id, known)
   select $1::int, $2::int4multirange

@@ -11,7 +11,7 @@ export function toRows<T>(reports: ReadonlyArray<PerComputer<Iterable<T>>>): Arr
   return reports.flatMap(({ computerId, value }) => [...value].map((row) => ({ computerId, row })));
 }
 
-/** Names as keys of a JSON object, in which PostgreSQL looks them up quickly. */
+/** Names as keys of a JSON object, for fast lookups in PostgreSQL. */
 export function jsonKeys(names: Iterable<string>): string {
   return JSON.stringify(Object.fromEntries([...names].map((name) => [name, 0])));
 }

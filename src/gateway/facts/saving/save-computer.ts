@@ -45,7 +45,7 @@ export async function saveInventories(
   await tx.query(SAVE_INVENTORIES, [computerIds(reports), columns, unparsed], 'gateway-save-inventories');
 }
 
-/** Merges the tags configured on the machines. Only changes there have an effect: tags that people added or removed stay. */
+/** Merges the tags configured on the machines. Only changes there have an effect: edits by people stay. */
 export async function saveClientTags(tx: Sql, reports: ReadonlyArray<PerComputer<readonly string[]>>): Promise<void> {
   await tx.query(SAVE_TAGS, [computerIds(reports), jsonOf(reports)], 'gateway-save-tags');
 }
@@ -58,7 +58,7 @@ export async function saveClientAnnotations(
   await tx.query(SAVE_ANNOTATIONS, [computerIds(reports), jsonOf(reports)], 'gateway-save-annotations');
 }
 
-/** Locks computers in the order in which everybody locks them, before several statements change them. */
+/** Locks computers in the common order before several statements change them. */
 export async function lockComputers(tx: Sql, computers: readonly number[]): Promise<void> {
   await tx.query(LOCK, [computers], 'gateway-lock-computers');
 }

@@ -2,7 +2,7 @@ import type { Sql } from '../../../persistence/database/sql.ts';
 import type { HardwareReport, InstalledSnap, NetworkDevice } from '../facts.ts';
 import { computerIds, jsonKeys, type PerComputer, toColumns, toRows } from './per-computer.ts';
 
-/** Interfaces that are not reported any more are kept as inactive; the most recent ones, up to this number. */
+/** Maximum number of inactive interfaces, which are no longer reported; the latest are kept. */
 const MAX_FORMER_INTERFACES = 256;
 
 export async function saveNetworks(
@@ -88,7 +88,7 @@ const SAVE_HARDWARE = `
     reported_at = excluded.reported_at
   where excluded.flat is not null or computer_hardware.flat is null`;
 
-// Unchanged rows are left out before the insert, which would lock and log each of them. Interfaces that disappear with one
+// Unchanged rows are omitted from the insert, which would lock and log each of them. Interfaces that disappear with one
 // report get the next number, as reports have no time.
 const SAVE_NETWORKS = `
   with former as (

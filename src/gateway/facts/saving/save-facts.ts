@@ -92,7 +92,7 @@ async function saveComputerRows(tx: Sql, all: ReadonlyArray<PerComputer<Facts>>)
   if (annotations.length > 0) await saveClientAnnotations(tx, annotations);
 }
 
-/** One kind of fact, of the computers that reported it. */
+/** One kind of fact, for the computers that reported it. */
 function pick<T>(all: ReadonlyArray<PerComputer<Facts>>, fact: (facts: Facts) => T | null): PerComputer<T>[] {
   return all.flatMap(({ computerId, value }) => {
     const found = fact(value);
@@ -125,7 +125,7 @@ export async function saveRejected(
   );
 }
 
-/** Writes an event about each value that could not be stored as it came. */
+/** Writes an event about each value that could not be stored as received. */
 export async function saveFaults(
   tx: Sql,
   reports: ReadonlyArray<{ computerId: number; faults: readonly Fault[] }>,
@@ -137,7 +137,7 @@ export async function saveFaults(
   if (notices.length > 0) await recordNotices(tx, notices, now);
 }
 
-/** Cut texts share one event a day: anybody who can start a process can cause one. */
+/** Truncated texts share one event a day: everyone who can start a process can cause one. */
 function subjectOf({ type, outcome, reason, items }: Fault): string {
   return `${type} ${outcome} ${outcome === 'skipped' ? items.join(' ') : ''} ${reason}`;
 }
@@ -152,7 +152,7 @@ function sentenceOf({ type, outcome, reason, items, count }: Fault): string {
   return `The computer's ${report} could not be used: ${reason}${which}${again}`;
 }
 
-/** Saves what came with results of this computer's operations; anything else is ignored. */
+/** Saves data that came with results of this computer's operations and ignores all other. */
 async function saveReports(tx: Sql, context: SaveContext, facts: Facts): Promise<void> {
   const { computerId, now } = context;
   const isPossible = (id: number) => id >= 1 && id <= MAX_INT4;
@@ -183,16 +183,16 @@ const whereSent = (messageType: string) => `
   where m.activity_id = $2 and m.computer_id = $1 and m.state in ('sent', 'acked', 'dropped')
     and p.message_type = '${messageType}'`;
 
-/** `expression` over the first result that is not processed yet, with the alias `i`. */
+/** `expression` over the first unprocessed result, with the alias `i`. */
 const firstResult = (expression: string) => `(
     select ${expression} from agent_inbox i
     where i.lane_id = m.lane_id and i.activity_id = m.activity_id and i.kind = 'result' order by i.id limit 1)`;
 
-// The result of this exchange is in the inbox already; one of another transaction came earlier.
+// This exchange's result is in the inbox already; one of another transaction came earlier.
 const ANSWERED_NOW = `a.status not in ('succeeded', 'failed')
     and ${firstResult('i.ok and i.xmin = pg_current_xact_id()::xid')}`;
 
-// Of two generations the newer one's key stays, whichever is reported first.
+// The key of the newer generation wins, whichever is reported first.
 const SAVE_RECOVERY_KEY = `
   insert into computer_recovery_key (computer_id, activity_id, key_id, sealed, created_at)
   select $1, $2, $3, $4, $5 ${whereSent('fde-recovery-key')} and ${ANSWERED_NOW}
@@ -200,14 +200,14 @@ const SAVE_RECOVERY_KEY = `
     sealed = excluded.sealed, created_at = excluded.created_at
   where computer_recovery_key.activity_id < excluded.activity_id`;
 
-// A report can come before, with or after its result; that of a failed audit is ignored.
+// A report can arrive before, with or after its result; that of a failed audit is ignored.
 const SAVE_AUDIT_REPORT = `
   insert into usg_audit_report (activity_id, computer_id, run_id, report, received_at)
   select $2, $1, $3, $4, $5 ${whereSent('usg')}
     and a.status <> 'failed' and ${firstResult('i.ok')} is distinct from false
   on conflict (activity_id) do nothing`;
 
-/** Those ids of a parameter that the account may name, in their order. */
+/** The ids of a parameter that the account may name, in their order. */
 const onlyNamable = (ids: string) => `
   array(select u.id from unnest(${ids}::int[]) with ordinality u(id, ordinal)
     where u.id <@ (select ids from namable) order by u.ordinal)`;

@@ -9,8 +9,8 @@ import { requestScopes, scopesOf } from '../scopes.ts';
 import { type SaveContext, saveFacts, saveFaults, saveRejected } from './save-facts.ts';
 
 /**
- * Saves each message by itself, so that one that cannot be stored does not affect the others. Slow; used when saving all
- * facts together failed.
+ * Saves each message separately, so that one that cannot be stored does not affect the others. Slow; used when saving
+ * all facts together failed.
  * @throws if the database is unavailable
  */
 export async function saveOneByOne(
@@ -21,7 +21,7 @@ export async function saveOneByOne(
 ): Promise<Set<number>> {
   const common = {
     ...emptyFacts(),
-    // Whether a key counts depends on the results of the whole payload. Encrypted, it can always be stored.
+    // Whether a key counts depends on all results of the payload. An encrypted key can always be stored.
     results: facts.results,
     recoveryKeys: facts.recoveryKeys,
     inventory: facts.inventory.client_types ? { client_types: facts.inventory.client_types } : {},

@@ -5,17 +5,20 @@ import type { PerComputer } from './per-computer.ts';
 
 const UNDOABLE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
 const CHANGING = [...UNDOABLE, 'remove-snaps'];
-/** Number of operations, before and after the last sent one, among which unfinished ones are looked for. */
+/** Maximum operations, before and after the last sent one, that are searched for unfinished ones. */
 const MAX_LOOKED_AT = 200;
 
-/** Whether an operation can only be undone if the previous state of its snaps is known. @see docs/api-conventions.md#cancel-approve-reapply-revert */
+/**
+ * Whether undoing an operation requires the previous state of its snaps.
+ * @see docs/api-conventions.md#cancel-approve-reapply-revert
+ */
 export function needsSnapState(messageType: string): boolean {
   return UNDOABLE.includes(messageType);
 }
 
 /**
- * Saves the state of snaps when operations are sent. Agents report snaps only when they changed, and not always together
- * with the result. What unfinished operations before this one will change of a snap is unknown.
+ * Saves the state of snaps when operations are sent. Agents report snaps only on change, and not always together with
+ * the result. Changes of a snap by unfinished earlier operations are unknown.
  * @param operations - sent just now, or again to an agent that never got them; the facts of this exchange are saved
  * @remarks Saves nothing for computers without known snaps.
  * @see docs/agent-protocol.md#facts
@@ -25,9 +28,9 @@ export async function saveSnapsBeforeSent(tx: Sql, operations: readonly number[]
 }
 
 /**
- * As {@link saveSnapsBeforeSent}, for successful operations without a saved state: an older release sent them, or no
- * snaps were known then. A report that comes with their result shows the state after them, so that what is stored is the
- * state before. Call it before the new report is saved.
+ * As {@link saveSnapsBeforeSent}, for successful operations without a saved state, because an older release sent them
+ * or no snaps were known. A report that comes with their result shows the state after them, so the stored state is the
+ * one before. Call it before the new report is saved.
  */
 export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<PerComputer<Facts>>): Promise<void> {
   const done = resultsWithSnaps(reports).filter(({ ok }) => ok);
@@ -35,11 +38,11 @@ export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<Pe
 }
 
 /**
- * Replaces the saved state by the one reported with a result, for later operations that name one of its snaps and have no
- * result: the agent had both at once, and the later one finds what the earlier one left. Call it after the new report is
- * saved.
+ * Replaces the saved state by the one reported with a result, for later operations that name one of its snaps and have
+ * no result: the agent had both at once, and the later one started from the outcome of the earlier one. Call it after
+ * the new report is saved.
  * @remarks If the report already shows the effect of the later operation, that part is not undone. Operations whose
- * results came in one payload keep the state of the time when they were sent.
+ * results came in one payload keep the state from when they were sent.
  */
 export async function updateSnapsBetweenResults(tx: Sql, reports: ReadonlyArray<PerComputer<Facts>>): Promise<void> {
   const answered = resultsWithSnaps(reports);
@@ -81,7 +84,7 @@ const BEFORE = `
     bool_and(${IDLE}) is true as idle
   from ${NAMED}`;
 
-// Nobody knows yet what unfinished operations before this one change: their snaps count as in `inverseOf`.
+// The changes of unfinished earlier operations are unknown: their snaps count as in `inverseOf`.
 const UNKNOWN = `coalesce(case p.message_type when 'install-snaps' then a.removes else a.holds end < m.position, false)`;
 
 const BEFORE_WITH_UNFINISHED = `
