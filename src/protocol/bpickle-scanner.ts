@@ -27,7 +27,6 @@ export class Scanner {
     return this.#bytes.length;
   }
 
-  /** The next byte; undefined at the end. */
   get next(): number | undefined {
     return this.#bytes[this.offset];
   }

@@ -11,10 +11,7 @@ interface Contact {
   exchange: Date | null;
 }
 
-/**
- * Buffers contact times and counts of unknown message types, and writes them once a second instead of one commit per
- * ping. A crash loses at most the last second.
- */
+/** Buffers contact times and counts of unknown types for one commit a second. A crash loses at most the last second. */
 export class ContactBuffer {
   readonly #db: Database;
   readonly #logger: Logger;

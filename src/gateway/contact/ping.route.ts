@@ -33,9 +33,8 @@ export interface PingDeps {
 }
 
 /**
- * POST /ping: whether messages wait for an agent. Pings are unauthenticated and can name any computer. Only one from
- * the network of the computer's last exchange counts as a contact; any other changes nothing and makes the computer
- * exchange, which shows whether it has moved.
+ * POST /ping: whether messages wait for an agent. Unauthenticated. Only a ping from the network of the computer's last
+ * exchange counts as a contact; any other just makes the computer exchange, which shows whether it has moved.
  * @throws {HttpError} 413 and 429; a body without a computer gets the response for an unknown one
  */
 export function pingRoute(deps: PingDeps) {

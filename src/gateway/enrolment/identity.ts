@@ -12,10 +12,7 @@ export function hashSecureId(secureId: string): Buffer {
   return createHash('sha256').update(secureId).digest();
 }
 
-/**
- * Makes identities in use the only ones of their computers. Others, issued to repeated registrations, become spare:
- * their owners need another computer.
- */
+/** Makes identities in use the only ones of their computers. Owners of the others need new computers. */
 export async function claimIdentities(
   tx: Sql,
   exchanges: ReadonlyArray<{ session: { computerId: number }; secureIdHash: Buffer }>,

@@ -32,10 +32,9 @@ export interface RegistrationDeps {
 
 /**
  * Handles a payload without an identity: enrols the computer if it has a `register` message, and requests one
- * otherwise. Other messages are leftovers of an earlier identity and are ignored.
+ * otherwise. Ignores other messages: they belong to an earlier identity.
  * @returns the messages of the response
- * @throws {HttpError} 429 after too many registrations or failed ones from this address, or too many for one account;
- * agents retry at their next exchange
+ * @throws {HttpError} 429 after too many (failed) registrations from this address, or too many for one account
  */
 export async function register(
   deps: RegistrationDeps,

@@ -30,7 +30,6 @@ export function selectIncoming(inNext: number | null, sequence: number, count: n
   return { gap: false, skip, take, inNext: expected + take };
 }
 
-/** An unacknowledged message. */
 export type QueueEntry = ({ kind: 'control' } & ControlMessage) | ({ kind: 'operation' } & SentOperation);
 
 export interface OutgoingState {
@@ -42,7 +41,6 @@ export interface OutgoingState {
 
 export interface Acknowledged {
   outBase: number;
-  /** Operations that the agent has acknowledged. */
   acked: number[];
   /** The rest, oldest first. */
   queue: QueueEntry[];

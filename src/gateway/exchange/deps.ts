@@ -14,7 +14,6 @@ export interface ExchangeDeps {
   db: Database;
   logger: Logger;
   clock: Clock;
-  /** Limits concurrent transactions. */
   limiter: TaskLimiter;
   store: BatchedStore;
   contacts: ContactBuffer;
@@ -30,7 +29,6 @@ export interface IdentifiedRequest {
   secureIdHash: Buffer;
   token: string | null;
   body: Buffer;
-  /** Network address of the peer. */
   address: string;
   payload: ExchangePayload & { sequence: number };
 }

@@ -32,9 +32,8 @@ export class IdentifiedExchange {
   }
 
   /**
-   * Ingests one payload and creates the response. Exchanges of one computer are serialized: by a queue in this process,
-   * and by the row's version across processes.
-   * @throws {HttpError} 503 after too many version conflicts
+   * Ingests one payload and creates the response. Exchanges of a computer are serialized: by a queue in this process,
+   * by the row's version across processes. @throws {HttpError} 503 after too many version conflicts
    */
   async handle(request: IdentifiedRequest): Promise<Buffer> {
     return this.#queues.run(request.secureIdHash.toString('latin1'), async () => {

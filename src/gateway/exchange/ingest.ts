@@ -45,7 +45,6 @@ interface ReceivedExchange extends ExchangeRequest {
   messages: readonly BValue[];
   facts: Facts;
   ack: Acknowledged;
-  /** Responses to requests for package ids. */
   packageIds: readonly PackageIds[];
 }
 
@@ -53,8 +52,7 @@ interface ReceivedExchange extends ExchangeRequest {
 const MAX_SHARED_BYTES = 256 * 1024;
 
 /**
- * Reads the new messages, saves counters, facts, results and newly sent operations in one transaction, and creates the
- * response.
+ * Reads the new messages, saves the whole exchange in one transaction and creates the response.
  * @returns null, with nothing saved, after a conflict with another exchange of the computer
  */
 export async function ingestPayload(deps: ExchangeDeps, request: ExchangeRequest): Promise<Buffer | null> {

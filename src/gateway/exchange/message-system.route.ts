@@ -28,8 +28,7 @@ const SUPPORTED_APIS = new Set(['3.2', '3.3']);
 const MESSAGE_COST = 0.1;
 
 /**
- * POST /message-system.
- * @throws {HttpError} 400 on a malformed payload, 404 on an unsupported API version, 413, 429, 503
+ * POST /message-system. @throws {HttpError} 400, 404 on an unsupported API version, 413, 429, 503
  * @see docs/agent-protocol.md#transport
  */
 export function messageSystemRoute(deps: MessageSystemDeps) {

@@ -13,8 +13,7 @@ const PLACEHOLDER_TYPE = 'no-operation';
 /**
  * Builds the messages of a response. Call it after the exchange has been saved.
  * @param sent - new operations that were saved as sent; the others were canceled meanwhile and are omitted
- * @remarks An operation that ended or got a result before it was acknowledged must not run again: a placeholder takes
- * its position, which the agent counts.
+ * @remarks Operations that ended before their acknowledgement must not run again: a placeholder takes their position.
  * @see docs/agent-protocol.md#outgoing-messages
  */
 export async function buildMessages(

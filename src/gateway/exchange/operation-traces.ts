@@ -2,7 +2,6 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { SpanLimit } from '../../process/span-limit.ts';
 import { isTracing, recordSpan, SpanKind } from '../../process/tracing.ts';
 
-/** Operations of a computer that an exchange sent, and those whose results it received. */
 export interface ExchangeEffects {
   computerId: number;
   startMs: number;

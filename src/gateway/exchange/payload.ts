@@ -21,9 +21,8 @@ const MAX_CLIENT_TYPES = 1000;
 const MAX_TYPE_LENGTH = 200;
 
 /**
- * Decodes a payload and validates everything but its messages. Of a payload beyond the limits only the first messages
- * are read: the agent resends the rest. A single message that is too large becomes {@link TOO_LARGE}, so that it does
- * not block the agent.
+ * Decodes a payload and validates everything but its messages. Beyond the limits only the first messages are read: the
+ * agent resends the rest. A message that is too large becomes {@link TOO_LARGE}, so as not to block the agent.
  * @param charge - called with the memory of values as they are read
  * @throws {HttpError} 400 on malformed input, and what `charge` throws
  */

@@ -6,14 +6,12 @@ import type { ControlMessage, DueOperation, Session } from './session.ts';
 
 const RESYNCHRONIZE = 'resynchronize';
 
-/** Ids of the packages in a request. */
 export interface PackageIds {
   requestId: number;
   /** Null for packages that must be described first. */
   ids: ReadonlyArray<number | null>;
 }
 
-/** Inputs of a response beside the session. */
 export interface ResponseInputs {
   /** Nothing may be sent: the agent is about to start over and would drop the results. */
   hasGap: boolean;

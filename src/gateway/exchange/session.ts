@@ -11,14 +11,12 @@ export interface SentOperation {
   position: number;
 }
 
-/** An operation that may be sent now. */
 export interface DueOperation {
   activityId: number;
   messageType: string;
   fields: Record<string, unknown>;
 }
 
-/** The recipient of messages. */
 export interface Recipient {
   computerId: number;
   tags: string[];

@@ -22,8 +22,7 @@ interface Exchange {
 
 /**
  * Whether an exchange may come from a second machine with the same identity: it has no token and comes from another
- * network, or its counters do not continue. Agents lose their token with every failure, and addresses change, so this
- * justifies an alert, not an error.
+ * network, or its counters do not continue. Only an alert: agents lose their token with failures, and addresses change.
  * @returns null also without a previous exchange: before the first one, and after a restore of the database
  */
 export function suspectClone(session: Session, request: Exchange): SuspectedClone | null {

@@ -20,8 +20,7 @@ export function classifyPayload(session: Session, { token, body, payload }: Iden
 
 /**
  * An agent that repeats a payload without a response sends at least as much as before. A payload without a token that
- * has less was sent before others that have arrived; its counters would move those of the computer back, and finished
- * operations would be sent again.
+ * has less is older than the saved state: it would reset the counters, and finished operations would be sent again.
  */
 function isLate(session: Session, { sequence, nextExpected, messages }: IdentifiedRequest['payload']): boolean {
   if (session.inNext === null) return false;

@@ -19,7 +19,6 @@ export interface Fault {
 const MAX_ITEMS = 3;
 const MAX_ITEM_LENGTH = 100;
 
-/** The faults in the messages of one exchange. */
 export class Faults {
   readonly #faults = new Map<string, Fault>();
 
@@ -43,7 +42,6 @@ export class Faults {
 /** Computed only if there is a fault. */
 export type ItemName = () => string;
 
-/** The faults of one message while it is read. */
 export class MessageFaults {
   readonly type: string;
   readonly #faults = new Faults();

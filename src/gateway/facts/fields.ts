@@ -32,7 +32,6 @@ export function isLonger(text: string, maxLength: number): boolean {
   return text.length > maxLength && (text.length > 2 * maxLength || [...text].length > maxLength);
 }
 
-/** As {@link toText}; null if absent. */
 export function toTextOrNull(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string | null {
   return value === undefined || value === null ? null : toText(value, what, maxLength);
 }
@@ -52,7 +51,6 @@ export function toInt(value: BValue | undefined, what: string, min: number, max:
   return number;
 }
 
-/** As {@link toInt}; null if absent. */
 export function toIntOrNull(value: BValue | undefined, what: string, min: number, max: number): number | null {
   return value === undefined || value === null ? null : toInt(value, what, min, max);
 }

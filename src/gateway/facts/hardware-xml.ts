@@ -1,7 +1,6 @@
 import { MalformedMessage } from './fields.ts';
 import { readLenientXml, type XmlEvents } from './lenient-xml.ts';
 
-/** One node of the hardware lister's tree. */
 export interface HardwareNode {
   /** The lister's name, such as `cpu:0`; not unique. */
   id: string;

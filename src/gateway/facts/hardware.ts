@@ -1,7 +1,6 @@
 import { MalformedMessage } from './fields.ts';
 import { type HardwareNode, parseHardwareXml } from './hardware-xml.ts';
 
-/** The two views of a hardware report in the API. */
 export interface Hardware {
   flat: FlatDevice[];
   grouped: GroupedHardware;

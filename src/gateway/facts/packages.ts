@@ -68,7 +68,6 @@ function readOrNulls<T>(
   });
 }
 
-/** Reads `packages`. */
 export function readPackageSets(message: BObject, facts: Facts, faults: MessageFaults): void {
   const step = Object.fromEntries(
     SET_NAMES.map((set) => [

@@ -22,10 +22,9 @@ export interface BodyLimits {
 const END_BYTES = 4096;
 
 /**
- * Reads a request's body and passes it to `use`; its bytes, and those that `use` charges, count against `limit` until
- * `use` is done.
- * @throws {HttpError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 when it is compressed, 400 when
- * truncated
+ * Reads a request's body and passes it to `use`; it counts against `limit`, with what `use` charges, until `use` is
+ * done.
+ * @throws {HttpError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 if compressed, 400 if truncated
  */
 export async function withBody<T>(
   req: IncomingMessage,

@@ -2,13 +2,10 @@ import { DomainError } from '../../domain/common/errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
 export interface ConcurrencyLimits {
-  /** Maximum running tasks. */
   concurrency: number;
   /** Maximum running tasks per key, so that other keys find a free slot. */
   concurrencyPerKey: number;
-  /** Maximum waiting tasks. */
   maxQueued: number;
-  /** Maximum waiting tasks per key. */
   maxQueuedPerKey: number;
   /** A task that waited longer is rejected, as its client has given up. */
   queueTimeoutMs?: number;
@@ -36,7 +33,6 @@ export class ConcurrencyLimiter {
     this.#rejection = rejection;
   }
 
-  /** Number of waiting tasks. */
   get queued(): number {
     return this.#queue.length;
   }

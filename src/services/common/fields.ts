@@ -20,9 +20,7 @@ export function readLine(path: string, value: string): string {
   return line;
 }
 
-/**
- * One email address, trimmed. @throws {DomainError} InvalidParameter, also for text that parses as several recipients
- */
+/** One email address, trimmed. @throws {DomainError} InvalidParameter, also for text that mail programs could split */
 export function readEmail(path: string, value: string): string {
   const email = value.trim();
   if ([...email].length > MAX_EMAIL || !EMAIL.test(email)) throw fieldError(path, 'must be an email address');

@@ -5,7 +5,6 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A stored encrypted secret with the id of its key. */
 export interface EncryptedSecret {
   keyId: string;
   /** Nonce, authentication tag and encrypted text. */
@@ -26,10 +25,7 @@ export function encryptSecret(keys: readonly EncryptionKey[], secret: string, co
   return { keyId: key.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), text]) };
 }
 
-/**
- * Reverses {@link encryptSecret}.
- * @throws when the key is no longer configured, the context differs or the secret was tampered with
- */
+/** Reverses {@link encryptSecret}. @throws when the key is unknown, the context differs or the secret was changed */
 export function decryptSecret(keys: readonly EncryptionKey[], secret: EncryptedSecret, context: string): string {
   const key = keys.find((candidate) => candidate.id === secret.keyId);
   if (!key) throw new Error('the encryption key of this secret is not configured');

@@ -1,15 +1,11 @@
 export interface BucketLimits {
-  /** Capacity of a bucket. */
   burst: number;
   perSecond: number;
   /** Maximum number of buckets; the least recently used are dropped first. */
   maxKeys: number;
 }
 
-/**
- * Token buckets by key, local to this process. Memory is bounded: a dropped key starts with a full bucket again, which
- * is no advantage to a client with many keys.
- */
+/** Token buckets by key, local to this process and bounded in number: a dropped key starts with a full bucket again. */
 export class TokenBuckets {
   readonly #limits: BucketLimits;
   readonly #buckets = new Map<string, { level: number; atMs: number }>();
@@ -23,8 +19,7 @@ export class TokenBuckets {
   }
 
   /**
-   * Takes `cost` tokens from the key's bucket.
-   * @returns 0; or, when it holds fewer, the seconds until it holds enough, without taking any
+   * Takes `cost` tokens from the key's bucket. @returns 0; or, without taking any, the seconds until it holds enough
    */
   take(key: string, cost: number, nowMs: number): number {
     const { level, atMs } = this.#fill(key, nowMs);

@@ -79,10 +79,7 @@ async function startThread({ module, memoryMb, purpose }: WorkerThreadOptions, o
   return worker;
 }
 
-/**
- * Creates a check, to be called every `limitMs`, of whether the thread exceeded its processor time or waited too long
- * for any.
- */
+/** Creates a check, to be called every `limitMs`, of whether the thread used or awaited too much processor time. */
 async function createTimeCheck(worker: Worker, limitMs: number): Promise<() => Promise<boolean>> {
   const before = await worker.cpuUsage();
   let checks = 0;

@@ -15,7 +15,6 @@ export interface Acceptance {
   /** Target access group; null: unchanged. */
   accessGroupId: number | null;
   now: Date;
-  /** W3C trace context of the request; null for none. */
   traceparent: string | null;
 }
 

@@ -34,7 +34,6 @@ export interface NamedComputer {
   id: number;
   /** Must be the computer's title. */
   title: string;
-  /** W3C trace context of the request. */
   traceparent: string | null;
 }
 

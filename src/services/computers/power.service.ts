@@ -17,8 +17,7 @@ export interface PowerCommand {
 
 export interface PowerService {
   /**
-   * Restarts or shuts down a computer. @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden,
-   * ComputerArchived
+   * Restarts or stops a computer. @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived
    */
   act(caller: Caller, action: PowerAction, command: PowerCommand): Promise<BaseActivity>;
 }

@@ -10,15 +10,13 @@ import { decryptSecret, recoveryKeyContext, encryptSecret } from '../common/secr
 const BATCH = 500;
 
 export interface Rotation {
-  /** Re-encrypted keys. */
   rotated: number;
   /** Keys whose encryption key is no longer configured; they do not change. */
   unreadable: number;
 }
 
 /**
- * Re-encrypts every stored recovery key with the first encryption key, so that the others can be removed from the
- * settings.
+ * Re-encrypts every stored recovery key with the first encryption key, so that the others can be removed.
  * @remarks Uses short transactions that skip locked rows. Several processes may do this at once, and an interrupted
  * rotation continues at the next start. Does nothing without encryption keys.
  * @throws when a stored key was tampered with

@@ -32,7 +32,6 @@ export interface GenerateCommand {
   force: boolean;
   /** Activity that must succeed on the computer first; null for none. */
   after: number | null;
-  /** W3C trace context of the request. */
   traceparent?: string | null;
 }
 
@@ -44,8 +43,7 @@ export interface RecoveryKeysService {
    */
   read(caller: Caller, computerId: number): Promise<RecoveryKey>;
   /**
-   * Makes the computer generate a new key, which replaces the stored one on success.
-   * @returns the group of the generation
+   * Makes the computer generate a new key, which replaces the stored one on success. @returns the group
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived, FdeNotSupported; ActivityInProgress while a
    * generation is open, unless `force` is set
    */

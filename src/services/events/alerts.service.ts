@@ -30,7 +30,6 @@ export interface ActiveAlert {
 
 /** Alerts about computers and profiles in access groups where the caller sees computers, derived from stored data. */
 export interface AlertsService {
-  /** All alerts, active or not. */
   list(caller: Caller): Promise<AlertView[]>;
   /** Active alerts that the caller has not dismissed. */
   summarize(caller: Caller): Promise<ActiveAlert[]>;

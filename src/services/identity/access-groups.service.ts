@@ -33,13 +33,10 @@ export interface AccessGroupsService {
    * @see docs/api-conventions.md#access-groups
    */
   create(caller: Caller, title: string, parent: string | undefined): Promise<AccessGroupRow>;
-  /**
-   * Changes the title, not the name. @throws {DomainError} UnknownAccessGroup, InvalidParameter, DuplicateAccessGroup
-   */
+  /** Changes only the title. @throws {DomainError} UnknownAccessGroup, InvalidParameter, DuplicateAccessGroup */
   rename(caller: Caller, name: string, title: string): Promise<AccessGroupRow>;
   /**
-   * Removes a group and moves its children and computers to its parent. Roles limited to the group do not gain the
-   * parent.
+   * Removes a group and moves its children and computers to its parent. Roles limited to it do not gain the parent.
    * @returns the parent
    * @throws {DomainError} UnknownAccessGroup, InvalidParameter for the root
    */

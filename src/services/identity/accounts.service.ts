@@ -38,8 +38,7 @@ export interface NewAdministrator {
 export interface AccountsService {
   standaloneExists(): Promise<boolean>;
   /**
-   * Creates the standalone account with its first administrator. Computers need the generated registration key to enrol
-   * and must be accepted.
+   * Creates the standalone account with its first administrator. Computers need the generated key and acceptance.
    * @param enforceStrength - requires letters of both cases and a digit in the password; default: as configured
    * @param setupToken - from the log, where one is required
    * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
@@ -54,10 +53,9 @@ export interface AccountsService {
   /** @returns the new setup token; null if a token or an account exists already, or no token is required */
   makeSetupToken(): Promise<string | null>;
   /**
-   * Creates an account whose administrator is the caller. Computers need its generated registration key and must be
-   * accepted. The caller's token stays valid for its own account.
-   * @throws {DomainError} SelfServiceDisabled, AccountExists when the caller already belongs to an account,
-   * InvalidParameter
+   * Creates an account whose administrator is the caller. Computers need its generated registration key and acceptance.
+   * The caller's token stays valid for its own account.
+   * @throws {DomainError} SelfServiceDisabled, AccountExists for callers with an account, InvalidParameter
    */
   createOwn(caller: Caller, title: string): Promise<AccountRow>;
 }
@@ -65,7 +63,6 @@ export interface AccountsService {
 export interface AccountsDeps {
   db: Database;
   hashing: Hashing;
-  /** Whether people may create accounts for themselves. */
   selfService: boolean;
   throttle: LoginThrottle;
   passwords: PasswordPolicy;

@@ -5,8 +5,7 @@ import { rateLimitKey } from '../common/token-buckets.ts';
 /** Rate-limits guesses of secret invitation ids, with the limits of failed logins. */
 export interface InvitationGuard {
   /**
-   * Runs `attempt` and counts it when it finds no invitation or its login fails. Both count alike, so that the counts
-   * do not reveal which names exist.
+   * Runs `attempt` and counts it when it finds no invitation or its login fails: alike, so as not to reveal names.
    * @param by - the client, counted by person or else by address
    * @throws {DomainError} TooManyRequests before any lookup, and what `attempt` throws
    */

@@ -32,8 +32,7 @@ export interface InvitationsService {
   get(caller: Caller, id: number): Promise<InvitationRow>;
   /**
    * Stores an invitation and mails it; a failed mail does not affect it.
-   * @throws {DomainError} InvalidParameter, UnknownRole (400); TooManyRequests for an address that was invited too
-   * often
+   * @throws {DomainError} InvalidParameter, UnknownRole (400); TooManyRequests for too many invitations of an address
    */
   create(caller: Caller, invitation: WantedInvitation): Promise<{ id: number; secureId: string }>;
   /** Mails an invitation again. @throws {DomainError} UnknownInvitation, MailQueueUnavailable, TooManyRequests */
@@ -42,8 +41,7 @@ export interface InvitationsService {
   remove(caller: Caller, id: number): Promise<void>;
   /**
    * Adds the caller to the inviting account, which does not become current.
-   * @throws {DomainError} UnknownInvitation when unknown, used or expired; Forbidden for another person's address;
-   * TooManyRequests
+   * @throws {DomainError} UnknownInvitation, also when used or expired; Forbidden for other addresses; TooManyRequests
    */
   accept(caller: Caller, secureId: string): Promise<Joined>;
   /** Deletes an invitation without joining. Throws as `accept`. */

@@ -18,8 +18,7 @@ export interface Joined {
 }
 
 /**
- * Consumes an invitation. The person becomes a member with its roles; existing members get them in addition. Exactly
- * one of several concurrent calls succeeds.
+ * Consumes an invitation: the person joins with its roles, or gets them in addition. One of concurrent calls succeeds.
  * @param tx - holds the lock on the account's rights from then on
  * @throws {DomainError} UnknownInvitation when it does not exist any more; Forbidden when it is for another address
  */

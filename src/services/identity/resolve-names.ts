@@ -7,9 +7,7 @@ import { quoted } from '../common/fields.ts';
 import { requireIn } from './group-rights.ts';
 import type { Caller } from '../common/ports.ts';
 
-/**
- * Distinct ids of the roles named in a request body. @throws {DomainError} UnknownRole (400) with every unknown name
- */
+/** Distinct ids of the roles in a request body. @throws {DomainError} UnknownRole (400) with every unknown name */
 export async function resolveRoles(sql: Sql, accountId: number, names: readonly string[]): Promise<number[]> {
   const wanted = [...new Set(names)];
   const found = await findRoleIds(sql, accountId, wanted);

@@ -34,11 +34,7 @@ export async function changeRights<T>(
   return done;
 }
 
-/**
- * Rejects roles that the caller may neither assign nor change.
- * @param roleIds - roles as stored in the transaction
- * @throws {DomainError} Forbidden
- */
+/** Rejects `roleIds` (as in the transaction) that the caller may not manage. @throws {DomainError} Forbidden */
 export type RoleLimit = (tx: Sql, roleIds: readonly number[]) => Promise<void>;
 
 /**

@@ -33,8 +33,8 @@ export interface RolesService {
   list(caller: Caller, page: PageRequest): Promise<Paged<RoleRow>>;
   /**
    * Creates a role without members, by default without permissions and for the whole account.
-   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; like all changes of roles,
-   * Forbidden beyond what the caller may grant
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; Forbidden beyond the caller's
+   * rights
    * @see docs/api-conventions.md#access-groups-as-scope
    */
   create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
@@ -45,8 +45,7 @@ export interface RolesService {
   change(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
   /**
    * Removes a role from all members.
-   * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse when an administrator or an invitation would be left
-   * without roles
+   * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse as the only role of an administrator or invitation
    */
   remove(caller: Caller, name: string): Promise<void>;
 }

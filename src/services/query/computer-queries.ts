@@ -10,7 +10,6 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { quoted, fieldError } from '../common/fields.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 
-/** A parsed query, with the saved searches it names. */
 export interface PreparedQuery extends ComputerSelection {
   /** The query or one of its saved searches uses a deprecated spelling. @see docs/api-conventions.md#deprecation */
   deprecated: boolean;
@@ -56,7 +55,6 @@ export async function prepareComputerQuery(
   return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
 }
 
-/** Queries over computers, parsed from one text. */
 export interface ParsedQueries {
   text: string;
   /** Path of the text in the request. */

@@ -44,9 +44,7 @@ export interface KernelCommand {
 }
 
 export interface KernelsService {
-  /**
-   * Hot patches as the computer reported them, verbatim; null without a report. @throws {DomainError} UnknownComputer
-   */
+  /** Hot patches as reported by the computer, verbatim; null without a report. @throws {DomainError} UnknownComputer */
   info(caller: Caller, computer: number): Promise<HotpatchReports>;
   /** @throws {DomainError} UnknownComputer */
   listing(caller: Caller, computer: number): Promise<KernelListing>;

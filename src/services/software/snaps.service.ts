@@ -28,7 +28,6 @@ export interface SnapCommand {
   windowMinutes: number;
   /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
-  /** W3C trace context of the request. */
   traceparent?: string | null;
 }
 

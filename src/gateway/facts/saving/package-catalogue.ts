@@ -20,8 +20,7 @@ export class PackageCatalogue {
   }
 
   /**
-   * The ids of a request, in its order; null for packages that must be described first. From then on the computers of
-   * the account may name these ids.
+   * The ids of a request, in order; null if yet to be described. The account's computers may name them from then on.
    */
   async findIds(request: PackageRequest, accountId: number): Promise<Array<number | null>> {
     const described = request.kind === 'packages' ? request.packages : [];

@@ -9,8 +9,7 @@ import { requestScopes, scopesOf } from '../scopes.ts';
 import { type SaveContext, saveFacts, saveFaults, saveRejected } from './save-facts.ts';
 
 /**
- * Saves each message separately, so that one that cannot be stored does not affect the others. Slow; used when saving
- * all facts together failed.
+ * Saves each message separately and skips those that cannot be stored. Slow: used when saving all together failed.
  * @throws if the database is unavailable
  */
 export async function saveOneByOne(

@@ -27,10 +27,7 @@ interface Entry {
   freshUntilMs: number;
 }
 
-/**
- * Caches a bounded number of verified tokens and their rights: a token in use costs one signature check, and one
- * statement every two seconds.
- */
+/** Caches tokens and rights, within bounds: one signature check per token, and one statement every two seconds. */
 export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; clock: Clock }): Authenticator {
   const entries = new Map<string, Entry>();
   const loading = new Map<string, Promise<Principal>>();

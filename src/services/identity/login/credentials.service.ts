@@ -44,9 +44,8 @@ export interface CredentialsService {
   list(caller: Caller): Promise<Credential[]>;
   /**
    * Creates another access key of the person for an account.
-   * @throws {DomainError} AuthenticationFailed when the password is wrong or not set; Forbidden for an account the
-   * person is not in; InvalidParameter, DuplicateAccessKey, AccessKeyLimitReached; TooManyRequests and
-   * ServiceUnavailable as for a login
+   * @throws {DomainError} AuthenticationFailed when the password is wrong or not set; Forbidden for other people's
+   * accounts; InvalidParameter, DuplicateAccessKey, AccessKeyLimitReached; TooManyRequests, ServiceUnavailable
    */
   create(caller: Caller, wanted: NewCredential): Promise<Credential>;
   /** Removes an access key and ends the tokens obtained with it. @throws {DomainError} UnknownAccessKey */

@@ -29,8 +29,7 @@ export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLog
 }
 
 /**
- * Creates the invited person (address and password of this login, name of the invitation) and accepts the invitation,
- * atomically.
+ * Atomically creates the invited person (address and password of the login) and accepts the invitation.
  * @param login.password - normalised and checked
  * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that is or was in use; UnknownInvitation when
  * another login accepted it first; Forbidden as above

@@ -48,10 +48,7 @@ export class LoginThrottle {
     this.#settings = settings;
   }
 
-  /**
-   * For authenticated callers.
-   * @throws {DomainError} TooManyRequests with the time until the oldest failure no longer counts
-   */
+  /** For authenticated callers. @throws {DomainError} TooManyRequests with the time until the next attempt */
   async check(nameDigest: Buffer, address: string): Promise<void> {
     if (!this.#settings.isOn) return;
     const now = this.#clock.now();

@@ -6,8 +6,7 @@ import { verifyPassword } from './passwords.ts';
 import type { Caller } from '../../common/ports.ts';
 
 /**
- * Requires the caller's stored password, so that a token alone is not enough. Failures count as failed logins. Call it
- * in `Hashing.run`.
+ * Requires the caller's stored password, not just a token. Failures count as failed logins. Call it in `Hashing.run`.
  * @param password - normalised
  * @throws {DomainError} AuthenticationFailed, TooManyRequests
  */

@@ -13,10 +13,8 @@ import { checkNewPassword, hashPassword, normalisePassword } from './passwords.t
 
 export interface PasswordService {
   /**
-   * Replaces the caller's password and revokes all their tokens, including the one in use, and all their access keys
-   * unless `keepAccessKeys` is set.
-   * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the current one,
-   * TooManyRequests and ServiceUnavailable as for a login
+   * Replaces the caller's password and revokes all their tokens and, unless `keepAccessKeys` is set, all access keys.
+   * @throws {DomainError} InvalidParameter, AuthenticationFailed, TooManyRequests, ServiceUnavailable
    * @see docs/api-conventions.md#limits-of-fields
    */
   change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }): Promise<void>;

@@ -25,8 +25,7 @@ export function normalisePassword(password: string, path = 'body.password'): str
 }
 
 /**
- * Rejects a new password that is too short, too long, too common, or too weak for the policy. Existing passwords are
- * not checked.
+ * Rejects a new password that is too short, long or common, or too weak for the policy. Does not check existing ones.
  * @param password - normalised
  * @param context - texts about its owner, such as their address, which must not be the password
  * @param path - of the field in the request, for the error

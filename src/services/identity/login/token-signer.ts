@@ -41,8 +41,8 @@ const MAX_TOKEN_CHARACTERS = 4096;
 const FUTURE_LEEWAY_SECONDS = 30;
 
 /**
- * Bearer tokens: JWT with HS256 only. `exp` has no leeway.
- * @param secrets - newest first: the first signs, all verify; at least one
+ * Bearer tokens: JWT with HS256 only, without leeway on `exp`. @param secrets - the first signs, all verify; at least
+ * one
  */
 export function createTokenSigner(secrets: readonly string[], clock: Clock): TokenSigner {
   const keys = new Map(secrets.map((secret) => [keyIdOf(secret), createSecretKey(Buffer.from(secret, 'utf8'))]));

@@ -27,8 +27,7 @@ export function pamCommand(settings: PamSettings): readonly [string, ...string[]
 }
 
 /**
- * Checks logins by identity with PAM. Each login runs in a short-lived helper process, which isolates modules that hang
- * or crash. Passwords are passed by pipe only.
+ * Checks logins with PAM, each in a short-lived helper process: modules may hang or crash. Passwords go by pipe only.
  * @remarks `verify` throws ServiceUnavailable when PAM fails or times out.
  */
 export function createPamAuthenticator(options: PamOptions): IdentityAuthenticator {
