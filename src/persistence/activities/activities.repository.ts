@@ -139,11 +139,7 @@ export async function listParents(
   return { count: total, rows: await countVisible(db, scope, rows) };
 }
 
-/**
- * Ids of the matching parents and operations, descending.
- * @param limit - maximum number of ids
- * @param among - restricts the result to these; null for all
- */
+/** Ids of at most `limit` matching parents and operations, descending. @param among - only these; null for all */
 export async function selectActivities(
   db: Sql,
   scope: ActivityScope,

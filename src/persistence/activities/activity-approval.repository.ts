@@ -2,7 +2,6 @@ import { statusesBefore } from '../../domain/activities/status.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
 
-/** An operation that was just approved. */
 export interface ApprovedOperation {
   id: number;
   lane_id: number;
@@ -11,11 +10,7 @@ export interface ApprovedOperation {
   after: number | null;
 }
 
-/**
- * Approves operations, alone or of groups, except those with an accepted cancel. One that waits for another keeps
- * waiting.
- * @remarks The caller holds the locks of their batches. Idempotent.
- */
+/** Approves operations without an accepted cancel; dependents keep waiting. Idempotent. The caller locks batches. */
 export function approveOperations(tx: Sql, activities: readonly number[], now: Date): Promise<ApprovedOperation[]> {
   return tx.query<ApprovedOperation & Record<string, unknown>>(APPROVE, [activities, now]);
 }
@@ -27,10 +22,7 @@ export async function approveGroups(tx: Sql, activities: readonly number[], now:
   await tx.query(APPROVE_GROUPS, [groups.map(({ id }) => id), now]);
 }
 
-/**
- * Those of some groups and operations whose accepted cancel has not been applied yet.
- * @remarks Read in the transaction that holds the locks of their batches.
- */
+/** Groups and operations among the given ones whose accepted cancel is pending. The caller locks their batches. */
 export async function readCancelRequested(tx: Sql, activities: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(CANCEL_REQUESTED, [activities]);
   return rows.map(({ id }) => id);

@@ -3,10 +3,7 @@ import type { Sql } from '../database/sql.ts';
 /** All activities, or those without a parent. */
 export type Counted = 'activities' | 'parents';
 
-/**
- * Exact number of an account's activities of a kind, read from counters.
- * @remarks Consistent with the rows that the same statement sees: both change in one transaction.
- */
+/** Exact number of an account's activities of a kind, from counters that change in the same transaction as the rows. */
 export async function countActivities(db: Sql, accountId: number, counted: Counted): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     `select coalesce(sum(${counted}), 0)::int as count from activity_block where account_id = $1`,
@@ -20,7 +17,6 @@ export interface ActivityBlock {
   block: number;
 }
 
-/** The blocks that contain some activities. */
 export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<ActivityBlock[]> {
   return tx.query<ActivityBlock & Record<string, unknown>>(
     'select distinct account_id, id >> 12 as block from activity where id = any($1::int[])',
@@ -28,10 +24,7 @@ export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<
   );
 }
 
-/**
- * Deletes empty blocks. Recent ones stay: rows that are being added to them may not be visible yet.
- * @remarks Idempotent.
- */
+/** Deletes empty blocks, except recent ones: rows being added to them may not be visible yet. Idempotent. */
 export async function deleteEmptyBlocks(tx: Sql, blocks: readonly ActivityBlock[]): Promise<void> {
   await tx.query(DELETE_EMPTY, [blocks.map(({ account_id }) => account_id), blocks.map(({ block }) => block)]);
 }

@@ -18,10 +18,7 @@ export interface Cancellation {
   traceparent: string | null;
 }
 
-/**
- * Locks the batches of activities, so that none of their statuses changes before the transaction ends.
- * @remarks In id order, before any other lock.
- */
+/** Locks the batches of activities, in id order and before any other lock, so that their statuses cannot change. */
 export async function lockBatchesOf(tx: Sql, accountId: number, activities: readonly number[]): Promise<void> {
   await tx.query(LOCK_BATCHES, [accountId, activities]);
 }
@@ -48,8 +45,7 @@ export async function cancelActivities(tx: Sql, cancellation: Cancellation): Pro
 
 /**
  * Those of some groups and operations that have ended although their status does not show it yet: each of their open
- * operations has a final event pending.
- * @remarks Read in the transaction that holds the batches' locks.
+ * operations has a final event pending. The caller's transaction holds the batches' locks.
  */
 export async function readPendingEnds(tx: Sql, activities: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(PENDING_ENDS, [activities]);

@@ -64,7 +64,7 @@ export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMi
 /**
  * Creates a group: parent, batches, operations, payloads and the outbox command that starts its workflow.
  * @returns id of the parent
- * @remarks Five statements for any number of computers. Part of the caller's transaction; its commit wakes the
+ * @remarks Five statements for any number of computers. Part of the caller's transaction, whose commit wakes the
  * dispatcher.
  * @see docs/architecture.md#tables-of-the-engine
  */

@@ -57,17 +57,12 @@ export async function findPage(
   );
 }
 
-/**
- * No index of activities returns its matches in order. A negated word matches nearly everything, so a page is found at
- * once.
- */
+/** No index returns its matches in order. A negated word matches nearly everything, so a page is found at once. */
 function costsAllThatMatch({ criterion, negated }: Factor<ActivityCriterion>): boolean {
   return criterion.kind === 'computer' || (criterion.kind === 'keyword' && !negated);
 }
 
-/**
- * The filter of a query for all activities on some computers, named or visible to the caller; null for other queries.
- */
+/** The filter of a query for all activities on some computers, named or visible to the caller; else null. */
 function onSomeComputers(scope: ActivityScope, selection: ActivitySelection): SqlCondition | null {
   const { accountId, view } = scope;
   if (selection.query.clauses.length === 0)

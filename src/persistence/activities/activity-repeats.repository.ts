@@ -54,9 +54,7 @@ export async function readMessages(tx: Sql, payloads: readonly number[]): Promis
   );
 }
 
-/**
- * What operations did according to their results, by id; those that did nothing or are already reverted are left out.
- */
+/** What operations did according to their results, by id, without those that did nothing or are already reverted. */
 export async function readDone(tx: Sql, operations: readonly number[]): Promise<Map<number, DoneOperation>> {
   const rows = await tx.query<DoneRow & Record<string, unknown>>(DONE, [operations]);
   return new Map(
@@ -78,10 +76,7 @@ export function readNotReverted(tx: Sql, operations: readonly number[]): Promise
   return tx.query<NotReverted & Record<string, unknown>>(NOT_REVERTED, [operations]);
 }
 
-/**
- * Links repeated operations to their repetitions. Whatever they reverted is now reverted by the repetition. The caller
- * holds the batches' locks.
- */
+/** Links repeated operations to their repetitions, which take over what they revert. The caller locks their batches. */
 export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REAPPLIED_OPERATIONS, [group]);
   await tx.query('update activity set reapplied_by = $2 where id = $1', [source, group]);

@@ -30,8 +30,8 @@ export interface ExpiredRows {
 
 /**
  * The oldest activities without a parent that were created before a time, from a cursor on, and which may be deleted.
- * Kept: activities that are open or ended later, that a computer may still answer, the latest run of every profile, and
- * reverts of an activity that still exists.
+ * Kept: activities that are open, ended later or may still get a result, the latest run of every profile, and reverts
+ * of an activity that still exists.
  */
 export function readRetentionCandidates(
   db: Sql,

@@ -2,8 +2,8 @@ import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * One page of ids of the operations on some computers and of their groups, newest first, and the total number.
- * @remarks Visibility follows from the computers, which the caller has checked.
+ * One page of ids of the operations on some computers, which the caller may see, and of their groups, newest first, and
+ * the total number.
  */
 export async function listComputerActivities(
   db: Sql,

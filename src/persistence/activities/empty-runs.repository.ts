@@ -12,11 +12,7 @@ export interface EmptyRun {
   now: Date;
 }
 
-/**
- * Stores the successful activity of a run without computers. Its workflow finds nothing open and closes, so that
- * operators see every run.
- * @returns its id
- */
+/** Stores the successful activity of a run without computers, so that operators see every run. @returns its id */
 export async function insertEmptyRun(tx: Sql, run: EmptyRun): Promise<number> {
   const [row] = await tx.query<{ id: number }>(
     `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time,

@@ -6,11 +6,7 @@ export async function readMessageBacklog(sql: Sql, accountId: number): Promise<n
   return row!.bound;
 }
 
-/**
- * Sets or removes (null) the limit. It is checked at delivery, so it also applies to messages queued before.
- * @returns the previous limit
- * @remarks Part of the caller's transaction.
- */
+/** Sets or removes (null) the limit, checked at delivery and so for queued messages too. @returns the previous limit */
 export async function setMessageBacklog(tx: Sql, accountId: number, bound: number | null): Promise<number | null> {
   const [row] = await tx.query<{ bound: number | null }>(`${READ} for no key update`, [accountId]);
   const before = row!.bound;

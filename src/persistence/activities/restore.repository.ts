@@ -12,7 +12,7 @@ const IDS_PER_SECOND = 100;
 /**
  * Advances the mark to `next`.
  * @param known - the mark stored by the Temporal server; 0 for none
- * @returns the previous mark; null, without a change, when it is below `known`: this database is older than the
+ * @returns the previous mark; null, without a change, when it is below `known`, so this database is older than the
  * server's
  */
 export async function advanceMark(sql: Sql, known: number, next: number): Promise<number | null> {
@@ -32,8 +32,8 @@ export async function setMark(tx: Sql, mark: number): Promise<void> {
 
 /**
  * Skips all ids that may have been assigned since the backup, also since that of an earlier restore: agents, workflows
- * and clients remember them. The skip grows with the age of the backup, up to a quarter of the remaining ids; a
- * restarted repair does not skip as far again.
+ * and clients remember them. The skip grows with the age of the backup, up to a quarter of the remaining ids, and is
+ * shorter when a repair is restarted.
  * @param activity - the highest activity id known to the Temporal server; 0 for none
  */
 export async function skipIds(tx: Sql, now: Date, activity: number): Promise<void> {
@@ -47,10 +47,9 @@ export async function resetExchangeTokens(tx: Sql): Promise<void> {
 }
 
 /**
- * Ends every operation that may have been sent since the backup. Its message counts as delivered and is never sent
- * again; a late result replaces the end. Operations due later stay.
+ * Ends every operation that may have been sent since the backup, by cancels in the inbox of its batch. Its message
+ * counts as delivered and is never sent again; a late result replaces the end. Operations due later stay. Idempotent.
  * @returns how many operations end, by account
- * @remarks By cancels in the inbox of their batches. Idempotent.
  */
 export async function endUncertainOperations(
   tx: Sql,

@@ -27,10 +27,7 @@ export function deleteResults(tx: Sql, runs: readonly number[], limit: number): 
   return countOf(tx, DELETE_RESULTS, [runs, limit]);
 }
 
-/**
- * Deletes runs without results. A date that is still planned is kept, or it would count as missed.
- * @returns how many
- */
+/** Deletes runs without results; a date still planned is kept, or it would count as missed. @returns how many */
 export async function deleteRuns(tx: Sql, runs: readonly number[]): Promise<number> {
   const dated = await countOf(tx, KEEP_DATES, [runs]);
   return dated + (await countOf(tx, DELETE_RUNS, [runs]));

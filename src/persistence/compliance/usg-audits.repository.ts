@@ -30,10 +30,9 @@ export async function insertRunAudits(
 
 /**
  * Updates the audits of a run in the transaction that changed its operations: a failed step fails the computer, a
- * delivered one is in progress, and a successful audit waits for its report. A canceled step is no result: the computer
- * counts as not started until a late result.
- * @remarks Three statements in all, before the row of the activity is locked. A report received earlier takes
- * precedence.
+ * delivered one is in progress, and a successful audit waits for its report unless that came first. A canceled step is
+ * no result: the computer counts as not started until a late result. Three statements, before the row of the activity
+ * is locked.
  */
 export async function recordAuditProgress(tx: Sql, runId: number, changes: StatusChanges, now: Date): Promise<void> {
   const real = changes.filter(({ from, to }) => from !== to);
@@ -45,10 +44,7 @@ export async function recordAuditProgress(tx: Sql, runId: number, changes: Statu
   if (row?.unread) await tx.query(APPEND_REASONS, [runId, ids]);
 }
 
-/**
- * Stores verdicts and updates the counters of their runs. Idempotent; the last verdict of a computer counts.
- * @returns run and computer of those with a new reason
- */
+/** Stores verdicts, the last one per computer, and updates their runs. Idempotent. @returns those with a new reason */
 export async function saveVerdicts(
   tx: Sql,
   verdicts: readonly AuditVerdict[],
@@ -101,8 +97,7 @@ const INSERT = `
   insert into usg_audit (run_id, profile_id, computer_id, state)
   select $1, $2, c, 'not-started' from unnest($3::int[]) c`;
 
-// A new run has no statistics yet. Its rows are found by key one by one, and then by `ctid`: other joins could be
-// quadratic.
+// A new run has no statistics: rows are found by key one by one, then by `ctid`; other joins could be quadratic.
 const locked = (audit: { computer: string; profile: string; run: string }) => `
     select u.ctid as place, u.profile_id, u.state as old, u.reason as old_reason, u.reported_at as old_reported_at
     from usg_audit u

@@ -13,7 +13,6 @@ export interface RunsState {
   /** Changes whenever one of the runs changes. */
   fingerprint: string;
   oldest_run: Date | null;
-  /** Total number of computers. */
   computers: number;
 }
 
@@ -69,10 +68,7 @@ export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: Repor
   return rows.length > 0;
 }
 
-/**
- * Every computer of every run in a range, ordered by run and computer, in batches.
- * @param tx - a transaction, for a cursor
- */
+/** Every computer of every run in a range, by run and computer, in batches. @param tx - a transaction, for a cursor */
 export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean): AsyncGenerator<ReportRow[]> {
   await tx.query(`declare report_row no scroll cursor for ${isDetailed ? DETAILED : SUMMARY}`, rangeOf(runs));
   for (;;) {

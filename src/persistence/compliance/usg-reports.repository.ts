@@ -28,10 +28,7 @@ export type UsgReportKey = Pick<
 /** Retention may delete the row between two statements. */
 const MAX_ATTEMPTS = 5;
 
-/**
- * Inserts the row of a report if necessary, and locks it until the transaction ends: requests for the same report wait.
- * @throws when the row is repeatedly deleted before it is locked
- */
+/** Inserts a missing report row and locks it until the transaction ends. @throws when it is deleted repeatedly */
 export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgReportRow> {
   const { account_id, profile_id, path, range_start, range_end, detailed } = key;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {

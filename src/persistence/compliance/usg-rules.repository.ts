@@ -18,9 +18,9 @@ export interface CatalogueRuleSet {
 }
 
 /**
- * Ids of rule sets of an account, in the given order; missing sets and rules are inserted.
- * @remarks One statement when all exist. Concurrent callers wait for each other instead of failing. Existing sets are
- * locked against deletion until the transaction ends.
+ * Ids of rule sets of an account, in the given order; missing sets and rules are inserted. One statement when all
+ * exist. Concurrent callers wait instead of failing. Existing sets are locked against deletion until the transaction
+ * ends.
  */
 export async function upsertRuleSets(tx: Sql, accountId: number, sets: readonly CatalogueRuleSet[]): Promise<number[]> {
   const known = await findRuleSets(tx, accountId, sets);

@@ -21,7 +21,6 @@ export const COMPUTER_BLOCKS = [
 
 export type ComputerBlock = (typeof COMPUTER_BLOCKS)[number];
 
-/** Joined rows, by the alias that blocks use for them. */
 const JOINS = {
   s: 'left join computer_status s on s.computer_id = c.id',
   h: 'left join computer_hardware h on h.computer_id = c.id',

@@ -1,16 +1,13 @@
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Adds tags to computers that lack them.
+ * Adds missing tags to computers, in one statement, without writing unchanged rows; others are locked in id order.
  * @returns up to 100 computers that now have more than `most` tags, by id
- * @remarks Each change is one statement. Unchanged rows are not written; the others are locked in id order, as
- * everywhere.
  */
 export function addTags(tx: Sql, computers: readonly number[], tags: readonly string[], most: number) {
   return overLimit(tx, ADD_TAGS, [computers, tags, most]);
 }
 
-/** Removes tags from computers. */
 export async function removeTags(tx: Sql, computers: readonly number[], tags: readonly string[]): Promise<void> {
   await tx.query(REMOVE_TAGS, [computers, tags]);
 }
@@ -25,12 +22,10 @@ export function annotate(
   return overLimit(tx, ANNOTATE, [computers, annotation.key, annotation.value, most]);
 }
 
-/** Removes an annotation from computers. */
 export async function removeAnnotation(tx: Sql, computers: readonly number[], key: string): Promise<void> {
   await tx.query(REMOVE_ANNOTATION, [computers, key]);
 }
 
-/** Moves computers to an access group. */
 export async function changeAccessGroup(tx: Sql, computers: readonly number[], accessGroupId: number): Promise<void> {
   await tx.query(MOVE, [computers, accessGroupId]);
 }

@@ -11,10 +11,7 @@ export interface ComputerNotice {
 /** Maximum number of notices per computer and day: agents control how many arise. */
 const MAX_PER_DAY = 20;
 
-/**
- * Records new notices in the event logs of the accounts.
- * @remarks Part of the caller's transaction; concurrent calls for the same computer wait.
- */
+/** Records new notices in the accounts' event logs, in the caller's transaction. Serialized per computer. */
 export async function recordNotices(tx: Sql, notices: readonly ComputerNotice[], now: Date): Promise<void> {
   await tx.query(RECORD, [
     notices.map(({ computerId }) => computerId),

@@ -1,9 +1,6 @@
 import { activeProfilesOf } from '../query/profile-scope.ts';
 
-/**
- * SQL over a computer `c`: selects of `id`, `name`, `title` and `type` of its profiles, one per table of profiles.
- * Names of a kind are unique in an account.
- */
+/** SQL over a computer `c`: selects of `id`, `name`, `title` and `type` of its profiles, one per table of profiles. */
 const PROFILE_PARTS: readonly string[] = [
   `select p.id, p.name, p.title, p.type
    from computer_profile m join profile p on p.account_id = m.account_id and p.type = m.type and p.id = m.profile_id

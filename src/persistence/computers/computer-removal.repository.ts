@@ -1,7 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-/** A computer to be archived or removed. */
 export interface ComputerToRemove {
   id: number;
   title: string;
@@ -39,9 +38,8 @@ export async function findOpenOperations(tx: Sql, accountId: number, computers: 
 }
 
 /**
- * Deletes the identities of some computers, their recovery keys, profiles, licences, and links to hosts and instances.
- * Reported data stays.
- * @remarks Their agents are unknown after the commit. The caller holds {@link lockAgents}.
+ * Deletes identities, recovery keys, profiles, licences and WSL links of computers, not their reported data. Agents are
+ * unknown after the commit. The caller holds {@link lockAgents}.
  */
 export async function releaseComputers(tx: Sql, computers: readonly number[]): Promise<void> {
   for (const table of MEMBER_TABLES) await tx.query(`delete from ${table} where computer_id = any($1)`, [computers]);

@@ -32,8 +32,8 @@ export interface ComputerReads {
 }
 
 /**
- * One page of computers in id order as the text of a JSON array, and the number of matches: one statement finds them,
- * one reads them. Parents and children in invisible access groups are left out.
+ * One page of computers in id order as the text of a JSON array, and the number of matches, by one statement that finds
+ * and one that reads them. Parents and children in invisible access groups are left out.
  */
 export async function listComputers(
   { db, genericPlanDb }: ComputerReads,

@@ -17,7 +17,6 @@ type ReportState = 'waiting' | 'begun';
 
 /** Figures of all accounts together. Counts end at {@link COUNT_LIMIT}. */
 export interface FleetFigures {
-  /** Entries of the outbox by kind. */
   outbox: Record<string, number>;
   /** Age of the oldest pending entry in seconds; 0 for none. */
   outboxOldestSeconds: number;

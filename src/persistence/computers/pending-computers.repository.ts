@@ -42,7 +42,6 @@ export async function lockPendingComputers(
   return tx.query<{ id: number; title: string }>(LOCK, [accountId, groups, ids]);
 }
 
-/** A computer that was just accepted. */
 export interface AcceptedComputer {
   id: number;
   /** Shared by a Windows host and its WSL instances; null for all others. */

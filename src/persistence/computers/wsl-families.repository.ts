@@ -2,9 +2,9 @@ import type { Sql } from '../database/sql.ts';
 import type { AcceptedComputer } from './pending-computers.repository.ts';
 
 /**
- * Links WSL instances and their Windows hosts, whichever is accepted first. Pending computers do not count.
- * @param accepted - computers of the account that were just accepted
- * @remarks Idempotent. The first instance of a host is its default one, as in WSL itself; agents do not report it.
+ * Links WSL instances and Windows hosts among accepted computers, whichever is accepted first. Idempotent. The first
+ * instance of a host is its default one, as in WSL itself; agents do not report it.
+ * @param accepted - just accepted
  */
 export async function joinFamilies(tx: Sql, accountId: number, accepted: readonly AcceptedComputer[]): Promise<void> {
   const uids = new Set(accepted.flatMap(({ hostagent_uid }) => hostagent_uid ?? []));

@@ -1,8 +1,7 @@
 import type { Sql } from './sql.ts';
 
 /**
- * The first free name of `slug`, `slug-2`, `slug-3`... among an account's rows of a table.
- * @remarks The caller prevents concurrent naming of rows.
+ * The first free name of `slug`, `slug-2`... of an account in a table, under a lock of the caller.
  * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
  */
 export async function freeName(

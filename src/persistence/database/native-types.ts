@@ -3,10 +3,7 @@ import pg from 'pg';
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
-/**
- * Type parsers for `Sql`: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed. Ids and counts here stay
- * far below 2^53.
- */
+/** Type parsers for `Sql`: `int` and `bigint` (far below 2^53) as number, `timestamptz` as Date, `jsonb` parsed. */
 export const NATIVE_TYPES = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     const parse = pg.types.getTypeParser(oid, format as 'text');

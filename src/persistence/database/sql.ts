@@ -1,14 +1,14 @@
 import type { PoolClient, QueryResultRow } from 'pg';
 
 /**
- * Parameterized SQL on one connection or pool. Values are always passed as parameters.
- * @remarks Rows have native types: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed.
+ * Parameterized SQL on one connection or pool. Rows have native types: `int` and `bigint` as number, `timestamptz` as
+ * Date, `jsonb` parsed.
  */
 export interface Sql {
   /**
-   * Runs one statement.
-   * @param text - SQL with `$1`, `$2`, ...
-   * @param name - when given, the statement is prepared once per connection under this name
+   * Runs one statement with parameters `$1`, `$2`, ...
+   * @param text - the SQL
+   * @param name - when given, it is prepared once per connection under this name
    */
   query<R extends QueryResultRow = QueryResultRow>(
     text: string,
@@ -20,9 +20,8 @@ export interface Sql {
 /** A pool: single statements, or several in one transaction. */
 export interface Database extends Sql {
   /**
-   * Runs `work` in one transaction; rolls back when it throws. Its connection is not shared meanwhile.
-   * @remarks After a deadlock or serialization failure `work` runs again, up to four times in all: it must have no
-   * effects outside the transaction before it returns.
+   * Runs `work` in one transaction on its own connection; rolls back when it throws. After a deadlock or serialization
+   * failure `work` runs again, up to four times in all: it must have no other effects before it returns.
    */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** A dedicated connection for LISTEN; the caller releases it. */

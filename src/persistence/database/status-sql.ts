@@ -6,11 +6,11 @@ export function statusList(statuses: readonly ActivityStatus[]): string {
 }
 
 /**
- * The `where` condition of a statement that changes statuses. Every statement that writes the status of an operation or
- * a report uses it, directly or for selecting its rows, so that only the transitions of the table are possible. The
- * status of a group follows from its operations.
+ * The `where` condition of a statement that changes statuses, so that only transitions of the table are possible. Every
+ * statement that writes the status of an operation or report uses it, directly or for selecting its rows. A group's
+ * status follows from its operations.
  * @param column - the status as stored, with its table's alias
- * @throws when the table does not allow one of them, which happens when the module of the statement is loaded
+ * @throws while its module is loaded, when the table does not allow a transition
  * @see docs/api-conventions.md#activity-statuses
  */
 export function transitionGuard(

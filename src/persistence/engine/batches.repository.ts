@@ -72,10 +72,9 @@ export async function readUnopenedBatches(db: Sql, group: number): Promise<numbe
 }
 
 /**
- * Writes a cancel for every opened batch of a group, whichever run drives it: a cancel of the parent workflow reaches
- * only the first run of its children. A batch without a workflow is restarted by the pending event.
- * @returns whether there was any to cancel
- * @remarks Batches with a pending cancel are skipped, so that repeating it changes nothing.
+ * Writes a cancel for every opened batch of a group, unless one is pending: a cancel of the parent workflow reaches
+ * only the first run of its children. A batch without a workflow is restarted by the event.
+ * @returns whether there was any
  * @see docs/architecture.md#cancellation
  */
 export async function cancelOpenedBatches(tx: Sql, group: number, now: Date): Promise<boolean> {

@@ -3,17 +3,13 @@ import type { GroupProgress } from '../../domain/engine/progress.ts';
 import type { ChildCounts } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
 
-/**
- * The progress of a group.
- * @throws {DomainError} UnknownActivity when its row was deleted by hand: retention keeps open groups
- */
+/** @throws {DomainError} UnknownActivity when the group's row was deleted by hand: retention keeps open groups */
 export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
   const [row] = await db.query<GroupProgress & Record<string, unknown>>(READ_PROGRESS, [group]);
   if (!row) throw new DomainError('UnknownActivity', `there is no activity ${group}`);
   return row;
 }
 
-/** A group after its counters moved. */
 export interface MovedGroup extends ChildCounts {
   status: string;
   delivery_time: Date | null;
@@ -40,7 +36,7 @@ export async function setGroupDelivered(tx: Sql, group: number): Promise<void> {
   await tx.query(`update activity set status = 'delivered' where id = $1`, [group]);
 }
 
-/** Resets a group without deliveries; it awaits approval while one of its children does. */
+/** Marks a group as undelivered, or as unapproved or blocked while one of its children is. */
 export async function setGroupUndelivered(tx: Sql, group: number): Promise<void> {
   await tx.query(SET_UNDELIVERED, [group]);
 }

@@ -21,9 +21,8 @@ export interface Released {
 }
 
 /**
- * Cancels open operations of a batch (null: all) and their dependents.
- * @remarks Dependents are canceled even if the success of their predecessor was just read: it was open when its cancel
- * was accepted.
+ * Cancels open operations of a batch (null: all) and their dependents, even if the success of a predecessor was just
+ * read: it was open when its cancel was accepted.
  */
 export function cancelOperations(
   tx: Sql,
@@ -92,8 +91,8 @@ export const SENDABLE = ['undelivered', 'delivered'] as const satisfies readonly
 export const inBatch = (operation: string) => `${operation}.lane_id + 0 = $1`;
 
 /**
- * Start of the wait for a result: the later of the delivery, by the gateway's clock, and the time when its batch
- * applied it, by the clock that checks expiry. A delivered operation changes only by ending.
+ * Start of the wait for a result: delivery by the gateway's clock or its processing by the clock that checks expiry,
+ * whichever is later. A delivered operation changes only by ending.
  */
 export const waitedFrom = (operation: string) => `greatest(${operation}.delivery_time, ${operation}.modification_time)`;
 

@@ -16,7 +16,6 @@ export interface AppliedEvents {
   cancels: CancelRequest[];
 }
 
-/** The pending events of one batch. */
 export interface BatchEvents {
   lane: number;
   account: number;

@@ -3,9 +3,9 @@ import { transitionGuard, statusList } from '../database/status-sql.ts';
 import type { Released } from './operations.repository.ts';
 
 /**
- * Makes operations wait for an activity: its batches wake those of the waiting operations whenever one of its ends.
- * @returns those of `computers` on which the activity does nothing
- * @remarks Locks its batches in id order, so that nothing of it ends before the transaction does. Idempotent.
+ * Makes operations wait for an activity, whose batches wake theirs whenever one of its operations ends. Idempotent.
+ * Locks those batches in id order: none ends in between.
+ * @returns those of `computers` on which it does nothing
  */
 export async function awaitActivity(
   tx: Sql,

@@ -1,6 +1,5 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A batch with open operations. */
 export interface OpenBatch {
   id: number;
   wf_id: string;

@@ -54,10 +54,7 @@ function counted({ name, from, computer, active, since }: AlertRule): string {
     group by l.id, l.name`;
 }
 
-/**
- * Those of running profiles whose creator left the account, visible to whoever sees the computers in their access
- * group.
- */
+/** Running profiles whose creator left the account, visible like the computers in their access group. */
 const ORPHANED = `
   select l.id, l.name, count(*)::int as subjects, count(*) filter (where o.fresh)::int as fresh,
     min(o.since) filter (where o.fresh) as activation_time

@@ -26,7 +26,6 @@ export async function listAccessGroups(sql: Sql, accountId: number, page: PageRe
   return { count: counted[0]!.count, results };
 }
 
-/** The access group of this name, or null. */
 export async function findAccessGroup(sql: Sql, accountId: number, name: string): Promise<AccessGroupRow | null> {
   const rows = await sql.query<AccessGroupRow>(`${SELECT} and g.name = $2`, [accountId, name]);
   return rows[0] ?? null;

@@ -34,10 +34,7 @@ export async function findAccessKey(sql: Sql, accessKey: string): Promise<FoundA
 const COLUMNS = `k.access_key as "accessKey", k.name, k.creation_time as "creationTime", k.expires_at as "expiresAt",
   k.last_used_at as "lastUsedAt"`;
 
-/**
- * Every account of a person, in order of joining, with their keys for it, oldest first; one row for an account without
- * keys.
- */
+/** Every account of a person, in order of joining, with their keys, oldest first; one row for an account without. */
 export function listAccessKeys(
   sql: Sql,
   personId: number,

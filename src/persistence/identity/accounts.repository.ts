@@ -19,7 +19,7 @@ export interface NewPerson {
 /**
  * Creates an account with its root access group, its roles and its first administrator.
  * @param tx - the caller's transaction
- * @returns null when an account of that name exists; of concurrent calls with one name, only the first succeeds
+ * @returns null when an account of that name exists, also under concurrency
  * @throws an error for which `isAddressTaken` is true when another person has or had the address
  */
 export async function insertAccountWithAdministrator(
@@ -108,13 +108,11 @@ async function seedRoles(tx: Sql, accountId: number, roles: readonly SeedRole[])
   );
 }
 
-/** Whether a person belongs to any account. */
 export async function hasAccount(sql: Sql, personId: number): Promise<boolean> {
   const rows = await sql.query('select 1 from membership where person_id = $1 limit 1', [personId]);
   return rows.length > 0;
 }
 
-/** Whether an account of this name exists. */
 export async function accountExists(sql: Sql, name: string): Promise<boolean> {
   const rows = await sql.query<{ found: boolean }>('select exists (select 1 from account where name = $1) as found', [
     name,

@@ -46,7 +46,6 @@ export async function insertMembership(tx: Sql, accountId: number, personId: num
   ]);
 }
 
-/** Replaces the roles of a member. */
 export async function replaceRoles(
   tx: Sql,
   accountId: number,

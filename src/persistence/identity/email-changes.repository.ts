@@ -22,10 +22,7 @@ export async function deleteEmailChange(tx: Sql, personId: number): Promise<void
   await tx.query('delete from email_change where person_id = $1', [personId]);
 }
 
-/**
- * Deletes the pending change of a token or address, so that it applies only once.
- * @returns the new address; null when there is no such change, or it has expired
- */
+/** Consumes a pending change by token or address. @returns the new address; null when it is missing or has expired */
 export async function takeEmailChange(
   tx: Sql,
   personId: number,

@@ -42,7 +42,6 @@ export async function listInvitations(
   return { count: counted[0]!.count, results };
 }
 
-/** One open invitation of an account, or null. */
 export async function findInvitation(
   sql: Sql,
   accountId: number,
@@ -72,9 +71,7 @@ export async function findInvitationBySecureId(sql: Sql, secureId: string, now: 
   return rows[0] ?? null;
 }
 
-/**
- * Whether the person may use an invitation, which is unbound or bound to their address; null when it no longer exists.
- */
+/** Whether a person may use an invitation, unbound or bound to their address; null when it no longer exists. */
 export async function isOpenTo(
   sql: Sql,
   invitationId: number,

@@ -13,7 +13,6 @@ export async function revokeTokens(
   await sql.query('delete from revoked_token where expires_at < $1', [now]);
 }
 
-/** Ends every token of a person. */
 export async function revokePerson(tx: Sql, personId: number): Promise<void> {
   await tx.query('update person set token_epoch = token_epoch + 1 where id = $1', [personId]);
 }
@@ -31,7 +30,6 @@ export async function revokeAccount(
   return rows[0] ?? null;
 }
 
-/** Ends every token of the system. */
 export async function revokeSystem(tx: Sql): Promise<void> {
   await tx.query(`update system_setting set value = (value::int + 1)::text where key = 'token_epoch'`);
 }

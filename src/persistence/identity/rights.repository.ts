@@ -91,8 +91,8 @@ from person p left join member m on m.person_id = p.id left join account a on a.
 where p.id = $1`;
 
 /**
- * Serializes changes of one account's administrators, roles, invitations and access groups until the transaction ends.
- * Taken before locks on their rows, to avoid deadlocks; readers and computers do not wait.
+ * Serializes changes of one account's administrators, roles, invitations and access groups. Take it before locks on
+ * their rows, to avoid deadlocks; readers and computers do not wait.
  */
 export async function lockRights(tx: Sql, accountId: number): Promise<void> {
   await lockExclusive(tx, 'rights', accountId);

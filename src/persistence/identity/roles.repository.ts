@@ -93,7 +93,6 @@ export async function updateRole(tx: Sql, roleId: number, content: RoleContent):
   ]);
 }
 
-/** Replaces the access groups of a role. */
 export async function replaceRoleGroups(tx: Sql, roleId: number, groupIds: readonly number[]): Promise<void> {
   await tx.query('delete from role_access_group where role_id = $1', [roleId]);
   await tx.query('insert into role_access_group (role_id, access_group_id) select $1, unnest($2::int[])', [

@@ -40,8 +40,8 @@ export function findProfiles(
 }
 
 /**
- * The computers matching ids or hostnames, in the same order: accepted, not archived, hostnames in any case.
- * @returns the number of matches for each, and the id of a single match
+ * The accepted, unarchived computers for ids or case-insensitive hostnames, in order.
+ * @returns number of matches for each, and the id of a single match
  */
 export function findComputers(
   tx: Sql,

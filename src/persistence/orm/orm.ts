@@ -20,9 +20,9 @@ export interface Persistence {
   orm: MikroORM;
   db: Database;
   /**
-   * A second pool of the same size, for statements that find every row by a key. Their generic plans are made once per
-   * connection and always use indexes: planning can cost several times the execution, and a plan made while a table is
-   * empty would still scan it after it has grown.
+   * A second pool of the same size, for statements that find every row by a key. Their generic plans, made once per
+   * connection, always use indexes: planning can cost several times the execution, and a plan made for an empty table
+   * would still scan it after it has grown.
    */
   genericPlanDb: Database;
   /** Plain SQL in the transaction of `em`. */
@@ -140,10 +140,7 @@ function openGenericPlanPool(options: PersistenceOptions): Pool {
   return pool;
 }
 
-/**
- * Plain SQL over a pool, with the driver's own type parsers.
- * @param maxAttempts - for transactions that PostgreSQL aborts in favour of another
- */
+/** Plain SQL over a pool, with the type parsers of the driver. @param maxAttempts - of transactions that are aborted */
 export function createDatabase(pool: Pool, maxAttempts = 1): Database {
   return {
     query: (text, values, name) => run(pool, text, values, name),
@@ -209,9 +206,8 @@ function within(em: EntityManager): Sql {
 const LOCK_POLL_MS = 250;
 
 /**
- * Migrates the schema, each migration in its own transaction.
- * @remarks Idempotent; of concurrent processes one migrates, the others wait. Uses a session lock, because an open
- * transaction would block `create index concurrently`.
+ * Migrates the schema, each migration in its own transaction. Idempotent; concurrent processes wait for each other.
+ * Uses a session lock, because an open transaction would block `create index concurrently`.
  */
 export async function migrate(persistence: Persistence): Promise<void> {
   const session = await persistence.db.connect();
@@ -240,10 +236,7 @@ async function waitForMigrationLock(session: PoolClient): Promise<void> {
 
 const CONNECT_RETRY_MS = 500;
 
-/**
- * Opens the database once its server accepts connections: a deployment starts everything at the same time.
- * @throws the error of the last attempt after `timeoutMs`
- */
+/** Opens the database once its server accepts connections. @throws the error of the last attempt after `timeoutMs` */
 export async function connectWithRetry(
   options: Parameters<typeof openPersistence>[0],
   logger: Logger,

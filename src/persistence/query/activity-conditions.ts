@@ -39,10 +39,7 @@ export function compileActivityQuery(
   return { text: clauses.length === 0 ? 'true' : clauses.join('\n and '), values: compilation.values };
 }
 
-/**
- * Translates a query about computers only into SQL of their ids; null for every other query.
- * @param scope - as of {@link compileActivityQuery}
- */
+/** SQL of the ids of a query about computers only; else null. @param scope - as of {@link compileActivityQuery} */
 export function compileOnlyComputers(
   { query, searches, creators, now }: ActivitySelection,
   scope: Scope & { firstParameter: number },

@@ -17,7 +17,7 @@ const isFree = (now: string) =>
 
 /**
  * Over the alias `a` of `activity`: due, and waits for room in its computer's queue; for a group, every undelivered
- * operation does or waits for another activity. True or false.
+ * operation does or waits for another activity.
  * @param now - SQL of the current time
  */
 // A group is checked only while it is new, and only in accounts with a limit, up to its first deliverable child.
@@ -28,8 +28,7 @@ export const heldAt = (now: string) => `case
     else a.children_count > 0 and not ${anyChild(isFree(now))} end`;
 
 /**
- * Over the alias `a` of `activity`: a due group of which no operation may be delivered and some are due later. True or
- * false.
+ * Over the alias `a` of `activity`: a due group of which no operation may be delivered and some are due later.
  * @param now - SQL of the current time
  */
 // Without a window everything is due at once; while nothing has ended and there is no limit, due operations are
@@ -75,8 +74,8 @@ const isHere = (operation: string) => `exists (
       select from computer c where c.id = ${operation}.computer_id and not c.archived)`;
 
 /**
- * Over the alias `a` of `activity`: it succeeded, its type has an inverse, and it is not fully reverted; for an ended
- * group, one operation is so whose computer still exists.
+ * Over the alias `a` of `activity`: succeeded, has an inverse and is not fully reverted; for an ended group, true of
+ * one operation on a computer that still exists.
  */
 export const UNDOABLE = `case when a.computer_id is not null then ${inForce('a')}
     when a.open_count > 0 or a.succeeded_count = 0 or not a.child_types && array[${REVERSIBLE}] then false

@@ -64,10 +64,7 @@ const withOperationsOn = (computers: string, further = '') => `with own as mater
     union all select distinct parent_id, null::int from own where parent_id is not null${further}
   )`;
 
-/**
- * `with` of the table `found (id, parent_id)`: operations on some computers, and their groups.
- * @param computers - SQL of their ids in brackets
- */
+/** `with found (id, parent_id)`: operations on computers and their groups. @param computers - SQL of ids in brackets */
 export const onComputers = (computers: string) => withOperationsOn(computers);
 
 /** As {@link onComputers}, for everything {@link VISIBLE} with restricted access groups. */

@@ -7,7 +7,6 @@ export interface AlertRule {
   /** As responses name it. */
   type: string;
   severity: 'info' | 'warning' | 'danger';
-  /** One line for people. */
   summary: string;
   description: string;
   /** SQL: a table expression with an alias, which contains the state. */
@@ -48,11 +47,7 @@ function noncompliant(type: 'package' | 'wsl'): Pick<AlertRule, 'from' | 'comput
   };
 }
 
-/**
- * The declaration of all alerts, in the order of {@link ALERT_NAMES}. They are derived from stored rows and the time,
- * without any job.
- * @see docs/api-conventions.md#alerts
- */
+/** All alerts, in the order of {@link ALERT_NAMES}, from rows and time alone. @see docs/api-conventions.md#alerts */
 export const ALERT_RULES: readonly AlertRule[] = [
   {
     name: 'package-upgrades',
@@ -152,8 +147,8 @@ export function alertRule(name: AlertName): AlertRule {
 }
 
 /**
- * SQL: true for computers `c` with the alert. No parameters; archived computers have none.
- * @remarks A list of ids that does not depend on `c`: cheap below OR and NOT too, and never null.
+ * SQL: true for computers `c` with the alert, never null or for archived ones. A list of ids that does not depend on
+ * `c`: cheap below OR and NOT too.
  */
 export function alertCondition(name: AlertName): string {
   const { from, computer, active } = alertRule(name);

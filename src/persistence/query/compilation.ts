@@ -19,7 +19,6 @@ export class Compilation {
     this.moment = scope.now;
   }
 
-  /** The placeholder of a value, with its type. */
   value(value: unknown, type: 'int' | 'int[]' | 'text' | 'text[]' | 'timestamptz'): string {
     this.values.push(value);
     return `$${this.#firstParameter + this.values.length - 1}::${type}`;

@@ -36,7 +36,6 @@ export type SavedQueries = ReadonlyMap<string, ComputerQuery>;
 export interface ComputerSelection {
   query: ComputerQuery;
   searches: SavedQueries;
-  /** Time of the query. */
   now: Date;
 }
 

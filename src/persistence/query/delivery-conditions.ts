@@ -1,17 +1,13 @@
-/** SQL of the parameters of conditions on delivery. */
+/** SQL of the id of a computer, that of its account, and the current time. */
 interface Delivery {
-  /** Id of the computer. */
   computer: string;
-  /** Id of its account. */
   account: string;
-  /** The current time. */
   now: string;
 }
 
 /**
- * The lowest possible id of an operation in a batch without messages; null when every batch of the account has them.
- * @remarks An operation gets its message when its batch is opened, within moments. So this is nearly always null, and
- * comparisons with it read nothing.
+ * The lowest possible id of an operation in a batch without messages; nearly always null, since batches are opened
+ * within moments, so that comparisons with it read nothing.
  */
 const firstUnopened = (account: string) => `(
       select min(l.parent_id) from lane l where l.account_id = ${account} and l.opened_at is null)`;
@@ -23,8 +19,8 @@ const unqueued = ({ computer, account, now }: Delivery) => `activity o
       and not exists (select from agent_message q where q.activity_id = o.id)`;
 
 /**
- * The first operation of a computer that is due and has no message yet, or null. Operations with a higher id wait for
- * it: a computer receives its operations in the order of their acceptance.
+ * The first due operation of a computer without a message, or null. Those with a higher id wait for it: operations are
+ * received in the order of their acceptance.
  */
 export const firstUnqueued = (delivery: Delivery) => `(select min(o.id) from ${unqueued(delivery)})`;
 
@@ -32,11 +28,7 @@ export const firstUnqueued = (delivery: Delivery) => `(select min(o.id) from ${u
 export const isDue = (now: string) => `m.state in ('held', 'queued') and m.deliver_at <= ${now}
     and (m.deliver_before is null or m.deliver_before > ${now})`;
 
-/**
- * Over an alias of `activity`: the operation is due, not delivered, and above the limit of messages waiting for its
- * computer; true or false.
- * @param a - alias of the operation
- */
+/** The operation is due, undelivered and above its computer's message limit. @param a - its alias of `activity` */
 // The limit counts unacknowledged messages, and operations that are due and were accepted earlier.
 export const beyondBound = (a: string, now: string) => {
   const delivery = { computer: `${a}.computer_id`, account: `${a}.account_id`, now };

@@ -16,7 +16,6 @@ const BY_TYPE: Readonly<Record<LicenseType, string>> = {
   unlicensed: `(not c.pro_attached and not ${HAS_SEAT} and not ${HAS_CONTRACT})`,
 };
 
-/** The computer is licensed in that way. */
 export function licenseTypeCondition(type: LicenseType): string {
   return BY_TYPE[type];
 }
@@ -34,9 +33,7 @@ export function contractCondition(id: string, compilation: Compilation): string 
     or exists (select from computer_contract m where m.computer_id = c.id and m.contract_id = ${wanted}))`;
 }
 
-/**
- * The support contract ends within this many days. Data of the account takes precedence over data that agents report.
- */
+/** The support contract ends within this many days, by the account's data, else by what agents report. */
 export function contractExpiryCondition(days: number, compilation: Compilation): string {
   const within = withinDays(days, compilation);
   const known = `from contract k where k.account_id = c.account_id and k.id = c.pro_contract_id`;

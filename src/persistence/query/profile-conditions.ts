@@ -2,10 +2,7 @@ import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-
 import type { Compilation } from './compilation.ts';
 import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.ts';
 
-/**
- * SQL over `c`, never null: the computer is associated with the profile, in the given `status` if any. No computer
- * matches an unknown id.
- */
+/** SQL over `c`, never null: the computer has the profile, in the given `status` if any. None matches an unknown id. */
 type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) => string;
 
 /** One entry for every kind of profile. @see docs/api-conventions.md#computer-selectors */

@@ -19,8 +19,8 @@ export const scopedProfiles = (kind: ProfileKindName) =>
   `select p.*, access_group_subtree(p.access_group_id) as groups from ${PROFILES[kind]} p`;
 
 /**
- * Defines the computers of a profile: enrolled, not archived, in its access group or below, and, unless it applies to
- * all of them, with one of its tags.
+ * Defines the computers of a profile: enrolled, not archived, in its access group or below, all or with one of its
+ * tags.
  * @param c - alias of a computer
  * @param p - alias of a row of {@link scopedProfiles}
  * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
@@ -29,8 +29,8 @@ export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.accoun
   and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
 
 /**
- * Select of the active profiles with a computer in their scope: {@link inScope} from the computer's side, which
- * traverses the tree once per computer. A test keeps the two consistent.
+ * Select of the active profiles of a computer: {@link inScope} from its side, traversing the tree once per computer. A
+ * test keeps the two consistent.
  * @param c - alias of a computer
  */
 export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
@@ -45,9 +45,8 @@ export async function computersInScope(sql: Sql, kind: ProfileKindName, profileI
 }
 
 /**
- * Current number of computers of each of some profiles of an account.
- * @remarks One statement for any number of profiles: computers are counted by access group and tags once, and matched
- * with the profiles.
+ * Current number of computers of each of some profiles of an account. One statement: computers are counted by access
+ * group and tags once, and matched with the profiles.
  */
 export async function countComputersInScope(
   sql: Sql,
@@ -118,10 +117,7 @@ export const computersWithOpenRun = (profile: string) => `
   join activity k on k.parent_id = a.id
   where r.profile_id = ${profile} and ${isOpen('k.status')}`;
 
-/**
- * Select of the computers with an open audit, with duplicates: a step of a run or its report is pending.
- * @param profile - SQL of the id of a profile
- */
+/** Select of computers with an open audit (step or report), some repeated. @param profile - SQL of a profile's id */
 export const computersWithOpenAudit = (profile: string) => `${computersWithOpenRun(profile)}
   union all
   select u.computer_id from usg_run r join usg_audit u on u.run_id = r.id

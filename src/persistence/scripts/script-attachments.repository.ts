@@ -27,19 +27,15 @@ export async function readAttachment(sql: Sql, scriptId: number, id: number): Pr
   return rows[0]?.content ?? null;
 }
 
-/**
- * The bytes of a file for a computer; null unless an open operation delivered to it names the file.
- * @see docs/agent-protocol.md#scripts
- */
+/** A file that an open operation delivered to the computer names, or null. @see docs/agent-protocol.md#scripts */
 export async function readAttachmentFor(sql: Sql, computerId: number, id: number): Promise<Buffer | null> {
   const rows = await sql.query<{ content: Buffer }>(READ_FOR, [computerId, id]);
   return rows[0]?.content ?? null;
 }
 
 /**
- * Replaces the files of a script; removed ones stay for stored runs that name them.
+ * Replaces the files of a script, locked by the caller; removed ones stay for stored runs that name them.
  * @param kept - names of present files that stay
- * @remarks The caller has locked the script against runs and other changes.
  */
 export async function replaceAttachments(
   tx: Sql,
@@ -60,11 +56,7 @@ export async function replaceAttachments(
   );
 }
 
-/**
- * Locks the scripts whose files messages use, until the transaction ends: no run starts and no file is replaced.
- * @returns their ids
- * @remarks In script order, after batches.
- */
+/** Locks the scripts of messages, in order, after batches: no run starts, no file is replaced. @returns their ids */
 export async function lockScriptsOfPayloads(tx: Sql, payloads: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(LOCK_SCRIPTS, [payloads]);
   return rows.map(({ id }) => id);
@@ -75,7 +67,6 @@ export async function deleteUnnamedAttachments(tx: Sql, scriptIds: readonly numb
   await tx.query(DELETE_UNNAMED, [scriptIds]);
 }
 
-/** Deletes every file of a script. */
 export async function deleteAttachments(tx: Sql, scriptId: number): Promise<void> {
   await tx.query('delete from script_attachment where script_id = $1', [scriptId]);
 }

@@ -23,7 +23,6 @@ export async function insertProfileRun(
   return rows[0]?.id ?? null;
 }
 
-/** Sets the activity of a run and the number of its computers. */
 export async function setProfileRunActivity(
   tx: Sql,
   runId: number,
@@ -89,10 +88,7 @@ export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<Waitin
   return sql.query<WaitingProfile>(WAITING, [now]);
 }
 
-/**
- * Locks the active enrolment profiles of an account, and their scripts, against changes until the transaction ends.
- * @returns whether there are any
- */
+/** Locks the active enrolment profiles of an account and their scripts against changes. @returns whether any exist */
 export async function lockEnrolmentProfiles(tx: Sql, accountId: number): Promise<boolean> {
   const scripts = await tx.query<{ id: number }>(ENROLMENT_SCRIPTS, [accountId]);
   if (scripts.length === 0) return false;

@@ -49,7 +49,6 @@ export interface ScriptProfileFilter extends ScriptProfileScope {
   scriptId: number | null;
 }
 
-/** The stored fields of a new profile. */
 export type NewScriptProfile = Pick<
   ScriptProfileRow,
   | 'account_id'
@@ -64,7 +63,6 @@ export type NewScriptProfile = Pick<
   | 'trigger'
 > & { now: Date };
 
-/** The editable fields. */
 export type ScriptProfileChange = Partial<
   Pick<
     ScriptProfileRow,

@@ -30,9 +30,8 @@ export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): 
 }
 
 /**
- * Deletes the code of every version of a script, and of every message that carries it.
- * @remarks An unacknowledged message is sent again at its old position, so the agent has to reject what is left rather
- * than succeed with nothing.
+ * Deletes the code of every version of a script, and of every message with it. An unacknowledged message is sent again
+ * at its old position: the agent has to reject the rest, not succeed with nothing.
  * @see docs/agent-protocol.md#scripts
  */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {

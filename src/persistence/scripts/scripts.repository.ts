@@ -73,10 +73,7 @@ export async function findScript(sql: Sql, scope: ScriptScope, id: number): Prom
   return rows[0] ?? null;
 }
 
-/**
- * Locks a script until the transaction ends: `change` exclusively, `use` against changes only.
- * @returns its state under the lock; null when there is none
- */
+/** Locks a script: `change` exclusively, `use` against changes. @returns its state under the lock; null if missing */
 export async function lockScript(tx: Sql, id: number, purpose: 'change' | 'use'): Promise<ScriptStatus | null> {
   const rows = await tx.query<{ status: ScriptStatus }>(
     `select status from script where id = $1 for ${purpose === 'change' ? 'update' : 'share'}`,
@@ -91,7 +88,6 @@ export async function readRunnableScript(sql: Sql, id: number): Promise<Runnable
   return rows[0] ?? null;
 }
 
-/** The stored fields of a new script. */
 export interface NewScript extends ScriptBody {
   accountId: number;
   accessGroupId: number;
@@ -127,7 +123,6 @@ export async function insertScriptVersion(
   );
 }
 
-/** The editable fields of a script's row. */
 export interface ScriptChange {
   title?: string;
   timeLimit?: number;

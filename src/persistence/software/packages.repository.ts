@@ -37,9 +37,7 @@ const BATCHES: PackageBatches = { first: SHOWN_COMPUTERS, largest: 1600 };
 
 /**
  * One page of package names in order, each with the versions that its first {@link SHOWN_COMPUTERS} computers know, and
- * the number of names.
- * @remarks The sets of a fleet do not fit into memory: computers are read in batches, in id order, until everything is
- * found.
+ * the number of names. Computers are read in batches, in id order: the sets of a fleet do not fit into memory.
  */
 export async function listPackages(
   db: Sql,
@@ -112,8 +110,8 @@ export interface ComputersWithSameVersions {
 }
 
 /**
- * What computers know of the packages of some versions, grouped by equal knowledge.
- * @param packages - ids of versions; those missing in the catalogue are ignored
+ * What computers know of the packages of some versions, grouped by equal knowledge. Unknown ids are ignored.
+ * @param packages - ids of versions
  */
 export async function readKnownVersions(
   db: Sql,
@@ -214,7 +212,6 @@ const HELD_AT_ALL = `(
     from unnest(s.locked) r cross join lateral generate_series(lower(r), upper(r) - 1) as held(id)
     join package p on p.id = held.id join package other on other.name = p.name)`;
 
-/** Every package that a filter could match. */
 const ASKED = `
   select coalesce(range_agg(int4range(id, id, '[]')), '{}')::text as ids from package
   where ($1::text is null or name ilike $1 or summary ilike $1) and ($2::text[] is null or name = any($2))`;
