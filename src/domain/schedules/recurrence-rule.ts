@@ -50,7 +50,7 @@ export const PERIOD_MS: Readonly<Record<ShortFrequency, number>> = {
 };
 
 const MAX_LENGTH = 1000;
-/** For longer periods; for hours, minutes and seconds the equivalent of so many days. */
+/** For longer periods; shorter ones may span as many days. */
 const MAX_INTERVAL = 3650;
 /** Weekly for nearly two centuries. */
 const MAX_COUNT = 9999;

@@ -17,7 +17,7 @@ export function scopeOf(caller: Caller): ActivityScope {
 }
 
 /**
- * Reads activities that the caller wants to act on.
+ * Reads activities for an action of the caller.
  * @param ids - distinct
  * @param verb - the action, for the error
  * @returns rows in the order of `ids`, with their statuses at `now`

@@ -10,7 +10,7 @@ import {
 } from '../../persistence/engine/operations.repository.ts';
 
 interface AnswerLimits {
-  /** Operations without a result fail so many days after delivery. */
+  /** Days after delivery until operations without a result fail. */
   expiryDays: number;
   /** Shortest time limit of an operation, in seconds after delivery; null for none. */
   answerSeconds: number | null;
