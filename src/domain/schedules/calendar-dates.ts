@@ -2,7 +2,7 @@ import { DAY_MS, MINUTE_MS } from '../common/durations.ts';
 import type { CalendarTimes } from './profile-schedule.ts';
 import { LAST_DATE } from './plan.ts';
 
-/** The first match strictly after `after`, in whole UTC minutes; null if none before {@link LAST_DATE}. Takes < 1 ms. */
+/** The first match strictly after `after`, in UTC minutes; null if none before {@link LAST_DATE}. Takes < 1 ms. */
 export function nextCalendarDate(calendars: readonly CalendarTimes[], after: Date): Date | null {
   let found: number | null = null;
   for (const calendar of calendars) {
