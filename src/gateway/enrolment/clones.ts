@@ -12,10 +12,7 @@ export async function expectClone(db: Sql, computerId: number, now: Date): Promi
   await db.query(`update agent set ${EXPECT_ONE_MORE} where computer_id = $1`, [computerId, now, MAX_EXPECTED]);
 }
 
-/**
- * As {@link expectClone}, for the owner of a spare identity; counts each owner once.
- * @returns the computer that the identity was issued for; null if it is not a spare one
- */
+/** As {@link expectClone}, for the owner of a spare identity, once. @returns its computer; null if it is not spare */
 export async function expectSpareOwner(db: Sql, secureIdHash: Buffer, now: Date): Promise<{ title: string } | null> {
   const [row] = await db.query<{ title: string }>(
     EXPECT_SPARE_OWNER,

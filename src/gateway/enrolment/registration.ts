@@ -83,10 +83,7 @@ export function isWsl(registration: Registration): boolean {
   return registration.containerInfo === 'wsl';
 }
 
-/**
- * Equal for repeated registrations and for those of indistinguishable machines.
- * @param ownMark - a value unique to this machine, if known
- */
+/** Equal for repetitions and indistinguishable machines. @param ownMark - unique to this machine, if known */
 export function registrationDigest(accountId: number, registration: Registration, ownMark: Buffer | null): Buffer {
   const { title, hostname, machineId, containerInfo, hostagentUid } = registration;
   const digest = createHash('sha256').update(

@@ -27,10 +27,7 @@ const MAX_READ_BYTES = 1024 * 1024 * 1024;
 const SUPPORTED_APIS = new Set(['3.2', '3.3']);
 const MESSAGE_COST = 0.1;
 
-/**
- * POST /message-system. @throws {HttpError} 400, 404 on an unsupported API version, 413, 429, 503
- * @see docs/agent-protocol.md#transport
- */
+/** POST /message-system. @throws {HttpError} 400, 404, 413, 429, 503 @see docs/agent-protocol.md#transport */
 export function messageSystemRoute(deps: MessageSystemDeps) {
   return async (req: Request, res: Response): Promise<void> => {
     const api = req.headers['x-message-api'];

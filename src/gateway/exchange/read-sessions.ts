@@ -44,10 +44,7 @@ interface SessionRow {
   due: DueOperation[] | null;
 }
 
-/**
- * Reads all data of exchanges in one snapshot without locks; saving detects concurrent exchanges.
- * @returns null in place of unknown identities
- */
+/** Reads all data of exchanges in one snapshot, without locks; saving detects conflicts. @returns null for unknown */
 export async function readSessions(
   db: Sql,
   secureIdHashes: readonly Buffer[],

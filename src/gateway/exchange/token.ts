@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IdentifiedRequest } from './deps.ts';
 import type { Session } from './session.ts';
 
-/**
- * `clone`: from a second machine with the same identity; `late`: an old payload delayed by the network.
- * @see docs/agent-protocol.md#token
- */
+/** `clone`: a second machine with the identity; `late`: a delayed old payload. @see docs/agent-protocol.md#token */
 export type PayloadKind = 'current' | 'repeated' | 'clone' | 'late';
 
 const DIGEST_BYTES = 16;

@@ -102,10 +102,7 @@ export interface InventoryColumns {
   package_report?: Json;
 }
 
-/**
- * The content of all messages of one exchange: the last of each full report, and the sum of deltas. Saved together, so
- * that the number of statements does not grow with the number of messages.
- */
+/** The content of all messages of one exchange, saved together: the last of each full report, and the sum of deltas. */
 export interface Facts {
   computer: ComputerColumns;
   inventory: InventoryColumns;

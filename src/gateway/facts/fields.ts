@@ -16,10 +16,7 @@ export function isUnstorable(error: unknown): boolean {
 
 const MAX_TEXT = 1024 * 1024;
 
-/**
- * Text without NUL characters and lone surrogates, which PostgreSQL cannot store.
- * @remarks Byte strings are read as UTF-8: agents send some names as bytes.
- */
+/** Text, also from byte strings (UTF-8), without NUL characters and lone surrogates: PostgreSQL cannot store them. */
 export function toText(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string {
   const text = value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
   if (typeof text !== 'string') throw new MalformedMessage(`${what} must be text`);

@@ -7,10 +7,7 @@ import { hashSecureId } from '../enrolment/identity.ts';
 import { isOtherNetwork, recordSuspectedClones } from '../exchange/suspected-clones.ts';
 import { HttpError, sendBytes } from './response.ts';
 
-/**
- * GET /attachment/<id>: a file of a script, for a computer that has been sent the script.
- * @throws {HttpError} 404 without permission to read it, whether it exists or not
- */
+/** GET /attachment/<id>: a script's file, for computers that were sent the script. @throws {HttpError} 404 for others */
 export function attachmentRoute(db: Database, clientAddress: ClientAddress) {
   return async (req: Request, res: Response): Promise<void> => {
     const computer = await findComputer(db, req.headers['x-computer-id']);

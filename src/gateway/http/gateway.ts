@@ -53,10 +53,7 @@ const ADDRESS_CHANGE_LIMITS = { burst: 1, perSecond: 1 / 600, maxKeys: 50_000 };
 const FAILED_REGISTRATION_LIMITS = { burst: 1000, perSecond: 2, maxKeys: 50_000 };
 const MAX_REGISTRATION_KEYS = 50_000;
 
-/**
- * Builds the agents' side of the server. Several gateways may serve one database.
- * @see docs/agent-protocol.md#agent-protocol
- */
+/** The agents' side of the server. Several may share a database. @see docs/agent-protocol.md#agent-protocol */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { persistence, config, logger, clock } = deps;
   const db = persistence.genericPlanDb;

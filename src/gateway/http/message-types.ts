@@ -10,10 +10,7 @@ function typeList(types: readonly string[]): TypeList {
   return { types, digest: typeListDigest(types) };
 }
 
-/**
- * What computers without an identity, pending ones and archived ones may send.
- * @see docs/agent-protocol.md#message-types
- */
+/** For unidentified, pending and archived computers. @see docs/agent-protocol.md#message-types */
 export const REGISTER_ONLY = typeList(['register']);
 
 /** What approved computers may send. @see docs/agent-protocol.md#what-the-server-accepts */

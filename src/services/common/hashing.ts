@@ -7,9 +7,7 @@ export type HashingClient = { personId: number } | { address: string };
 
 /** Hashes a few passwords at a time, round-robin by client, so that mass guesses by one client do not delay others. */
 export interface Hashing {
-  /**
-   * Runs an attempt that hashes. @throws {DomainError} ServiceUnavailable when too many wait, in total or per client
-   */
+  /** Runs an attempt that hashes. @throws {DomainError} ServiceUnavailable when too many wait, in all or per client */
   run<T>(client: HashingClient, work: () => Promise<T>): Promise<T>;
 }
 

@@ -93,10 +93,7 @@ export interface FileStore {
    * commit; a rollback leaves an unreferenced file
    */
   put(tx: Sql, file: StoredFile): Promise<void>;
-  /**
-   * The content of a file of an account, or null.
-   * @param sql - a transaction, if any: it sees its own files and needs no second connection
-   */
+  /** The content of an account's file, or null. @param sql - a transaction, if any: it sees its own files */
   read(sql: Sql, accountId: number, key: string): Promise<string | null>;
   /** Opens a file of an account for reading in chunks; null when it does not exist. */
   open(accountId: number, key: string): Promise<OpenFile | null>;

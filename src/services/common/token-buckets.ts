@@ -18,9 +18,7 @@ export class TokenBuckets {
     return this.#buckets.size;
   }
 
-  /**
-   * Takes `cost` tokens from the key's bucket. @returns 0; or, without taking any, the seconds until it holds enough
-   */
+  /** Takes `cost` tokens from the key's bucket. @returns 0; or, taking none, the seconds until it holds enough */
   take(key: string, cost: number, nowMs: number): number {
     const { level, atMs } = this.#fill(key, nowMs);
     const enough = level >= cost;

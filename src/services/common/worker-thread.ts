@@ -23,8 +23,7 @@ export interface WorkerThread<Request, Response> {
   /**
    * Sends a request to the thread, which is started if necessary.
    * @returns null when the response took too long; the thread has been terminated then
-   * @throws {DomainError} ServiceUnavailable when the thread did not start in time
-   * @throws when the thread fails
+   * @throws {DomainError} ServiceUnavailable when the thread did not start in time; any error of the thread
    */
   request(request: Request, transfer?: readonly TransferListItem[]): Promise<Response | null>;
 }

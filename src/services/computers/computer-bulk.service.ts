@@ -25,10 +25,9 @@ import type { Caller, Clock } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
 /**
- * Changes all computers that match a query and that the caller sees, except archived ones, in one transaction. Each
- * method is idempotent and returns all matching ids, ascending, whether or not they changed.
- * @throws {DomainError} all: InvalidQueryError; SavedSearchChanged; Forbidden when the caller may not manage one of
- * them; InvalidParameter
+ * Changes all matching computers that the caller sees, except archived ones, in one transaction. Idempotent. Methods
+ * return all matching ids, ascending, whether or not they changed.
+ * @throws {DomainError} all: InvalidQueryError, SavedSearchChanged, InvalidParameter; Forbidden for one of them
  * @see docs/api-conventions.md#changing-computers
  */
 export interface ComputerBulkService {

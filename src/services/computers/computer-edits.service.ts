@@ -24,8 +24,7 @@ export interface ComputerEditsService {
   /**
    * Changes title, comment, tags or access group of a computer. Idempotent.
    * @returns the computer in detail as JSON text
-   * @throws {DomainError} UnknownComputer; Forbidden when the caller may not manage computers in the current or the
-   * target group; ComputerArchived; UnknownAccessGroup (400); InvalidParameter
+   * @throws {DomainError} UnknownComputer, ComputerArchived, UnknownAccessGroup (400), InvalidParameter; Forbidden, in either group
    * @see docs/api-conventions.md#changing-computers
    */
   edit(caller: Caller, computerId: number, change: ComputerChange): Promise<string>;

@@ -135,10 +135,7 @@ async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Or
   await recordEvents(tx, caller, events);
 }
 
-/**
- * Cancels all open operations of computers that are archived or removed. The lock on the fleet prevents new ones. Locks
- * agents before their messages, as exchanges do.
- */
+/** Cancels all open operations of computers; the fleet lock prevents new ones. Locks agents first, as exchanges do. */
 async function endOperations(
   tx: Sql,
   accountId: number,

@@ -43,10 +43,7 @@ export interface ComputersService {
    * @see docs/api-conventions.md#computer-fields
    */
   list(caller: Caller, query: ComputersQuery, blocks: ComputerBlocks): Promise<ComputersPage>;
-  /**
-   * One computer in detail, archived or not, as JSON text.
-   * @throws {DomainError} UnknownComputer when there is none, in another account, or outside the viewable groups
-   */
+  /** One computer in detail, archived or not, as JSON text. @throws {DomainError} UnknownComputer, also if invisible */
   get(caller: Caller, id: number, blocks: ComputerBlocks): Promise<string>;
 }
 

@@ -16,9 +16,7 @@ export interface PowerCommand {
 }
 
 export interface PowerService {
-  /**
-   * Restarts or stops a computer. @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived
-   */
+  /** @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived */
   act(caller: Caller, action: PowerAction, command: PowerCommand): Promise<BaseActivity>;
 }
 

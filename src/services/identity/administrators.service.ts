@@ -21,15 +21,11 @@ export interface AdministratorsService {
   list(caller: Caller, page: PageRequest): Promise<Paged<AdministratorRow>>;
   /**
    * Replaces an administrator's roles. Idempotent.
-   * @throws {DomainError} UnknownPerson for anyone outside the account, UnknownRole, LastGlobalAdmin, Forbidden for
-   * roles that the caller may not manage
+   * @throws {DomainError} UnknownPerson, UnknownRole, LastGlobalAdmin, Forbidden for roles the caller may not manage
    * @see docs/api-conventions.md#people
    */
   setRoles(caller: Caller, personId: number, roles: readonly string[]): Promise<AdministratorRow>;
-  /**
-   * Ends a membership, possibly the caller's own. The person and their other accounts stay.
-   * @throws {DomainError} UnknownPerson, LastGlobalAdmin, Forbidden as in `setRoles`
-   */
+  /** Ends a membership, also one's own. @throws {DomainError} UnknownPerson, LastGlobalAdmin, Forbidden as `setRoles` */
   remove(caller: Caller, personId: number): Promise<void>;
 }
 

@@ -4,8 +4,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
 /**
- * Locks the caller's row before changes of the person and before issuing credentials. Cached rights are not enough for
- * these: the token may have been revoked in the last seconds.
+ * Locks the caller's row before changes and new credentials; cached rights may be some seconds old.
  * @throws {DomainError} Unauthorized when the token was revoked
  */
 export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {

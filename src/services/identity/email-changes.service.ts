@@ -18,8 +18,7 @@ import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 export interface EmailChangesService {
   /**
    * Confirms the caller's new address by the token that was mailed to it.
-   * @throws {DomainError} UnknownEmailChange when the token is used, expired or not that of the pending change;
-   * DuplicateEmail when another person has the address by now
+   * @throws {DomainError} UnknownEmailChange for a wrong, used or expired token; DuplicateEmail
    */
   confirm(caller: Caller, token: string): Promise<void>;
   /**

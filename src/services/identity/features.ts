@@ -7,10 +7,7 @@ export interface Feature {
   enabled: boolean;
 }
 
-/**
- * The features of this deployment, by key. They depend on the settings alone, so all accounts have the same.
- * @see docs/api-conventions.md#deployment-settings
- */
+/** The features, by key, the same for all accounts. @see docs/api-conventions.md#deployment-settings */
 export function listFeatures(settings: Pick<Config, 'deployment' | 'identity' | 'smtpUrl'>): readonly Feature[] {
   return [
     {

@@ -33,8 +33,7 @@ export interface RolesService {
   list(caller: Caller, page: PageRequest): Promise<Paged<RoleRow>>;
   /**
    * Creates a role without members, by default without permissions and for the whole account.
-   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; Forbidden beyond the caller's
-   * rights
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; Forbidden beyond own rights
    * @see docs/api-conventions.md#access-groups-as-scope
    */
   create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;

@@ -19,9 +19,7 @@ export class PackageCatalogue {
     this.#accountPackages = new AccountPackages(db);
   }
 
-  /**
-   * The ids of a request, in order; null if yet to be described. The account's computers may name them from then on.
-   */
+  /** The ids of a request, in order; null if undescribed. From then on the account's computers may name them. */
   async findIds(request: PackageRequest, accountId: number): Promise<Array<number | null>> {
     const described = request.kind === 'packages' ? request.packages : [];
     const hashes = request.kind === 'hashes' ? request.hashes : described.map((item) => item?.hash ?? null);

@@ -44,10 +44,7 @@ export interface Reported {
   facts: Facts;
 }
 
-/**
- * Saves the facts of different computers, each kind in one statement for all of them.
- * @returns computers with inconsistent package sets, whose agents should report them again
- */
+/** Saves facts of different computers, one statement per kind. @returns computers with inconsistent package sets */
 export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<Set<number>> {
   const all = reports.map(({ context, facts }) => ({ computerId: context.computerId, value: facts }));
   await saveComputerRows(tx, all);

@@ -8,10 +8,7 @@ const CHANGING = [...UNDOABLE, 'remove-snaps'];
 /** Maximum operations, before and after the last sent one, that are searched for unfinished ones. */
 const MAX_LOOKED_AT = 200;
 
-/**
- * Whether undoing an operation requires the previous state of its snaps.
- * @see docs/api-conventions.md#cancel-approve-reapply-revert
- */
+/** Whether an undo needs the snaps' former state. @see docs/api-conventions.md#cancel-approve-reapply-revert */
 export function needsSnapState(messageType: string): boolean {
   return UNDOABLE.includes(messageType);
 }

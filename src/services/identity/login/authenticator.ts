@@ -78,10 +78,7 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
   };
 }
 
-/**
- * The principal of a token, with current rights and revocations.
- * @throws {DomainError} Unauthorized when the token was revoked or the person is not in the account, AccountDisabled
- */
+/** A token's principal, with current rights. @throws {DomainError} Unauthorized, AccountDisabled */
 export async function readPrincipal(sql: Sql, token: VerifiedToken): Promise<Principal> {
   return toPrincipal(token, await findRights(sql, { ...token, tokenIds: [token.id, token.family] }));
 }

@@ -31,8 +31,7 @@ export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLog
 /**
  * Atomically creates the invited person (address and password of the login) and accepts the invitation.
  * @param login.password - normalised and checked
- * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that is or was in use; UnknownInvitation when
- * another login accepted it first; Forbidden as above
+ * @throws {DomainError} InvalidParameter; DuplicateEmail, also for former addresses; UnknownInvitation, Forbidden
  */
 export async function joinAsNewcomer(
   { db, throttle }: { db: Database; throttle: LoginThrottle },

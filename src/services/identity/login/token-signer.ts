@@ -40,10 +40,7 @@ const MAX_TOKEN_CHARACTERS = 4096;
 /** Largest clock difference between API processes. */
 const FUTURE_LEEWAY_SECONDS = 30;
 
-/**
- * Bearer tokens: JWT with HS256 only, without leeway on `exp`. @param secrets - the first signs, all verify; at least
- * one
- */
+/** JWT with HS256 only, no leeway on `exp`. @param secrets - one or more, newest first: the first signs, all verify */
 export function createTokenSigner(secrets: readonly string[], clock: Clock): TokenSigner {
   const keys = new Map(secrets.map((secret) => [keyIdOf(secret), createSecretKey(Buffer.from(secret, 'utf8'))]));
   const [[keyid, key]] = [...keys] as [[string, KeyObject]];

@@ -42,10 +42,7 @@ export interface TokensDeps {
   clock: Clock;
 }
 
-/**
- * Existing sessions. Revocations take effect at once in this process and within seconds in the others.
- * @see docs/api-conventions.md#tokens
- */
+/** Existing sessions. Revocations reach other processes within seconds. @see docs/api-conventions.md#tokens */
 export function createTokensService(deps: TokensDeps): TokensService {
   const { db, authenticator } = deps;
   return {
