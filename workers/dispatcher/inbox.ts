@@ -46,7 +46,7 @@ interface Memory {
  * workflow has ended itself.
  * @remarks Nudges carry nothing and may be lost or doubled; news stays in the inbox until a lane takes it. A lane that
  * cannot be told waits by itself and holds up no other.
- * @see docs/architecture.md#settling-it
+ * @see docs/architecture.md#applying-the-result
  */
 export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
   const memory: Memory = { planner: new WakeUpPlanner(deps.settings), refused: new RefusedEntries() };
