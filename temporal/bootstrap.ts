@@ -9,13 +9,13 @@ import { type ReencryptionReport, reencryptSchedules } from './reencrypt-schedul
 import { upsertSchedules } from './schedules.ts';
 
 const RETENTION = '30 days';
-/** What the server of the CLI gives a namespace that it makes itself. */
+/** Retention of a namespace that the CLI's server creates itself. */
 const LOCAL_RETENTION = '1 day';
 const KEYWORD = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
 const TRY_LIMIT_MS = 2_000;
 const PAUSE_MS = 100;
 
-/** Raised when the server did not come up, or did not take over what was registered, in time. */
+/** Raised when the server did not start, or did not apply a registration, in time. */
 export class BootstrapError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -24,14 +24,14 @@ export class BootstrapError extends Error {
 }
 
 /**
- * Prepares a Temporal server for Flotilla: namespace, search attributes, housekeeping schedules. Where there are several
- * encryption keys, every schedule is sealed with the first of them. Returns once all of it can be used.
+ * Prepares a Temporal server for Flotilla: namespace, search attributes, housekeeping schedules. With several
+ * encryption keys, every schedule is encrypted with the first. Returns once everything is usable.
  * @param waitMs - how long to wait for the server itself, and then for its caches
- * @param options.isLocal - the server is the CLI's, which makes the namespace itself with a day of retention: made 30
+ * @param options.isLocal - for the CLI's server, which creates its namespace with a retention of a day: raised to 30
  * @returns what was done about the keys of schedules
- * @throws {BootstrapError} when the server does not answer in time
- * @remarks Idempotent, safe to run from several processes at once. A namespace made here keeps closed workflows for 30
- * days; one that is there keeps the retention its operator gave it.
+ * @throws {BootstrapError} when the server does not respond in time
+ * @remarks Idempotent, safe to run from several processes at once. A namespace created here keeps closed workflows for
+ * 30 days; an existing one keeps its retention.
  */
 export async function bootstrap(
   config: TemporalSettings,

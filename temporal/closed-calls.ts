@@ -7,9 +7,9 @@ type Start = Call['start'];
 const CANCELLED = 1;
 
 /**
- * What every connection sends its calls through: the client's own retries, and beneath them a guard for calls that are
- * tried again after the connection was closed. The channel throws at those, in a timer where nobody can catch it, which
- * would end the process; here the call ends instead.
+ * Interceptors of every connection: the client's own retries, and beneath them a guard for calls retried after the
+ * connection was closed. For those the channel throws in a timer, which cannot be caught and would end the process; the
+ * guard ends the call instead.
  */
 export function callInterceptors(): Interceptor[] {
   return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endOnClosedChannel];
@@ -23,7 +23,7 @@ const endOnClosedChannel: Interceptor = (options, nextCall) => {
   }
 };
 
-/** A call that ends as cancelled as soon as it is started. */
+/** A call that is canceled as soon as it is started. */
 function endedCall(details: string): Partial<Call> {
   const start: Start = (metadata, listener) => {
     process.nextTick(() => {

@@ -10,13 +10,13 @@ const BODY_LIMIT = '4mb';
 
 export interface CodecServerOptions {
   encryptionKeys: readonly EncryptionKey[];
-  /** Who may see payloads in clear. */
+  /** Who may see decrypted payloads. */
   allow: (request: Request) => boolean | Promise<boolean>;
 }
 
 /**
  * `POST /encode` and `POST /decode` as the Temporal UI and CLI call them: `{"payloads": [...]}` in protobuf JSON.
- * Refusals are thrown as DomainError, for the application's error handler.
+ * Rejections are thrown as DomainError, for the application's error handler.
  * @throws without any key
  */
 export function createCodecRouter(options: CodecServerOptions): Router {
@@ -67,7 +67,7 @@ function answer(convert: (payloads: Payload[]) => ReturnType<PayloadCodec['encod
 
 function readPayloads(body: unknown): Payload[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badPayloads('must be a list of payloads');
-  // An empty list is left out in the JSON of protocol buffers: so the CLI asks for a signal without payload.
+  // Protobuf JSON omits an empty list: the CLI sends this for a signal without payload.
   const payloads = (body as { payloads?: unknown }).payloads ?? [];
   if (!Array.isArray(payloads) || !payloads.every(isWirePayload)) throw badPayloads('must be a list of payloads');
   try {

@@ -6,10 +6,10 @@ import { callInterceptors } from './closed-calls.ts';
 import { createDataConverter } from './data-converter.ts';
 import { TRACED_STARTS } from './trace-headers.ts';
 
-/** What of the configuration a connection needs. */
+/** The settings that a connection needs. */
 export type TemporalSettings = ServerSettings & Pick<Config, 'temporalNamespace' | 'encryptionKeys'>;
 
-/** Where the server is and how it is reached; in the clear when nothing is said about that. */
+/** Address and encryption of the server; unencrypted by default. */
 export type ServerSettings = Pick<Config, 'temporalAddress'> & Partial<Pick<Config, 'temporalTls'>>;
 
 export interface TemporalClient {
@@ -17,12 +17,12 @@ export interface TemporalClient {
   close(): Promise<void>;
 }
 
-/** For `withDeadline` around every call that must not hang on a server that went away. */
+/** For `withDeadline` around every call that must not hang when the server is down. */
 export const CALL_LIMIT_MS = 10_000;
 
 /**
- * A client for our namespace with our data converter. Lazy: it connects with the first call and again after every
- * loss, so it never fails because the server is away.
+ * A client for our namespace with our data converter. It connects on the first call and again after every loss, so it
+ * never fails because the server is down.
  * @throws when the address or the encryption keys are missing
  */
 export async function connectClient(config: TemporalSettings): Promise<TemporalClient> {
@@ -46,8 +46,8 @@ export function openConnection(settings: ServerSettings): Connection {
 }
 
 /**
- * Address and encryption of every connection to the server, a worker's too. Certificates are read anew each time; a
- * connection keeps those that it was made with.
+ * Address and encryption of every connection to the server, also of workers. Certificates are read for each connection,
+ * which keeps them.
  * @throws when the address is missing or a file cannot be read
  */
 export function serverOptions(

@@ -3,11 +3,11 @@ import type { DataConverter } from '@temporalio/common';
 import type { EncryptionKey } from '../src/process/config.ts';
 import { EncryptionCodec } from './payload-codec.ts';
 
-/** Module of the failure converter; clients, workers and the bundler load it by this path. */
+/** Path from which clients, workers and the bundler load the failure converter. */
 export const FAILURE_CONVERTER_PATH = fileURLToPath(new URL('./failure-converter.ts', import.meta.url));
 
 /**
- * The one data converter of all clients and workers: everything that reaches the server is encrypted.
+ * The data converter of all clients and workers: everything sent to the server is encrypted.
  * @throws when there is no key
  * @see docs/architecture.md#encryption-of-payloads
  */

@@ -6,7 +6,7 @@ import { openConnection, type ServerSettings } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
 import { readPollers } from './pollers.ts';
 
-/** All workers of Flotilla are one deployment; its versions are the digests of the code that workers run. */
+/** All workers of Flotilla are one deployment; its versions are the digests of the workers' code. */
 export const DEPLOYMENT_NAME = 'flotilla';
 
 export type DeploymentSettings = ServerSettings & Pick<Config, 'temporalNamespace'>;
@@ -15,14 +15,14 @@ const CALL_LIMIT_MS = 5_000;
 const PAUSE_MS = 100;
 const SERVED_PAUSE_MS = 500;
 
-/** The build that gets new and waiting workflows; null when none was ever made current. */
+/** The current build, which gets new and waiting workflows; null when there is none. */
 export async function readCurrentBuild(settings: DeploymentSettings): Promise<string | null> {
   return await withConnection(settings, (connection) => currentBuild(connection, settings.temporalNamespace));
 }
 
 /**
- * Makes `buildId` the build that gets new and waiting workflows. A worker of another build gets none any more.
- * @param waitMs - how long to wait for a worker of this build to poll: a build nobody serves cannot be made current
+ * Makes `buildId` the current build: workers of other builds get no new or waiting workflows any more.
+ * @param waitMs - how long to wait for a worker of this build: without one it cannot be made current
  * @throws when no such worker polls in time
  * @remarks Idempotent.
  * @see docs/architecture.md#deploying-a-new-build
@@ -39,7 +39,7 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
             namespace,
             deploymentName: DEPLOYMENT_NAME,
             buildId,
-            // The server's own look passes over a queue that has nothing to do now. See {@link waitForPollers}.
+            // The server's own check misses queues that are idle. See {@link waitForPollers}.
             ignoreMissingTaskQueues: true,
             identity: `flotilla-deploy-${process.pid}`,
           }),
@@ -53,9 +53,9 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
 }
 
 /**
- * Waits until workers of `buildId` poll every task queue, so that nothing stands still once the build is current.
+ * Waits until workers of `buildId` poll every task queue, so that work continues once the build is current.
  * @param waitMs - how long to wait for them
- * @throws naming the queues that none of them polls in time
+ * @throws with the names of the queues that none of them polls in time
  */
 export async function waitForPollers(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
   const namespace = settings.temporalNamespace;
@@ -92,9 +92,8 @@ function notServed(buildId: string, queues: readonly string[]): string {
 }
 
 /**
- * Open workflows that workers of `buildId` cannot end: reports that other builds began. The workers of those may be
- * stopped at zero.
- * @throws when the server does not answer
+ * Counts open workflows pinned to other builds, which are reports; at zero the workers of those builds may be stopped.
+ * @throws when the server does not respond
  */
 export async function countBoundElsewhere(settings: DeploymentSettings, buildId: string): Promise<number> {
   const { temporalNamespace: namespace } = settings;

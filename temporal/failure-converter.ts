@@ -1,4 +1,4 @@
 import { DefaultFailureConverter } from '@temporalio/common';
 
-/** Moves message and stack of every failure into a payload, where the codec encrypts them. Loaded by path, also into workflow code. */
+/** Moves message and stack of failures into a payload, which the codec encrypts. Loaded by path, also by workflows. */
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });

@@ -6,13 +6,13 @@ import { readPollers } from './pollers.ts';
 
 const ANSWER_LIMIT_MS = 2_000;
 const CACHE_MS = 1_500;
-/** Somebody who waits for readiness asks again at once and must not be told yesterday's answer. */
+/** Callers that wait for readiness poll often and need a fresh result. */
 const FAILURE_CACHE_MS = 100;
 
 /**
- * Tells whether an activity accepted now would also be carried out now: the server serves our namespace and a worker
- * polls the activity queue.
- * @remarks One good answer serves all callers of 1.5 s; no look takes longer than 2 s.
+ * Creates a check whether an activity accepted now would run now: the server serves our namespace and a worker polls
+ * the activity queue.
+ * @remarks Caches a good result for 1.5 s; no check takes longer than 2 s.
  */
 export function createTemporalHealth(
   config: ServerSettings & Pick<TemporalSettings, 'temporalNamespace'>,
@@ -35,8 +35,8 @@ export function createTemporalHealth(
 }
 
 /**
- * Why the server hands out no work of our namespace now; empty when it could.
- * @remarks No look takes longer than 2 s. A worker's own polls do not tell: they are repeated in silence.
+ * Why the server does not hand out work of our namespace now; empty when it does.
+ * @remarks No check takes longer than 2 s. A worker's own polls do not show it: they are retried silently.
  */
 export async function findOutage({ connection }: Client, namespace: string): Promise<string[]> {
   try {
@@ -60,7 +60,7 @@ async function lookAt(connection: Connection, namespace: string): Promise<void> 
       throw noAnswer(error);
     });
   if (builds.size === 0) throw new Error(`no worker polls the task queue ${TASK_QUEUES.activity}`);
-  // Only the current build gets work; without one, only workers without a version.
+  // Only the current build gets work; without one, only unversioned workers do.
   if (!builds.has(current)) {
     throw new Error(`no worker of the current build polls the task queue ${TASK_QUEUES.activity}`);
   }

@@ -14,9 +14,8 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts every payload with AES-256-GCM before it leaves the process: inputs, results, markers, memo, summaries
- * and (through the failure converter) failure texts.
- *
- * The id of the key stands in the payload's metadata, so that keys can be rotated: the first key encrypts, all decrypt.
+ * and (through the failure converter) failure texts. The payload's metadata holds the id of the key, so keys can be
+ * rotated: the first key encrypts, all decrypt.
  */
 export class EncryptionCodec implements PayloadCodec {
   readonly #keys: ReadonlyMap<string, Buffer>;
@@ -35,8 +34,8 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   /**
-   * @throws {ValueError} when a payload names a key that is not here, was changed on its way, or is not encrypted: who
-   * sent that does not have our keys, so nothing is done with it
+   * @throws {ValueError} when a payload has an unknown key, was modified, or is not encrypted: its sender does not have
+   * our keys, so it is rejected
    */
   async decode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => {
@@ -46,20 +45,20 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   /**
-   * For people to look at: as {@link decode}, but what is not encrypted stays as it is.
-   * @throws {ValueError} when a payload names a key that is not here or was changed on its way
+   * As {@link decode}, for display: unencrypted payloads are returned unchanged.
+   * @throws {ValueError} when a payload has an unknown key or was modified
    */
   async reveal(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => (isEncrypted(payload) ? this.#decrypt(payload) : payload));
   }
 
-  /** Whether a payload is encrypted with another key than the first, known or not. */
+  /** Whether a payload is encrypted with a key other than the first, known or not. */
   isOutdated(payload: Payload): boolean {
     return isEncrypted(payload) && keyIdOf(payload) !== this.#current.id;
   }
 
   /**
-   * Encrypts with the first key what another one encrypted; anything else is returned as it is.
+   * Encrypts with the first key what another key encrypted; returns any other payload unchanged.
    * @throws {ValueError} as {@link decode}
    */
   async renew(payload: Payload): Promise<Payload> {

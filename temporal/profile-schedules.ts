@@ -24,14 +24,14 @@ import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { unreadSchedule } from './unread-schedules.ts';
 
-/** What was done to the server. `none`: there is no schedule and none is needed. */
+/** What was done on the server. `none`: there is no schedule and none is needed. */
 export type EnsureOutcome = 'created' | 'updated' | 'paused' | 'deleted' | 'none';
 
-/** Marks a pause as ours: one by an operator is left alone. */
+/** Note that marks a pause as ours: a pause by an operator is left alone. */
 const EXHAUSTED = 'There is no further date.';
-/** What a server that was away makes up for by itself; older dates are looked after by the reconciler. */
+/** A server that was down catches up on this much by itself; the reconciler handles older dates. */
 const CATCHUP = '24h';
-/** Another may delete or create the schedule between two calls. */
+/** Another process may delete or create the schedule between two calls. */
 const TRIES = 3;
 const MONTHS = [
   'JANUARY',
@@ -50,10 +50,9 @@ const MONTHS = [
 const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
 
 /**
- * Makes the schedule of a profile on the server what it should be: creates, updates, pauses (no further date) or deletes
- * it.
+ * Brings the schedule of a profile on the server up to date: creates, updates, pauses (no further date) or deletes it.
  * @param desired - null: there should be none
- * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is gone is sealed anew.
+ * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is missing is encrypted anew.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export async function ensureSchedule(
@@ -80,14 +79,14 @@ export async function ensureSchedule(
 }
 
 /**
- * Whether a schedule as the server lists it is one that was declared with a note that begins so, or is an operator's to
- * say. A server that lost its last moments has an older one.
+ * Whether a listed schedule was declared with a note that starts with `beginning`, or is controlled by an operator. A
+ * server that lost its last moments has an older one.
  */
 export function isDeclaredAs({ paused, note }: ScheduleSummary['state'], beginning: string): boolean {
   return paused ? note !== EXHAUSTED : note?.startsWith(beginning) === true;
 }
 
-/** Whether a schedule is there and an operator has paused it. */
+/** Whether a schedule exists and an operator has paused it. */
 export async function isPausedByOperator(client: Client, scheduleId: string): Promise<boolean> {
   try {
     const { state } = await unreadSchedule(client, scheduleId).describe();
@@ -132,7 +131,7 @@ function declaration(desired: DesiredSchedule) {
       { key: SEARCH_ATTRIBUTES.profileId, value: scheduleIdOf(kind, profileId) },
     ],
   };
-  // Runs that overlap are sorted out in the database, by computer.
+  // The database resolves overlapping runs, by computer.
   const policies = { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: CATCHUP } as const;
   return { spec: toSpec(desired), action, policies };
 }

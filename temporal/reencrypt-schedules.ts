@@ -12,23 +12,22 @@ type Action = proto.temporal.api.workflow.v1.INewWorkflowExecutionInfo;
 type Outcome = 'resealed' | 'current' | 'unreadable';
 
 export interface ReencryptionReport {
-  /** Schedules that were sealed with another key than the first, and are not any more. */
+  /** Number of schedules re-encrypted with the first key. */
   resealed: number;
-  /** Ids of schedules that are sealed with a key that is not configured; they stay as they are. */
+  /** Ids of schedules whose key is not configured; they are left unchanged. */
   unreadable: string[];
 }
 
-/** Schedules worked on at a time. */
 const AT_ONCE = 8;
-/** Others may change a schedule between two calls. */
+/** Other processes may change a schedule between two calls. */
 const TRIES = 5;
 const PAUSE_MS = 100;
 
 /**
- * Seals with the first key what schedules hand to the workflows they start, where another key sealed it: unlike
- * workflows they have no end, and would keep the old key in use for ever. Times, policies, pause and note stay.
- * @throws when the server does not take a schedule back; the others are done all the same
- * @remarks Idempotent, safe to run from several processes at once. With one key the server is not asked at all.
+ * Re-encrypts with the first key the arguments that schedules pass to workflows: schedules have no end and would keep
+ * an old key in use forever. Times, policies, pause and note stay.
+ * @throws when the server rejects a schedule; the others are done all the same
+ * @remarks Idempotent, safe to run from several processes at once. With one key the server is not called at all.
  * Schedules that the server does not list yet are left out.
  * @see docs/architecture.md#keys-of-schedules
  */
@@ -57,7 +56,7 @@ async function listIds(client: Client): Promise<string[]> {
   return ids;
 }
 
-/** The server's own form of the schedule goes back, so that nothing but the payloads can change. */
+/** Sends the server's own form of the schedule back, so that only the payloads can change. */
 async function reseal(client: Client, codec: EncryptionCodec, scheduleId: string): Promise<Outcome> {
   const { namespace, identity } = client.options;
   const service = client.workflowService;
@@ -71,7 +70,7 @@ async function reseal(client: Client, codec: EncryptionCodec, scheduleId: string
     if (tried > 1) await delay(PAUSE_MS);
     const startWorkflow = await renewed(action, codec);
     if (!startWorkflow) return 'unreadable';
-    // With the token a change made meanwhile wins. A server may refuse the loser or pass it over: hence another look.
+    // With the conflict token a concurrent change wins. A server may reject or ignore the loser: hence another check.
     const update = service.updateSchedule({
       namespace,
       scheduleId,
@@ -109,7 +108,7 @@ async function renewed(action: Action, codec: EncryptionCodec): Promise<Action |
   }
 }
 
-/** The answer; null when the call fails with that code. */
+/** Returns the result, or null when the call fails with that code. */
 async function unless<T>(code: Parameters<typeof hasCode>[1], call: Promise<T>): Promise<T | null> {
   try {
     return await call;

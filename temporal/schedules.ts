@@ -17,10 +17,10 @@ import {
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { unreadSchedule } from './unread-schedules.ts';
 
-/** Ids of schedules that belong to the system start with this; what carries it and is not declared is removed. */
+/** Id prefix of system schedules; those that are not declared are deleted. */
 export const SYSTEM_SCHEDULE_PREFIX = 'system/';
 
-/** The housekeeping schedules, declared in one place. A missed run is not made up for unless they say so: the next one does all. */
+/** The housekeeping schedules. A missed run is skipped unless declared otherwise: the next one does all the work. */
 const SYSTEM_SCHEDULES = [
   {
     scheduleId: RECONCILE_SCHEDULE_ID,
@@ -62,14 +62,14 @@ const SYSTEM_SCHEDULES = [
       workflowExecutionTimeout: '23h',
       staticSummary: 'remove audits and reports that are older than their account keeps them',
     },
-    // A server that is off every night makes up for it in the morning.
+    // A server that is off every night catches up in the morning.
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1d' },
   },
 ] as const;
 
 /**
- * Makes the housekeeping schedules on the server equal to the declared ones: creates, updates, removes.
- * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is gone is sealed anew.
+ * Updates the housekeeping schedules on the server to the declared ones: creates, updates, deletes.
+ * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is missing is encrypted anew.
  */
 export async function upsertSchedules(client: Client): Promise<void> {
   await Promise.all(SYSTEM_SCHEDULES.map((schedule) => upsertSchedule(client, schedule)));

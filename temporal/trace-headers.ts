@@ -5,7 +5,7 @@ import { TRACE_HEADER } from '../workflows/contracts/tracing.contract.ts';
 
 const SAMPLED = '-01';
 
-/** Hands the trace of the span under way to the workflows that a client starts; without one nothing is added. */
+/** Passes the current trace to the workflows that a client starts; without one nothing is added. */
 export const TRACED_STARTS: WorkflowClientInterceptor = {
   startWithDetails(input, next) {
     const traceparent = activeTraceparent();
@@ -15,7 +15,7 @@ export const TRACED_STARTS: WorkflowClientInterceptor = {
   },
 };
 
-/** The trace that a workflow or step was started with; null when there is none. */
+/** The trace that a workflow or activity was started with; null without one. */
 export function readTraceHeader(headers: Headers): string | null {
   const header = headers[TRACE_HEADER];
   if (!header) return null;

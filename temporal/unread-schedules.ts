@@ -2,9 +2,9 @@ import { type Client, ScheduleClient, type ScheduleHandle } from '@temporalio/cl
 import { encodingKeys, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 
 /**
- * A handle of a schedule whose action may be sealed with a key that is gone. It reads what the server keeps in clear
- * (times, policies, pause and note) and leaves the rest shut: arguments and texts of the action are undefined. What it
- * writes is sealed as `client` seals.
+ * A handle of a schedule whose action may be encrypted with a missing key. It reads the unencrypted parts (times,
+ * policies, pause and note) and leaves arguments and texts of the action undefined. What it writes is encrypted by
+ * `client`.
  * @see docs/architecture.md#keys-of-schedules
  */
 export function unreadSchedule(client: Client, scheduleId: string): ScheduleHandle {

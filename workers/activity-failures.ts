@@ -2,12 +2,12 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { DomainError } from '../src/domain/common/errors.ts';
 import { FAILURE_TYPES } from '../workflows/contracts/failures.ts';
 
-/** Errors of the language itself; with a cause they may wrap what a network did. */
+/** Built-in errors that indicate a defect; one with a cause may wrap a network error. */
 const DEFECTS = [TypeError, ReferenceError, RangeError, SyntaxError];
 
 /**
- * What a Temporal activity is to fail with: a named failure that is not retried where trying again would change nothing,
- * because a row is missing or the code has a defect; anything else as it is, which is retried.
+ * Maps an error to a named, non-retryable failure where a retry cannot help: a missing row or a defect in the code.
+ * Returns any other error unchanged, to be retried.
  * @see docs/architecture.md#failures
  */
 export function toActivityFailure(error: unknown): unknown {

@@ -6,14 +6,11 @@ import { KnownRuleSets } from '../src/services/compliance/audits/rule-set.ts';
 import { failUnreported, ingestReports } from '../src/services/compliance/audits/ingest.ts';
 import { type Loop, startLoop } from './dispatcher/loop.ts';
 
-/** Reports that come while nothing waits are looked at this soon. */
+/** How soon reports that arrive in an idle moment are picked up. */
 const TICK_MS = 100;
 const OVERDUE_EVERY_MS = 60_000;
 
-/**
- * Starts taking in the reports that the gateway stores, beside the workers of the activity queue; several at once share
- * the work.
- */
+/** Starts ingesting the reports that the gateway stores, beside the activity workers; processes share the work. */
 export function startAuditReports(options: { db: Database; clock: Clock; logger: Logger }): Pick<Loop, 'stop'> {
   const { logger } = options;
   const deps = { ...options, read: createReportReader(), sets: new KnownRuleSets() };

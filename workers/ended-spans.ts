@@ -1,8 +1,8 @@
 import { type PastSpan, recordSpan } from '../src/process/tracing.ts';
 
-/** More than a server takes to hand out the task after one that it refused. */
+/** Longer than a server takes to hand out the next task after it rejected one. */
 const HOLD_MS = 2000;
-/** Some hundred bytes each. */
+/** A span takes a few hundred bytes. */
 const MAX_HELD = 10_000;
 
 interface Held {
@@ -11,8 +11,8 @@ interface Held {
 }
 
 /**
- * Keeps the spans of workflows that ended back for a moment: the server refuses an end that meets a signal, and the next
- * task of the run tells of its end once more. The later span replaces the earlier; both have the same id.
+ * Holds the spans of ended workflows for a moment: the server rejects a completion that meets a signal, and the run's
+ * next task reports its end again. The later span replaces the earlier; both have the same id.
  * @remarks Where another worker gets that task, both spans are recorded.
  */
 export class EndedSpans {
@@ -23,14 +23,14 @@ export class EndedSpans {
     this.#record = record;
   }
 
-  /** @param runId - of the run whose end the span tells */
+  /** @param runId - the run that ended */
   add(runId: string, span: PastSpan): void {
     clearTimeout(this.#held.get(runId)?.timer);
     this.#held.set(runId, { span, timer: setTimeout(() => this.#release(runId), HOLD_MS) });
     if (this.#held.size > MAX_HELD) this.#release(this.#held.keys().next().value!);
   }
 
-  /** Records all that is held. */
+  /** Records all held spans. */
   flush(): void {
     for (const runId of [...this.#held.keys()]) this.#release(runId);
   }

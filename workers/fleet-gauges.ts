@@ -10,7 +10,7 @@ import type { Logger } from '../src/process/logger.ts';
 import { throttledErrorLog } from './throttled-error-log.ts';
 
 const EVERY_MS = 10_000;
-/** Figures that took long to read are read less often: never more than a twentieth of one connection's time. */
+/** Slow queries run less often: they take at most a twentieth of one connection's time. */
 const REST_SHARE = 20;
 const LEADERSHIP_CHECK_MS = 1_000;
 
@@ -18,15 +18,15 @@ export interface FleetGaugesOptions {
   db: Sql;
   registry: Registry;
   logger: Logger;
-  /** Whether this process is the one that measures the fleet. */
+  /** Whether this process measures the fleet. */
   isLeader: () => boolean;
   everyMs?: number;
 }
 
 /**
- * Keeps the figures of the whole fleet up to date in one process: that of the leading relay. The others show none, so
- * that figures are neither read nor shown once per process; `max` in PromQL bridges the moment when another takes over.
- * @returns ends after the reading that is under way
+ * Updates the metrics of the whole fleet in one process, the leading dispatcher; the others export none, so nothing is
+ * queried or shown twice. `max` in PromQL bridges the moment when another takes over.
+ * @returns a handle whose `stop` resolves after the query in progress
  */
 export function startFleetGauges(options: FleetGaugesOptions): { stop(): Promise<void> } {
   const { db, registry, logger, isLeader, everyMs = EVERY_MS } = options;
@@ -70,7 +70,7 @@ interface Shown {
 
 type Values = (figures: FleetFigures) => Record<string, number> | number;
 
-/** Every gauge: its name after `flotilla_`, its help, the one label it may have, and its value or values by label. */
+/** Every gauge: its name after `flotilla_`, its help, its label if any, and its value or values by label. */
 const GAUGES: ReadonlyArray<readonly [name: string, help: string, label: string | null, values: Values]> = [
   ['outbox_rows', 'Orders that wait for a relay, by kind', 'kind', (f) => f.outbox],
   [

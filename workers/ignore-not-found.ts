@@ -1,9 +1,9 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 
 /**
- * Waits for a call that needs an open workflow.
- * @returns false when the workflow has ended or is not there
- * @throws whatever else the call fails with
+ * Awaits a call that needs an open workflow.
+ * @returns false when the workflow has ended or does not exist
+ * @throws any other error of the call
  */
 export async function ignoreNotFound(call: Promise<unknown>): Promise<boolean> {
   try {

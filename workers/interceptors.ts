@@ -8,10 +8,7 @@ import { toActivityFailure } from './activity-failures.ts';
 import type { EndedSpans } from './ended-spans.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/**
- * Measures every Temporal activity of a worker, local or not, lets its lines of the log say what it is about, and makes it
- * a span where its workflow belongs to a trace.
- */
+/** Measures every Temporal activity, adds its subject to its log lines, and traces it if its workflow is traced. */
 export function stepInterceptors(measures: Pick<WorkerMetrics, 'step'>): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {
@@ -39,7 +36,7 @@ export function stepInterceptors(measures: Pick<WorkerMetrics, 'step'>): Activit
   });
 }
 
-/** Hands on what workflows tell of their ends; nothing when tracing is off. */
+/** Records the ends that workflows report; does nothing when tracing is off. */
 export function traceSinks(spans: Pick<EndedSpans, 'add'>): InjectedSinks<TraceSinks> {
   return {
     tracing: {
@@ -54,7 +51,7 @@ export function traceSinks(spans: Pick<EndedSpans, 'add'>): InjectedSinks<TraceS
   };
 }
 
-/** What the argument of a Temporal activity is about. */
+/** Log field for each activity argument. */
 const SUBJECTS = { batch: 'laneId', group: 'activityId', activity: 'activityId' } as const;
 
 function subjectOf(info: Info, [input]: readonly unknown[]): Record<string, string | number> {

@@ -41,7 +41,7 @@ try {
   exitWithError(error);
 }
 
-/** `npm run worker -- --queues a,b`: serves task queues, all by default; with the activity queue comes a relay. */
+/** `npm run worker -- --queues a,b`: serves task queues, all by default; the activity queue includes a dispatcher. */
 async function run(queues: readonly TaskQueue[]): Promise<void> {
   const config = loadConfig(process.env, 'process');
   const logger = createLogger({ level: config.logLevel, role: 'worker' });
@@ -108,7 +108,7 @@ function unpolled(queues: readonly TaskQueue[], workers: readonly RunningWorker[
 
 type Parts = Omit<DispatcherOptions, 'settings' | 'count' | 'repaired'> & { measures: WorkerMetrics };
 
-/** Announces readiness once every queue is polled by a build that gets work. */
+/** Announces readiness once a build that gets work polls every queue. */
 async function startWorkers(
   queues: readonly TaskQueue[],
   config: Config,
@@ -151,7 +151,7 @@ async function startWorkers(
   });
 }
 
-/** Built ahead of time in production, where it is a fault when it is missing; built when needed elsewhere. */
+/** In production the bundle must exist; elsewhere it is built on demand. */
 async function currentBundle(logger: Logger): Promise<WorkflowBundle> {
   const found = await findBundle();
   if (found) return found;
@@ -162,10 +162,7 @@ async function currentBundle(logger: Logger): Promise<WorkflowBundle> {
   return await buildBundle();
 }
 
-/**
- * Lets this build have work: always in the embedded stack, elsewhere only when no build ever had any. Otherwise a
- * deploy step makes it current.
- */
+/** Makes this build current: always in the embedded stack, elsewhere only if no build is. Later, deploys do it. */
 async function admitBuild(config: Config, buildId: string, logger: Logger): Promise<void> {
   const current = await readCurrentBuild(config);
   if (current === buildId) return;
@@ -184,7 +181,7 @@ function openDatabase(config: Config, logger: Logger): Promise<Persistence> {
   return connectWithRetry(options, logger);
 }
 
-/** New code on an old schema would fail at every step; the schema may well be on its way. */
+/** New code on an old schema would fail every activity; the migration may still be running. */
 async function untilMigrated(persistence: Persistence, logger: Logger): Promise<void> {
   for (let last = 0; ; await delay(DATABASE_PAUSE_MS)) {
     const pending = await persistence.orm.migrator.getPending().catch(() => null);
@@ -195,7 +192,7 @@ async function untilMigrated(persistence: Persistence, logger: Logger): Promise<
   }
 }
 
-/** Reports read and retention removes more at a time than any request does. */
+/** Report queries and retention handle more rows at a time than any request. */
 function workerLimits({ databaseLimits: limits }: Config): Config['databaseLimits'] {
   return { ...limits, statementSeconds: limits.statementSeconds * 10 };
 }

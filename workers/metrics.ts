@@ -4,33 +4,33 @@ import { type Clock, systemClock } from '../src/services/common/ports.ts';
 import { DISPATCHER_EVENTS, type DispatcherEvent } from './dispatcher/dispatcher.ts';
 import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './dispatcher/repair.ts';
 
-/** What a worker process counts of its own work. */
+/** Metrics of a worker process. */
 export interface WorkerMetrics {
-  /** Counts what the relay did. */
+  /** Counts a dispatcher event. */
   relay(what: DispatcherEvent): void;
   /** Records one Temporal activity, local or not. */
   step(name: string, isDone: boolean, seconds: number): void;
-  /** Counts news that a lane settled. */
+  /** Counts events that a batch processed. */
   settled(events: number): void;
-  /** Counts a lane whose last operation ended. */
+  /** Counts a closed batch. */
   laneClosed(): void;
-  /** Counts a row whose workflow was lost or stuck, once it is repaired. */
+  /** Counts a repaired row whose workflow was lost or stuck. */
   repaired(foundBy: RepairFinder, outcome: RepairMade): void;
-  /** Counts a workflow that cannot go on, each time it is found. */
+  /** Counts a stuck workflow, each time it is found. */
   stuck(reason: StuckReason): void;
-  /** Records a run of the reconciler that came to its end. */
+  /** Records a completed run of the reconciler. */
   reconciled(seconds: number): void;
-  /** Counts a date that passed without its schedule. */
+  /** Counts a missed date. */
   scheduleMissed(kind: string): void;
 }
 
 const REPAIR_FINDERS = ['relay', 'reconciler'] as const;
-/** The relay finds what news is for; the reconciler looks at the rest. */
+/** The dispatcher finds rows with pending events; the reconciler finds the others. */
 export type RepairFinder = (typeof REPAIR_FINDERS)[number];
 
 const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Registers them; counters begin at 0, so that a first increase is seen as one. */
+/** Registers the metrics; counters start at 0, so that a first increase is visible. */
 export function createWorkerMetrics(registry: Registry, clock: Clock = systemClock): WorkerMetrics {
   const registers = [registry];
   const relay = new Counter({

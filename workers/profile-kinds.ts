@@ -6,7 +6,7 @@ import type { ProfileKind, ProfileKinds } from '../src/services/schedules/profil
 import { createScriptKind } from '../src/services/scripts/profiles/script-kind.ts';
 import { createUsgKind } from '../src/services/compliance/profiles/usg-runs.ts';
 
-/** The kinds of profiles that schedules start. {@link ProfileKind} says what a new one needs. */
+/** The kinds of profiles that schedules start. {@link ProfileKind} lists what a new one needs. */
 export function createProfileKinds(deps: {
   db: Database;
   settings: Config['activities'];

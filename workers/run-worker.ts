@@ -16,20 +16,20 @@ export interface WorkerSettings {
   queue: TaskQueue;
   /** Compiled workflow code. */
   code: string;
-  /** Names the code of this worker; workflows go to workers of the current build only. */
+  /** Names the code of this worker; only workers of the current build get workflows. */
   buildId: string;
   activities: object;
   logger: Logger;
   measures: Pick<WorkerMetrics, 'step'>;
-  /** Called whenever the worker polls, again after every loss of the server; when it fails, the worker starts over. */
+  /** Called whenever polling starts, also after a reconnect; when it fails, the worker restarts. */
   onPolling: () => Promise<void>;
 }
 
 export interface RunningWorker {
   readonly queue: TaskQueue;
-  /** Whether it asks the server for tasks; says nothing about whether its build is the current one, or the server away. */
+  /** Whether it polls the server; says nothing about whether its build is current or the server is available. */
   isPolling(): boolean;
-  /** Takes no new tasks, lets running ones end, and then resolves. */
+  /** Takes no new tasks and resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
@@ -41,32 +41,32 @@ const CACHED_WORKFLOWS = {
   [TASK_QUEUES.schedule]: 100,
   [TASK_QUEUES.report]: 50,
 } as const;
-/** Schedules start many workflows at one moment; their steps are local activities, which hold a task while they run. */
+/** Schedules start many workflows at once; their activities are local and hold a task while they run. */
 const TASKS_AT_ONCE = {
   [TASK_QUEUES.activity]: 100,
   [TASK_QUEUES.schedule]: 20,
   [TASK_QUEUES.report]: 5,
 } as const;
-/** Each holds a connection and as much of a core as it gets; the others wait their turn. */
+/** Each report takes a connection and up to one core; the others wait. */
 const REPORTS_AT_ONCE = 2;
-/** Connections of the pool that the relay and its listener use. */
+/** Pool connections of the dispatcher and its listener. */
 const RESERVED_CONNECTIONS = 4;
-/** Steps of lanes that have begun or wait for their turn. */
+/** Local activities of batches, running or waiting for a slot. */
 const LOCAL_STEPS = 200;
-/** All of the embedded stack ends within 15 s; elsewhere running steps get the time they may take. */
+/** The embedded stack stops within 15 s; elsewhere running activities get their full timeout. */
 const SHUTDOWN = {
   embedded: { shutdownGraceTime: '5s', shutdownForceTime: '8s' },
   separate: { shutdownGraceTime: '20s', shutdownForceTime: '60s' },
 } as const;
 
-/** Steps of workflows that may use the database at once. */
+/** How many activities may use the database at once. */
 export function stepsAtOnce(poolSize: number): number {
   return Math.max(1, poolSize - RESERVED_CONNECTIONS);
 }
 
 /**
- * Keeps one worker polling: connects, runs, and begins again when the server went away or is not there yet.
- * @remarks Starts without a server. A worker whose poll fails for good (namespace gone, server replaced) is made anew.
+ * Keeps one worker polling: connects, runs, and starts over when the server is lost or not available yet.
+ * @remarks Starts without a server. Recreates a worker whose poll fails for good (namespace deleted, server replaced).
  */
 export function superviseWorker(settings: WorkerSettings): RunningWorker {
   const { logger, queue } = settings;
@@ -119,7 +119,7 @@ export function superviseWorker(settings: WorkerSettings): RunningWorker {
   };
 }
 
-/** @throws what polling or `onPolling` failed with */
+/** @throws the error of polling or of `onPolling` */
 async function runPolling(worker: Worker, onPolling: () => Promise<void>): Promise<void> {
   let failure: unknown = null;
   const running = worker.run();
@@ -143,7 +143,7 @@ function workerOptions(
     activities,
     interceptors: { activity: [stepInterceptors(measures)] },
     sinks: traceSinks(spans),
-    // Waiting workflows outlive many deploys: they go on with the newest code, guarded by patches and replay tests.
+    // Waiting workflows outlive many deploys: they continue on the newest code, guarded by patches and replay tests.
     workerDeploymentOptions: {
       useWorkerVersioning: true,
       version: { deploymentName: DEPLOYMENT_NAME, buildId },
@@ -152,11 +152,11 @@ function workerOptions(
     dataConverter: createDataConverter(config.encryptionKeys),
     maxCachedWorkflows: CACHED_WORKFLOWS[queue],
     maxConcurrentWorkflowTaskExecutions: TASKS_AT_ONCE[queue],
-    // More than run at once: those that wait take turns by account, which a queue of the SDK would not.
+    // More than run at once: waiting activities take turns by account, unlike in a queue of the SDK.
     maxConcurrentLocalActivityExecutions: queue === TASK_QUEUES.activity ? LOCAL_STEPS : steps,
     maxConcurrentActivityTaskExecutions: queue === TASK_QUEUES.report ? Math.min(steps, REPORTS_AT_ONCE) : steps,
     workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },
-    // After the loss of a worker its cached workflows wait this long for another.
+    // After a worker is lost, its cached workflows wait this long before another takes over.
     stickyQueueScheduleToStartTimeout: '5s',
     activityTaskPollerBehavior: { type: 'autoscaling', initial: 1, maximum: 5 },
     ...(config.embedded ? SHUTDOWN.embedded : SHUTDOWN.separate),

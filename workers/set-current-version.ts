@@ -32,10 +32,7 @@ await runCommand(
   },
 );
 
-/**
- * Reports end on the build that began them; however long they take, the log says how many are left. A server that is
- * away for a while is waited for.
- */
+/** Waits for reports, which end on the build that started them; logs how many are left. Tolerates server outages. */
 async function waitForDrain(config: Config, buildId: string, logger: Logger): Promise<void> {
   const logError = throttledErrorLog(logger, { step: 'wait' });
   for (let last = -1; ; await delay(PAUSE_MS)) {

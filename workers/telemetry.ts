@@ -4,7 +4,7 @@ import type { Logger } from '../src/process/logger.ts';
 import { AGENT_FAILURE_MESSAGES } from '../workflows/contracts/failures.ts';
 
 const LOOPBACK = '127.0.0.1';
-/** With the 5 s and 300 s that alerts ask about: the SDK's own bounds go from 100 s to 1,000 s. */
+/** Includes the 5 s and 300 s that alerts use: the SDK's own bounds jump from 100 s to 1,000 s. */
 const ACTIVITY_WAIT_SECONDS = [0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 7_200];
 
 /** The SDK's runtime of this process. */
@@ -14,7 +14,7 @@ export interface WorkerRuntime {
 }
 
 /**
- * Sets up the SDK's runtime: its log into ours, its metrics on a free port, and signals left to us.
+ * Installs the SDK's runtime: its log goes to ours, its metrics to a free port; signals stay ours.
  * @remarks Once per process, before any connection is opened.
  */
 export async function installRuntime(logger: Logger): Promise<WorkerRuntime> {
@@ -40,7 +40,7 @@ export async function installRuntime(logger: Logger): Promise<WorkerRuntime> {
 
 const WARN_EVERY_MS = 10_000;
 
-/** With the database away every step of every workflow fails: the same warning is passed on once per ten seconds. */
+/** When the database is down, every activity fails: the same warning is forwarded once per ten seconds. */
 function forwarder(logger: Logger): (entry: LogEntry) => void {
   const warnedAt = new Map<string, number>();
   return ({ level, message, meta }) => {
@@ -61,10 +61,7 @@ function forwarder(logger: Logger): (entry: LogEntry) => void {
 
 const AGENT_FAILURES: ReadonlySet<string> = new Set(Object.values(AGENT_FAILURE_MESSAGES));
 
-/**
- * A workflow that closes as failed because a computer said no: its activity shows it, and nothing is wrong here. Of an
- * error that comes out of the workflow's thread only the message is left.
- */
+/** Whether a workflow failed only because an operation failed on a computer. Only the error's message arrives here. */
 function isAgentFailure(message: string, error: unknown): boolean {
   return message === 'Workflow failed' && error instanceof Error && AGENT_FAILURES.has(error.message);
 }
@@ -74,7 +71,7 @@ const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERR
   keyof Logger
 >;
 
-/** A port that the system has to give: the SDK does not tell which one it got. */
+/** Asks the system for a free port: the SDK does not report the one it chose. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

@@ -3,9 +3,8 @@ import type { Logger } from '../src/process/logger.ts';
 const COMPLAIN_EVERY_MS = 30_000;
 
 /**
- * Logs what fails again and again: the first failure, then one per half minute, and the recovery. A server that is
- * away fails every try.
- * @returns to be told every failure, and null for every success
+ * Logs repeated failures, for example while a server is down: the first, then one per half minute, and the recovery.
+ * @returns a function to call with every failure, and with null on success
  */
 export function throttledErrorLog(logger: Logger, about: Record<string, string>): (error: unknown) => void {
   let complainedAt = 0;

@@ -23,12 +23,12 @@ export interface WorkflowBundle {
   buildId: string;
 }
 
-/** Where bundles lie; git ignores it. */
+/** Where bundles are stored; ignored by git. */
 export const BUNDLE_DIRECTORY = path.join(PROJECT, 'build');
 
 /**
- * The bundle of the workflow code as it is now, or null when it was not built yet.
- * @param directory - where bundles lie
+ * The bundle of the current workflow code, or null when it has not been built.
+ * @param directory - where bundles are stored
  */
 export async function findBundle(directory = BUNDLE_DIRECTORY): Promise<WorkflowBundle | null> {
   const bundle = await nameBundle(directory);
@@ -40,15 +40,15 @@ export async function findBundle(directory = BUNDLE_DIRECTORY): Promise<Workflow
 }
 
 /**
- * Builds the bundle unless a current one is there.
- * @throws when workflow code does not compile or imports what it must not
- * @remarks Several processes may build at once: the file appears whole or not at all.
+ * Builds the bundle unless it is up to date.
+ * @throws when workflow code does not compile or has a forbidden import
+ * @remarks Safe to run from several processes at once: the file is written atomically.
  */
 export async function buildBundle(logger?: Logger, directory = BUNDLE_DIRECTORY): Promise<WorkflowBundle> {
   const current = await findBundle(directory);
   if (current) return current;
   const bundle = await nameBundle(directory);
-  // The bundler takes half a second to load, which most starts need not spend.
+  // The bundler takes half a second to load, which most starts do not need.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: WORKFLOWS_PATH,

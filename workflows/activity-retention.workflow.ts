@@ -5,10 +5,7 @@ import { proxyDatabaseActivities } from './support/database-activities.ts';
 
 const { forgetActivities } = proxyDatabaseActivities<RetentionActivities>();
 
-/**
- * One run of the retention schedule: removes old activities in small steps, from where the last run stopped to the end,
- * or as far as a bounded number of steps gets.
- */
+/** One run of the retention schedule: deletes old activities in small steps from where the last run stopped. */
 export async function activityRetention(): Promise<RetentionResult> {
   let next = (workflowInfo().lastResult as RetentionResult | undefined)?.next ?? null;
   let gone = 0;

@@ -10,22 +10,22 @@ import { createProgressBoard, type ProgressBoard } from './support/progress-boar
 
 const FIRST_LOOK_MS = 60_000;
 const LAST_LOOK_MS = 10 * 60_000;
-/** Lanes end within moments of a cancel. */
+/** Batches end within moments of a cancel. */
 const CANCEL_LOOK_MS = 1_000;
-/** Patch: a cancel goes through the rows too, and only rows are waited for then. */
+/** Patch: a cancel also goes through the rows, and then only the rows are awaited. */
 const CANCEL_BY_ROWS = 'cancel-by-rows';
 
-/** The lanes of a group as this run of it sees them. */
+/** State of a group's batches in this run. */
 interface Lanes {
   plans: readonly BatchPlan[];
-  /** Whether none is waited for any more. */
+  /** Whether all awaited batches have ended. */
   over: boolean;
   board: ProgressBoard;
 }
 
 /**
- * Carries out one group: its lanes, each a child workflow, and then closes with the status of the group's row.
- * @remarks A cancel reaches lanes natively and, where they are in another run or are no children of this one, by rows.
+ * Runs one group: starts its batches as child workflows and then closes with the status of the group's row.
+ * @remarks A cancel reaches child batches natively, and batches of another run or without this parent through the rows.
  * @see docs/architecture.md#cancellation
  */
 export async function activity(input: ActivityInput): Promise<ActivityResult> {
@@ -45,14 +45,14 @@ export async function activity(input: ActivityInput): Promise<ActivityResult> {
   return { succeeded, failed, canceled };
 }
 
-/** Resolves at a cancel while lanes are waited for; never where an older build took the cancel. */
+/** Resolves on a cancel while batches are awaited; never where an older build handled the cancel. */
 function cancelOf(lanes: Lanes): Promise<void> {
   return CancellationScope.current().cancelRequested.catch(() =>
     lanes.over || patched(CANCEL_BY_ROWS) ? undefined : new Promise(() => undefined),
   );
 }
 
-/** Rows outlive their lane after a repair, and a lane its rows after a cancel: both end by themselves, so this looks again. */
+/** Polls: rows may outlive their batch after a repair, and a batch its rows after a cancel; neither end is signaled. */
 async function settled(input: ActivityInput, cancellation: CancelWatch, lanes: Lanes): Promise<GroupProgress> {
   let waitMs = cancellation.requested ? CANCEL_LOOK_MS : FIRST_LOOK_MS;
   for (;;) {

@@ -5,7 +5,7 @@ import { proxyDatabaseActivities } from './support/database-activities.ts';
 
 const { forgetAudits } = proxyDatabaseActivities<AuditRetentionActivities>();
 
-/** One run of the audit retention schedule: removes in small steps until nothing is due. */
+/** One run of the audit retention schedule: deletes in small steps until nothing is due. */
 export async function auditRetention({ gone: before }: AuditRetentionInput): Promise<{ gone: number }> {
   let gone = before;
   for (let step = 0; step < AUDIT_RETENTION_STEPS; step += 1) {

@@ -9,18 +9,18 @@ import {
 } from '@temporalio/workflow';
 import { TRACE_HEADER, type TraceSinks } from './contracts/tracing.contract.ts';
 
-/** A workflow that belongs to a trace: the context it continues and its own span, known from its run. */
+/** A traced workflow: the context it continues and its own span, derived from its run. */
 interface Traced {
   parent: string;
   spanId: string;
-  /** What its children continue. */
+  /** Trace headers for its children. */
   headers: Headers;
 }
 
 /**
- * Carries the trace that a workflow was started with to its steps and children, and reports its own span when it ends.
- * @remarks Without a trace every call passes through untouched. Nothing here is a command, uses up random numbers or waits,
- * so that histories replay the same with and without.
+ * Propagates a workflow's trace to its activities and children, and reports its own span when it ends.
+ * @remarks Without a trace every call passes through unchanged. Nothing here is a command, uses random numbers or
+ * waits, so histories replay the same with and without it.
  * @see docs/architecture.md#tracing
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
@@ -56,7 +56,7 @@ function readTrace({ headers }: WorkflowExecuteInput): Traced | null {
   const { traceparent } = defaultPayloadConverter.fromPayload<{ traceparent: string }>(header);
   const [, traceId, flags] = TRACEPARENT.exec(traceparent) ?? [];
   if (!traceId) return null;
-  // The last digits of a run's id are random, and the same at every replay.
+  // The last digits of a run id are random, and the same at every replay.
   const spanId = workflowInfo().runId.replaceAll('-', '').slice(-SPAN_ID_LENGTH);
   const own = { traceparent: `00-${traceId}-${spanId}-${flags}` };
   return { parent: traceparent, spanId, headers: { [TRACE_HEADER]: defaultPayloadConverter.toPayload(own) } };
@@ -72,7 +72,7 @@ async function report(traced: Traced, run: Promise<unknown>): Promise<unknown> {
     ended(false);
     return result;
   } catch (error) {
-    // Whoever cancels gets what they asked for.
+    // A canceled workflow did what was requested.
     ended(!(error instanceof ContinueAsNew || isCancellation(error)));
     throw error;
   }

@@ -18,13 +18,13 @@ import { createProgressBoard } from './support/progress-board.ts';
 
 const nudge = defineSignal(NUDGE_SIGNAL);
 
-/** Patch: a computer of whose operations one was canceled closes as Canceled, also when others succeeded. */
+/** Patch: a batch of one computer closes as Canceled if any operation was canceled, even when others succeeded. */
 const ANY_CANCELED = 'any-canceled';
 
 /**
- * Drives the operations of one lane until none is open: settles news whenever nudged or due, and otherwise waits,
- * for weeks if need be.
- * @remarks Everything it knows is in the rows; started again from nothing it goes on where the rows stand.
+ * Drives the operations of one batch until none is open: processes pending events when woken or due, and otherwise
+ * waits, for weeks if need be.
+ * @remarks All state is in the rows; restarted from nothing, it continues from them.
  * @see docs/architecture.md#processing-pending-events
  */
 export async function lane(input: LaneInput): Promise<LaneResult> {
@@ -52,7 +52,7 @@ async function drive(input: LaneInput, cancellation: CancelWatch): Promise<Batch
     timer.arm(progress.open === 0 ? null : progress.nextDueAt);
     board.show(batchProgress(progress), progress.operations ?? []);
     if (progress.open === 0) return progress;
-    // The next run's first step takes whatever news there is; only a cancel request would not reach it.
+    // The next run's first activity processes all pending events; only a cancel request would not reach it.
     if (!isCancelNews() && historyIsLong(input)) await goOn(input, timer);
     await condition(hasNews);
   }
@@ -77,8 +77,8 @@ async function close(input: LaneInput, end: BatchProgress, cancellation: CancelW
 }
 
 /**
- * As the operations of one computer read together; of many, only when all of the lane was to be canceled, which its
- * rows may say before the request reaches it.
+ * For one computer, decided by all its operations together; for many, only when the whole batch was to be canceled,
+ * which the rows may say before the request arrives.
  */
 function isCanceled(input: LaneInput, { succeeded, wasCanceled }: BatchProgress, cancellation: CancelWatch): boolean {
   if (!input.single) return cancellation.requested || wasCanceled === true;

@@ -10,11 +10,11 @@ import { proxyDatabaseActivities } from './support/database-activities.ts';
 
 const { startDueRun, refillSchedule } = proxyDatabaseActivities<ProfileActivities>();
 
-/** Set by the server on everything that a schedule starts. */
+/** Set by the server on every workflow that a schedule starts. */
 const NOMINAL_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 /**
- * One date of a profile's schedule. Thin: the run itself is an activity like those that requests make.
+ * One date of a profile's schedule. Thin: the run itself is an activity like those of API requests.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export async function profileTrigger({ kind, profileId }: ProfileTriggerInput): Promise<ProfileTriggerResult> {

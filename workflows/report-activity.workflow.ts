@@ -10,13 +10,13 @@ import type { ReportInput } from './contracts/report.contract.ts';
 import { closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { activities } from './support/named-activities.ts';
 
-// A report takes minutes: it ends on the build that began it. Servers refuse this of workers without a version.
+// A report takes minutes, so it ends on the build that started it. Servers reject this for unversioned workers.
 setWorkflowOptions(
   () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
   reportActivity,
 );
 
-/** Makes one report and closes with the status of its activity. @see docs/architecture.md#retries */
+/** Creates one report and closes with the status of its activity. @see docs/architecture.md#retries */
 export async function reportActivity({ id }: ReportInput): Promise<void> {
   const cancellation = watchCancellation();
   const status = await activities.writeReport({ activity: id }).catch((error: unknown) =>

@@ -4,7 +4,7 @@ import {
 } from '../../src/services/activities/purge-expired-activities.ts';
 import type { RetentionActivities } from '../../workflows/contracts/activities.ts';
 
-/** The Temporal activity of `activityRetention`; harmless when run again. */
+/** The Temporal activity of `activityRetention`; safe to repeat. */
 export function createRetentionActivities(deps: ActivityRetention): RetentionActivities {
   return {
     async forgetActivities(after) {

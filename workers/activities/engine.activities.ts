@@ -5,21 +5,21 @@ import type { Engine } from '../../src/services/engine/engine.ts';
 import type { CancelActivities, EngineActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
 import { cancelRunWith } from './request-cancel.ts';
 
-/** Below the time that workflows give a local activity. */
+/** Shorter than the timeout that workflows set for a local activity. */
 const QUEUE_TIMEOUT_MS = 15_000;
 const REMEMBERED = 10_000;
 
 export interface EngineActivitiesDeps {
   engine: Engine;
   client: Client;
-  /** Calls that use the database at once; default 6, as many as a pool of usual size has room for. */
+  /** Maximum number of concurrent database calls; default 6, which fits a pool of the usual size. */
   concurrency?: number;
 }
 
 /**
- * The Temporal activities of groups and batches, also by their names in 0.1.0; each is harmless when run again.
- * @remarks Accounts, and within one the small and the large batches, take turns: the batches of a large group move
- * thousands of rows at a time and must not fill all places. What waited as long as the workflow does is not begun.
+ * The Temporal activities of groups and batches, also under their 0.1.0 names; each is safe to repeat.
+ * @remarks Accounts take turns, and within an account small and large batches do: a large group moves thousands of
+ * rows at a time and must not take every slot. A call that waited past the activity timeout is not started.
  */
 export function createEngineActivities({
   engine,
@@ -52,7 +52,7 @@ export function createEngineActivities({
   };
 }
 
-/** Whose a batch is never changes. Keeps a bounded number of answers, the latest asked. */
+/** Caches the latest results, up to a limit: the account of a batch never changes. */
 function remember(ask: (batch: number) => Promise<BatchTurn>): (batch: number) => Promise<string> {
   const known = new Map<number, string>();
   return async (batch) => {

@@ -5,8 +5,8 @@ import { FAILURE_TYPES } from '../../workflows/contracts/failures.ts';
 import type { ProfileKindName } from '../../workflows/contracts/profile-trigger.contract.ts';
 
 /**
- * The steps of `profileTrigger` over the kinds of profiles; each is harmless when run again.
- * @throws {ApplicationFailure} of type `UnknownKind`, not to be retried, for a kind that came with a newer build
+ * The activities of `profileTrigger` over all kinds of profiles; each is safe to repeat.
+ * @throws {ApplicationFailure} of type `UnknownKind`, non-retryable, for a kind that only a newer build knows
  */
 export function createProfileActivities(deps: { kinds: ProfileKinds; clock: { now(): Date } }): ProfileActivities {
   const kindOf = (name: ProfileKindName): ProfileKind => {

@@ -7,7 +7,7 @@ import { cancelRunWith } from './request-cancel.ts';
 
 const HEARTBEAT_MS = 2_000;
 
-/** The Temporal activities of reports, also by their names in 0.1.0; each can be run again. */
+/** The Temporal activities of reports, also under their 0.1.0 names; each is safe to repeat. */
 export function createReportActivities(
   deps: ReportProducer & { client: Client; files: FileStore },
 ): ReportActivities & CancelActivities & Pick<ReleasedActivities, 'generateReport' | 'endReport' | 'requestCancel'> {

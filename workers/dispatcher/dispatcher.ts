@@ -18,26 +18,25 @@ export interface DispatcherOptions {
   client: Client;
   engine: Engine;
   settings: WakeUpSettings;
-  /** Base of the links that operators see beside a workflow. */
+  /** Base URL of the links shown with a workflow. */
   publicUrl: string;
   logger: Logger;
   /** Kinds of profiles that schedules start. */
   kinds: ProfileKinds;
   clock: { now(): Date };
-  /** Counts what the relay did, for metrics and tests. */
+  /** Counts dispatcher events, for metrics and tests. */
   count?: (what: DispatcherEvent) => void;
-  /** The build of this process; absent for a worker without a version. */
+  /** The build of this process; absent for an unversioned worker. */
   buildId?: string;
-  /** Called each time a workflow is found that cannot go on. */
+  /** Called each time a stuck workflow is found. */
   stuck?: (reason: StuckReason) => void;
-  /** Called once per lane whose workflow was lost, when it is repaired. */
+  /** Called once for each batch whose lost workflow was repaired. */
   repaired?: (outcome: RepairMade) => void;
 }
 
 /**
- * `late`: news of a lane settled whose workflow had ended. `repeated`: a nudge whose news had not been taken.
- * `refused`: an entry that the server did not take, or a lane that could not be told of its news. `failed`: a round that
- * came to nothing.
+ * `late`: applied pending events of a batch whose workflow had ended. `repeated`: a wake-up whose events were still
+ * pending. `refused`: an outbox command or a wake-up that the server rejected. `failed`: a poll that failed.
  */
 export const DISPATCHER_EVENTS = [
   'scheduled',
@@ -52,22 +51,21 @@ export const DISPATCHER_EVENTS = [
 export type DispatcherEvent = (typeof DISPATCHER_EVENTS)[number];
 
 export interface Dispatcher {
-  /** Whether this relay is the one that nudges. */
+  /** Whether this dispatcher sends the wake-ups. */
   isLeader(): boolean;
-  /** Ends after the calls that are under way. */
+  /** Resolves when the calls in progress have ended. */
   stop(): Promise<void>;
 }
 
 const INBOX_TICK_MS = 100;
-/** Only a safety net: NOTIFY wakes the outbox. */
+/** Only a fallback: NOTIFY wakes the outbox. */
 const OUTBOX_POLL_MS = 1_000;
 const LATE_DATES_MS = 2_000;
 
 /**
- * Carries news from the rows to the workflows: starts and cancels from the outbox, nudges from the inbox, schedules of profiles
- * from the outbox.
- * @remarks Runs beside every worker of the activity queue; several at once are safe. It survives the loss of either
- * side and goes on where the rows stand.
+ * Passes work from the rows to Temporal: starts, cancels and schedule changes from the outbox, wake-ups for the inbox.
+ * @remarks Runs in every worker process of the activity queue; several are safe. It survives the loss of either side
+ * and resumes from the rows.
  * @see docs/architecture.md#starting-it
  */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
@@ -86,7 +84,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     onFailure: () => count('failed'),
   });
   const { kinds, clock } = options;
-  // Apart from the starts, which schedules must not hold up.
+  // Separate, so that schedules do not delay starts.
   const schedules = startLoop({
     name: 'schedules',
     everyMs: OUTBOX_POLL_MS,

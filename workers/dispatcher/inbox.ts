@@ -16,36 +16,36 @@ export interface InboxDeps {
   engine: Engine;
   settings: WakeUpSettings;
   logger: Logger;
-  /** Gives a lane a workflow again, or closes it. */
+  /** Restarts the workflow of a batch, or closes the batch. */
   repair: (lane: number) => Promise<unknown>;
-  /** Whether this relay is the one that nudges; the others only look after what stays lying. */
+  /** Whether this dispatcher sends wake-ups; the others only handle events that the leader left behind. */
   isLeader: () => boolean;
-  /** Called per nudge, per lane settled here because its workflow is closed, and per lane that is put off. */
+  /** Called per wake-up, per batch processed here because its workflow has closed, and per postponed batch. */
   count: (what: 'nudged' | 'repeated' | 'late' | 'refused') => void;
 }
 
 const CONCURRENT = 20;
-/** A relay that is not the leader takes what the leader left lying for this long, in seconds. */
+/** In seconds: followers take over events that the leader left pending for this long. */
 const ABANDONED_AFTER_S = 10;
 const SPECTATOR_REST_MS = 2_000;
-/** A look that took long, because much has piled up, is followed by a rest of so many times its length. */
+/** After a slow poll, caused by a backlog, the loop rests for this multiple of the poll's duration. */
 const REST_SHARE = 3;
-/** A look may also have hung with the database: that says nothing about the next one. */
+/** Upper limit of that rest: the poll may have been slow only because the database hung. */
 const LONGEST_REST_MS = 2_000;
 
 type Due = BatchEvents & { repeated: boolean };
 
-/** What a relay remembers of the lanes it told; lost without harm. */
+/** What a dispatcher remembers of the batches it woke; safe to lose. */
 interface Memory {
   planner: WakeUpPlanner;
   refused: RefusedEntries;
 }
 
 /**
- * Makes the round of a loop: looks which lanes have news and nudges those that are due; settles news of lanes whose
- * workflow has ended itself.
- * @remarks Nudges carry nothing and may be lost or doubled; news stays in the inbox until a lane takes it. A lane that
- * cannot be told waits by itself and holds up no other.
+ * Creates a poll that wakes the batches whose pending events are due, and processes the events of batches whose
+ * workflow has ended.
+ * @remarks Wake-ups carry no data and may be lost or repeated; events stay in the inbox until a batch processes them.
+ * A batch whose wake-up fails is retried on its own and delays no other.
  * @see docs/architecture.md#applying-the-result
  */
 export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
@@ -72,10 +72,7 @@ function pick({ planner, refused }: Memory, news: readonly BatchEvents[], now: n
   return planner.pick(waiting.size === 0 ? news : news.filter(({ lane }) => !waiting.has(lane)), now);
 }
 
-/**
- * @throws the first error of a server that is away, once every call has ended; lanes not reached by then are due again
- * in the next round
- */
+/** @throws the first error of an unavailable server, once all calls have ended; the other batches stay due */
 async function wakeAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Promise<void> {
   const { planner, refused } = memory;
   const queue = inTurns(due);
@@ -106,7 +103,7 @@ function putOff({ logger, count }: InboxDeps, { planner, refused }: Memory, lane
   logger.error({ laneId, workflowId, err: error }, 'a lane could not be told of its news, trying again later');
 }
 
-/** Accounts take turns, and within one the small lanes come first: somebody may be waiting for those. */
+/** Accounts take turns; within an account small batches come first, because a person may be waiting for them. */
 function inTurns(due: readonly Due[]): Due[] {
   const turns = new FairQueue<Due>();
   for (const lane of due.toSorted((a, b) => a.size - b.size)) turns.push(lane.account, lane);

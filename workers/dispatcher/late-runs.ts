@@ -8,33 +8,32 @@ export interface LateDatesDeps {
   kinds: ProfileKinds;
   clock: { now(): Date };
   logger: Logger;
-  /** Whether this relay looks; the others leave it to that one. */
+  /** Whether this dispatcher polls; only the leader does. */
   isLeader: () => boolean;
 }
 
-/** The server starts a date within this time when it has little to do. */
+/** An idle server starts a run within this time. */
 const LATE_MS = 2_000;
-/** Dates this late are started however few: a server misses those that come while it takes a new schedule on. */
+/** Runs this late are started even when there are few: a server misses dates while it creates a schedule. */
 const MISSED_MS = 5_000;
-/** Dates first seen later are left to the reconciler, which knows whether the database was restored. */
+/** Older dates are left to the reconciler, which knows whether the database was restored. */
 const RECENT_MS = 60_000;
-/** So many late dates at once mean that the server is behind; fewer are on their way. */
+/** This many late dates mean that the server is behind; fewer will start by themselves. */
 const MANY = 50;
-/** With these a date got its run, or was skipped for good: only then another look at once may find fewer. */
+/** Outcomes that settle a date, after which another poll at once finds fewer. */
 const TAKEN: ReadonlySet<DueOutcome> = new Set(['started', 'busy']);
-/** Runs started at a time. */
 const AT_ONCE = 3;
 
 /**
- * Makes the round of a loop: starts the runs of dates that the server is behind with or has missed, to the last of
- * them. Of thousands of schedules due in one moment it works tens of milliseconds on each; a run itself takes few. What
- * the schedules start later finds its run there, and plans further dates.
- * @returns a round that tells whether more is to be done at once
- * @remarks Schedules that an operator paused are left alone, also those that are paused because nothing is ahead: their
- * dates are looked after by the reconciler. A run that fails does not keep others from being started.
+ * Creates a poll that starts the runs the server is late with or has missed. When thousands of schedules are due at
+ * once, the server needs tens of milliseconds for each; a run itself takes a few. The schedule's own start later finds
+ * the run and plans further dates.
+ * @returns a poll that resolves to true when more work is due at once
+ * @remarks Paused schedules are skipped, also those without further dates: the reconciler handles their dates. A run
+ * that fails does not hold up the others.
  */
 export function lateRunsPoll(deps: LateDatesDeps): () => Promise<boolean> {
-  /** By kind: the earliest date of those it is at, which it goes on with when they are not recent any more. */
+  /** Per kind, the earliest date in progress; it is continued even when it is no longer recent. */
   const begun = new Map<string, number>();
   return async () => {
     if (!deps.isLeader()) {
@@ -60,7 +59,7 @@ export function lateRunsPoll(deps: LateDatesDeps): () => Promise<boolean> {
   };
 }
 
-/** @returns how many are dealt with */
+/** @returns the number of runs handled */
 async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly MissedRun[]): Promise<number> {
   if (late.length === 0) return 0;
   const paused = await pausedSchedules(deps.client);

@@ -8,17 +8,14 @@ import type { Logger } from '../../src/process/logger.ts';
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;
 
-/** A connection of its own: it hears when the outbox has entries, and holds the lock of the nudging relay. */
+/** A dedicated connection that listens for outbox entries and holds the leader lock. */
 export interface Listener {
-  /** Whether this relay nudges; another takes over when its connection ends. */
+  /** Whether this dispatcher sends wake-ups; another takes over when the connection ends. */
   isLeader(): boolean;
   stop(): Promise<void>;
 }
 
-/**
- * Starts listening; reconnects for ever, and calls `onNotify` after every reconnect because something may have been
- * missed.
- */
+/** Starts listening; reconnects forever and then calls `onNotify`, because a notification may have been missed. */
 export function startListener(db: Database, logger: Logger, onNotify: () => void): Listener {
   const stopping = new AbortController();
   let leader = false;
@@ -48,7 +45,7 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
       }
       leader = false;
       connection?.removeAllListeners('notification');
-      // Never back into the pool: it listens and may hold the lock.
+      // Not returned to the pool: it listens and may hold the lock.
       connection?.release(true);
       await pause(RECONNECT_MS);
     }

@@ -7,26 +7,23 @@ const FIRST_BACKOFF_MS = 100;
 
 export interface LoopOptions {
   name: string;
-  /** Longest pause between two rounds, in ms. */
+  /** Longest pause between two polls, in ms. */
   everyMs: number;
-  /** One round; returns true when there is more to do at once. */
+  /** Polls once; resolves to true when there is more to do at once. */
   round: () => Promise<boolean>;
-  /** Told of every round that failed. */
+  /** Called after every failed poll. */
   onFailure?: () => void;
   logger: Logger;
 }
 
-/** A round that repeats for ever: at once while there is work, otherwise when woken or after a pause. */
+/** Polls forever: at once while there is work, otherwise on wake-up or after a pause. */
 export interface Loop {
   wake(): void;
-  /** Ends after the round that is running. */
+  /** Resolves when the current poll has ended. */
   stop(): Promise<void>;
 }
 
-/**
- * Starts a loop. A failing round is repeated with growing pauses up to 2 s; what fails is logged once per half
- * minute, because a server that is away fails every round.
- */
+/** Starts a loop. Failed polls are retried with growing pauses up to 2 s and logged at most once per half minute. */
 export function startLoop(options: LoopOptions): Loop {
   let pause = new AbortController();
   let woken = false;

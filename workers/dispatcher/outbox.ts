@@ -28,7 +28,7 @@ export interface OutboxDeps {
 
 const LIMIT = 50;
 
-/** What a relay remembers; lost without harm. */
+/** Safe to lose. */
 interface Memory {
   refused: RefusedEntries;
   /** For cancels: one request may cancel a hundred thousand activities. */
@@ -36,9 +36,9 @@ interface Memory {
 }
 
 /**
- * Makes the round of a loop: claims up to 50 commands, executes and deletes them in one transaction.
- * @remarks Accounts take turns. Several relays share the work (SKIP LOCKED). A crash after a start and before the
- * delete repeats the start, which the server rejects as a duplicate. A command that the server refuses waits by itself and holds up no other.
+ * Creates a poll that claims up to 50 commands, executes and deletes them in one transaction.
+ * @remarks Accounts take turns. Several dispatchers share the work (SKIP LOCKED). A crash between start and delete
+ * repeats the start, which the server rejects as a duplicate. A rejected command is retried and delays no other.
  * @see docs/architecture.md#starting-it
  */
 export function outboxPoll(deps: OutboxDeps): () => Promise<boolean> {
@@ -81,13 +81,13 @@ async function execute(
       }),
     ),
   );
-  // A cancel needs its workflow: only after the starts of the same batch.
+  // A cancel needs its workflow, so the starts of the same claim come first.
   const cancels = commands.filter((command) => command.kind === 'cancel');
   const canceled = await Promise.all(cancels.map((command) => attempt(command, () => cancel(deps, command, budget))));
   return [...started, ...canceled].filter((id) => id !== null);
 }
 
-/** Continues the trace of the request, if there is one, into the workflow. */
+/** Passes the trace of the request, if any, on to the workflow. */
 function start({ starter, logger }: OutboxDeps, row: Startable, parent: string | null): Promise<boolean> {
   const { workflowId, activityId } = row;
   const begin = async (): Promise<boolean> => {
@@ -103,7 +103,7 @@ function producing(parent: string, workflowId: string, activityId: number | unde
   return { kind: SpanKind.PRODUCER, parent, attributes };
 }
 
-/** @returns the id of a command that is done, null of one to be kept. @throws when the server is away */
+/** @returns the id of a completed command, null for one to keep. @throws when the server is unavailable */
 async function settle(
   { logger, count }: OutboxDeps,
   command: OutboxCommand,
@@ -127,7 +127,7 @@ async function settle(
   return null;
 }
 
-/** As {@link start}: the span is a part of the trace of the request that cancels, not of the one that began it. */
+/** As {@link start}: the span belongs to the trace of the cancel request, not of the request that started it. */
 async function cancel(
   deps: OutboxDeps,
   { key, traceparent: parent }: OutboxCommand,
@@ -144,6 +144,6 @@ async function cancel(
     deps.count('canceled');
     return true;
   }
-  // Not there: another relay may be starting it just now. Otherwise the inbox carries the cancel to whoever starts it.
+  // Not found: another dispatcher may be starting it. Otherwise the inbox delivers the cancel to the next start.
   return !(await hasStartCommand(deps.db, parseActivityWorkflowId(key)));
 }

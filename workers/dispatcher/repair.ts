@@ -14,17 +14,17 @@ import { failedForGood, isOrphaned } from '../restore/close-events.ts';
 import type { Starter } from './starter.ts';
 
 /**
- * How a workflow stands on the server. `orphaned`: a repair after a restore ended it, of other rows than there are now.
- * `failed`: by a defect or a missing row, in the build that this process is of.
+ * State of a workflow on the server. `orphaned`: ended by a repair after a restore, so it belonged to other rows.
+ * `failed`: by a defect or a missing row, in the build of this process.
  */
 export type WorkflowState = 'running' | 'terminated' | 'closed' | 'failed' | 'missing' | 'orphaned';
 
-/** What became of a row whose workflow was lost or stuck. */
+/** Outcome for a row whose workflow was lost or stuck. */
 export const REPAIRS = ['restarted', 'closed'] as const;
 export type RepairMade = (typeof REPAIRS)[number];
 export type Repair = 'none' | RepairMade;
 
-/** Why a workflow cannot go on: its tasks fail, or it failed for good. */
+/** Why a workflow is stuck: its tasks fail, or it failed permanently. */
 export const STUCK_REASONS = ['task', 'failure'] as const;
 export type StuckReason = (typeof STUCK_REASONS)[number];
 
@@ -34,22 +34,22 @@ export interface RepairDeps {
   engine: Engine;
   starter: Starter;
   logger: Logger;
-  /** The build of this process; absent for a worker without a version. */
+  /** The build of this process; absent for an unversioned worker. */
   buildId?: string;
-  /** Called each time a workflow is found that cannot go on and is left as it is. */
+  /** Called each time a stuck workflow is found and left as it is. */
   stuck?: (reason: StuckReason) => void;
 }
 
-/** Reports a workflow that is left to a fixed build or an operator. */
+/** Reports a workflow that needs a fixed build or an operator. */
 export function reportStuck({ logger, stuck }: RepairDeps, workflowId: string, reason: StuckReason): void {
   stuck?.(reason);
   logger.error({ workflowId, reason }, 'workflow cannot go on: it waits for a fixed build or an operator');
 }
 
-/** Result of what an operator ended. */
+/** Result text of operations whose workflow an operator terminated. */
 export const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
 
-/** Reads the newest run of a workflow id. */
+/** Reads the latest run of a workflow id. */
 export async function readState(client: Client, workflowId: string, buildId?: string): Promise<WorkflowState> {
   try {
     const { status, runId, raw } = await client.workflow.getHandle(workflowId).describe();
@@ -68,8 +68,8 @@ export async function readState(client: Client, workflowId: string, buildId?: st
 }
 
 /**
- * Gives an opened lane with open operations a workflow again, or closes its operations when an operator terminated it.
- * @remarks Safe to repeat and to run twice at once. A lane that was never started is left to its parent, which cannot
+ * Restarts the workflow of an opened batch with open operations, or closes those when an operator terminated it.
+ * @remarks Idempotent and safe to run concurrently. A batch that was never started is left to its parent, which cannot
  * start one whose id an orphan had.
  * @see docs/architecture.md#crashes-and-repairs
  */
@@ -95,14 +95,14 @@ export async function repairBatch(deps: RepairDeps, lane: number): Promise<Repai
   return 'restarted';
 }
 
-/** As {@link repairBatch} for a group; the lanes of a terminated one are closed with it. One that has ended stays so. */
+/** As {@link repairBatch} for a group; closing a terminated group closes its batches. A closed group stays closed. */
 export async function repairGroup(deps: RepairDeps, activityId: number): Promise<Repair> {
   const [startable] = await readStartableActivities(deps.db, [activityId]);
   if (!startable) return 'none';
   const { workflowId } = startable;
   const state = await readState(deps.client, workflowId, deps.buildId);
   if (state === 'running') return 'none';
-  // Read after the workflow, which ends after its rows: a group that ended a moment ago is not taken for a lost one.
+  // Read after the workflow, which ends after its rows: so a group that has just ended is not taken for a lost one.
   if (!(await isGroupOpen(deps.db, activityId))) return 'none';
   if (state === 'failed') {
     reportStuck(deps, workflowId, 'failure');
@@ -110,7 +110,7 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
   }
   if (state === 'terminated') {
     for (const { id, wf_id } of await readOpenBatchWorkflows(deps.db, activityId)) {
-      // Its workflow before its rows: nobody would look for one whose rows have ended.
+      // Cancel its workflow before its rows: nothing looks for the workflow of closed rows.
       await addCancel(deps.db, id, TERMINATED_TEXT);
       await ignoreNotFound(deps.client.workflow.getHandle(wf_id).cancel());
       await processAll(deps, id);
@@ -123,7 +123,7 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
   return 'restarted';
 }
 
-/** The cancel goes through the inbox, so that a crash in between leaves it there to be found. */
+/** Cancels through the inbox, so that the cancel survives a crash. */
 async function cancelBatch(deps: RepairDeps, lane: number, text: string): Promise<void> {
   await addCancel(deps.db, lane, text);
   await processAll(deps, lane);

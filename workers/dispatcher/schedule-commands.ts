@@ -19,18 +19,17 @@ export interface ScheduleOrdersDeps {
   kinds: ProfileKinds;
   clock: { now(): Date };
   logger: Logger;
-  /** Called per schedule that was looked after, and per one that the server did not take. */
+  /** Called per schedule that was updated, and per schedule that the server rejected. */
   count: (what: 'scheduled' | 'refused') => void;
 }
 
 const BATCH = 20;
 
 /**
- * Makes the round of a loop: claims up to 20 orders, makes the schedules they name equal to the rows, and deletes the
- * orders in the same transaction. A date that passed before its schedule was there is started at once, unless an
- * operator paused the schedule.
- * @remarks Several relays share the work and take turns on one schedule. A crash repeats an order, which changes
- * nothing the second time. @see docs/architecture.md#schedules-of-profiles
+ * Creates a poll that claims up to 20 commands, updates their schedules from the rows, and deletes the commands in the
+ * same transaction. A date that passed before its schedule existed is started at once, unless the schedule is paused.
+ * @remarks Several dispatchers share the work and take turns on a schedule. A crash repeats a command, which is
+ * idempotent. @see docs/architecture.md#schedules-of-profiles
  */
 export function scheduleCommandsPoll(deps: ScheduleOrdersDeps): () => Promise<boolean> {
   const refused = new RefusedEntries();
@@ -52,7 +51,7 @@ export function scheduleCommandsPoll(deps: ScheduleOrdersDeps): () => Promise<bo
   };
 }
 
-/** @returns orders that are done. @throws when the server is away */
+/** @returns the completed commands. @throws when the server is unavailable */
 async function carryOut(
   deps: ScheduleOrdersDeps,
   tx: Sql,
@@ -89,10 +88,7 @@ async function readDesired({ kinds, clock }: ScheduleOrdersDeps, tx: Sql, id: st
   return kind ? await kind.desiredSchedule(tx, profile.profileId, clock.now()) : null;
 }
 
-/**
- * A server does not start what was past when its schedule was written. What passes during an operator's pause is left
- * to the reconciler, which lets it go.
- */
+/** A server does not start dates before its schedule was written. Dates during a pause are left to the reconciler. */
 async function startPassed(
   { kinds, client, clock }: ScheduleOrdersDeps,
   scheduleIds: ReadonlySet<string>,

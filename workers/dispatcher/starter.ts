@@ -11,20 +11,20 @@ import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
 
 /**
- * `once`: never a second run of the same id. `again`: a new run when the last one is closed or gone. `instead`: a new
- * run in any case; one that goes on is terminated.
+ * `once`: at most one run per id. `again`: a new run when the last one is closed or deleted. `instead`: always a new
+ * run; a running one is terminated.
  */
 export type StartMode = 'once' | 'again' | 'instead';
 
 export interface Starter {
-  /** Starts the workflow of a row. @returns false when it runs or ran already */
+  /** Starts the workflow of a row. @returns false when the id is already used */
   start(row: Startable, mode: StartMode): Promise<boolean>;
 }
 
-/** Groups above this many computers give way to everything an administrator waits for. */
+/** Groups with more computers than this yield to everything an administrator waits for. */
 const LARGE_GROUP = 25;
 
-/** @param publicUrl - base of the link to the API object that operators see beside a workflow */
+/** @param publicUrl - base URL of the link to the API object that operators see with a workflow */
 export function createStarter(client: Client, publicUrl: string): Starter {
   return {
     async start(row, mode) {
@@ -86,7 +86,7 @@ function isReport({ type }: Startable): boolean {
 function priorityOf(row: Startable): number {
   if (isReport(row)) return 5;
   if (row.computers > LARGE_GROUP) return 4;
-  // What an administrator asks for goes before what profiles do.
+  // Requests of administrators come before runs of profiles.
   if (row.profileId !== null) return 3;
   return row.computers > 1 ? 2 : 1;
 }

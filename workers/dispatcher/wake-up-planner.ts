@@ -5,27 +5,27 @@ export interface WakeUpSettings {
   wakeUpMaxMs: number;
 }
 
-/** Lanes up to this size are nudged at once; above, nudges are coalesced. */
+/** Batches up to this size are woken at once; for larger ones, wake-ups are coalesced. */
 const AT_ONCE_UP_TO = 10;
-/** The nudge interval grows with the lane: a twentieth of its age. */
+/** The wake-up interval grows with the batch: a twentieth of its age. */
 const AGE_SHARE = 20;
-/** So many large lanes of an account may be nudged in each shortest interval; more of them share these nudges. */
+/** Large batches of an account woken per shortest interval; when there are more, they share these wake-ups. */
 const LANES_PER_INTERVAL = 2;
-/** News that is still there after this long was nudged in vain: once more, and each time after twice as long. */
+/** Events still pending after this time get another wake-up, and again after twice as long each time. */
 const REPEAT_AFTER_MS = 5_000;
-/** A run takes 10,000 signals: one that cannot move must not use them up before somebody has mended it. */
+/** Limits repeats: a run accepts 10,000 signals, and a stuck workflow must not use them up before it is fixed. */
 const LAST_REPEAT_AFTER_MS = 5 * 60_000;
 
 interface Nudged {
   fingerprint: string;
   at: number;
-  /** When the same news is nudged again, counted from `at`. */
+  /** When the wake-up is repeated for the same events, counted from `at`. */
   repeatMs: number;
 }
 
 /**
- * Decides which lanes to nudge now. What it remembers only saves nudges: a planner that forgets, or a second one
- * beside it, nudges once too often and does no harm.
+ * Decides which batches to wake now. Its memory only saves wake-ups: after a restart, or with a second planner beside
+ * it, some are sent twice, which is harmless.
  * @see docs/architecture.md#signals
  */
 export class WakeUpPlanner {
@@ -36,10 +36,7 @@ export class WakeUpPlanner {
     this.#settings = settings;
   }
 
-  /**
-   * Picks from all lanes that have news at `nowMs`, and remembers them as nudged. `repeated`: the same news was nudged
-   * before.
-   */
+  /** Picks batches due at `nowMs` and remembers them. `repeated`: already woken for the same events. */
   pick<T extends BatchEvents>(news: readonly T[], nowMs: number): Array<T & { repeated: boolean }> {
     const crowds = largeLanesByAccount(news);
     const due = news
@@ -55,7 +52,7 @@ export class WakeUpPlanner {
     return due;
   }
 
-  /** Makes the lane due again in the next round, after a nudge that failed. */
+  /** Makes the batch due in the next poll, after a failed wake-up. */
   retry(lane: number): void {
     this.#nudged.delete(lane);
   }
@@ -69,7 +66,7 @@ export class WakeUpPlanner {
     return sinceMs >= this.#interval(lane.ageMs, crowd);
   }
 
-  /** A nudge costs the same for every lane, so that many lanes of one group would cost more than their work. */
+  /** Every wake-up costs the same, so for many batches of a group they would cost more than the work itself. */
   #interval(ageMs: number, crowd: number): number {
     const { wakeUpMinMs, wakeUpMaxMs } = this.#settings;
     const shared = (crowd / LANES_PER_INTERVAL) * wakeUpMinMs;
@@ -91,7 +88,7 @@ function largeLanesByAccount(news: readonly BatchEvents[]): Map<number, number> 
   return counts;
 }
 
-/** A cancel, or the last results: waiting any longer would save nothing. */
+/** A cancel or the last results: waiting longer would save nothing. */
 function isUrgent(lane: BatchEvents): boolean {
   return lane.hasCancel || (lane.open > 0 && lane.results >= lane.open);
 }

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { ignoreNotFound } from '../ignore-not-found.ts';
 
-/** Tells a lane to look at its rows; lost and doubled ones do no harm. @returns false when its workflow has ended */
+/** Signals a batch to process its events; safe to lose or repeat. @returns false when its workflow has ended */
 export function sendWakeUp(client: Client, workflowId: string): Promise<boolean> {
   return ignoreNotFound(client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL));
 }

@@ -5,19 +5,19 @@ import type { Sql } from '../../src/persistence/database/sql.ts';
 export interface EventRetention {
   db: Sql;
   logger: Logger;
-  /** Older lines of the event log go; negative keeps all. */
+  /** Older events are deleted; negative keeps all. */
   eventRetentionDays: number;
 }
 
-/** Lines in one statement: few enough to hold nobody up. */
+/** Rows per statement: few enough not to block others. */
 const STEP = 1_000;
-/** Statements in one run; the next run, a minute later, goes on. */
+/** Statements per run; the next run, a minute later, continues. */
 const STEPS = 20;
 
 /**
- * Shortens the event log to what is to be kept, by a bounded number of lines.
- * @returns how many lines went
- * @remarks A failure is logged and left to the next run.
+ * Deletes a bounded number of expired rows of the event log.
+ * @returns the number of deleted rows
+ * @remarks A failure is logged; the next run tries again.
  * @see docs/api-conventions.md#event-log
  */
 export async function shortenEventLog({ db, logger, eventRetentionDays }: EventRetention): Promise<number> {

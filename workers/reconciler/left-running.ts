@@ -5,16 +5,15 @@ import type { Logger } from '../../src/process/logger.ts';
 import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { sendWakeUp } from '../dispatcher/wake-up.ts';
 
-/** Looked at in one run; the next one goes on with those that began before. */
+/** Workflows checked per run; the next run continues with older ones. */
 const MOST_LOOKS = 400;
 const PAGE = 200;
 
 /**
- * Wakes lane workflows that still run although their lane has ended: the answer of their last step was lost, when a
- * worker stood still or the server lost its last moments. Asking again, they learn from the rows that they may end, and
- * so do their groups.
- * @param before - workflows that began before this, in ms since the epoch; the newest first when absent
- * @returns where the next run goes on; undefined when the round is complete
+ * Wakes batch workflows that still run although their batch has ended: the result of their last activity was lost with
+ * a worker or with the server's last moments. They then read from the rows that they may end, and so do their groups.
+ * @param before - only workflows started before this, in ms since the epoch; from the newest when absent
+ * @returns where the next run continues; undefined when the pass is complete
  */
 export async function wakeLeftRunning(
   { client, db, logger }: { client: Client; db: Database; logger: Logger },
@@ -35,7 +34,7 @@ async function runningLanes(client: Client, before: number | undefined) {
   const ids: string[] = [];
   for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: PAGE })) {
     ids.push(workflowId);
-    // The server knows parts of a millisecond.
+    // The server stores fractions of a millisecond.
     if (ids.length === MOST_LOOKS) return { ids, next: startTime.getTime() + 1 };
   }
   return { ids, next: undefined };

@@ -7,15 +7,15 @@ import { readStartableActivities } from '../../src/persistence/engine/startable.
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import { type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../dispatcher/repair.ts';
 
-/** A report that shows nothing new for this long may wait for a build that is not served any more. */
+/** A report without progress for this long may be waiting for a build that is no longer served. */
 const QUIET_MS = 30 * 60_000;
 const LIMIT = 200;
 
 /**
- * Gives reports that nobody makes a workflow again, and ends those whose workflow an operator terminated. A workflow
- * stays with the build that began it; when that build has gone, another workflow takes its place.
- * @param count - told of each report that was looked at
- * @remarks Safe to repeat and to run twice at once: whichever workflow is first, the activity ends once.
+ * Restarts reports without a workflow, and ends those whose workflow an operator terminated. A workflow is pinned to
+ * the build that started it; when that build is no longer served, a new workflow replaces it.
+ * @param count - called for each report checked
+ * @remarks Idempotent and safe to run concurrently: whichever workflow is first, the activity ends once.
  */
 export async function repairReports(
   deps: RepairDeps,
@@ -42,7 +42,7 @@ async function repairReport(
   }
   const [startable] = await readStartableActivities(db, [id]);
   if (!startable) return 'none';
-  // Counts as news: one that merely waits for its turn is not begun anew over and over.
+  // Counts as progress, so that a report waiting for its turn is not restarted repeatedly.
   await touchReportActivity(db, id, now);
   await starter.start(startable, state === 'running' ? 'instead' : 'again');
   logger.warn({ workflowId, state }, 'nobody made a report: started again');

@@ -21,12 +21,10 @@ export interface MissedDatesDeps {
 const GRACE_MS = 60_000;
 
 /**
- * Starts the run of the latest date of every profile whose schedule let it pass, once: a server that was away, or came
- * back without its data, makes up for a day at most. Dates of schedules that an operator paused are let pass, each with
- * an event: they do not run when the pause ends.
- * @param count - told of the kind of the profile of each date that was missed, when its run is made; not of those that were
- * let pass
- * @throws when the server is away; a single profile that fails is logged and left to the next round
+ * Starts, once, the latest missed run of every profile: a server that was down or lost its data catches up on at most
+ * a day. Dates of schedules that an operator paused are skipped, each with an event, and do not run after the pause.
+ * @param count - called with the profile's kind for each missed date once its run is created; not for skipped dates
+ * @throws when the server is unavailable; a failing profile is logged and retried in the next run
  * @see docs/architecture.md#missed-runs
  */
 export async function startMissedDates(
@@ -64,10 +62,7 @@ async function startMissed(
   await kind.refill(profileId, now);
 }
 
-/**
- * Orders every schedule to be made equal to its profile: what the server has may be of rows that are lost, or of a time
- * before them.
- */
+/** Requests an update of every schedule: those on the server may stem from lost or outdated rows. */
 export async function orderEverySchedule(
   { db, kinds }: Pick<MissedDatesDeps, 'db' | 'kinds'>,
   now: Date,
@@ -79,9 +74,8 @@ export async function orderEverySchedule(
 }
 
 /**
- * Orders the schedules that are missing on the server, those that are of a time before their profile was changed, and
- * those that no profile wants any more.
- * @remarks Orders change nothing where visibility was merely behind.
+ * Requests an update of schedules that are missing on the server, older than their profile, or no longer needed.
+ * @remarks Idempotent: where only visibility was behind, nothing changes.
  */
 export async function compareSchedules({ db, client, kinds }: MissedDatesDeps, now: Date): Promise<void> {
   const wanted = new Map<string, string>();

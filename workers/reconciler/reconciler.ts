@@ -40,50 +40,49 @@ export interface ReconcilerOptions extends EventRetention {
   logger: Logger;
   clock: { now(): Date };
   kinds: ProfileKinds;
-  /** Lanes younger than this are left alone: the relay may be about to start them. Default 60,000. */
+  /** Younger batches are skipped: the dispatcher may be about to start them. Default 60,000. */
   settleMs?: number;
   metrics?: Pick<WorkerMetrics, 'repaired' | 'reconciled' | 'scheduleMissed'>;
-  /** The build of this process; absent for a worker without a version. */
+  /** The build of this process; absent for an unversioned worker. */
   buildId?: string;
-  /** Called each time a workflow is found that cannot go on. */
+  /** Called each time a stuck workflow is found. */
   stuck?: (reason: StuckReason) => void;
 }
 
 const PAGE = 500;
-/** A run ends well within its minute; the next one goes on. */
+/** A run must end well within its minute; the next one continues. */
 const BUDGET_MS = 25_000;
 const SETTLE_MS = 60_000;
-/** Visibility may lag behind by this much. */
+/** How far visibility may lag behind. */
 const LAG_MS = 2 * MINUTE_MS;
 const COMPARE_EVERY_MINUTES = 10;
-/** What it was not told of this long is more than a run that failed. */
+/** A gap of this length is more than one failed run. */
 const SERVER_BEHIND_MS = 5 * MINUTE_MS;
 const FIRST_LOOKBACK_MS = DAY_MS;
 
 /**
- * Makes the step that brings rows, workflows and schedules in line: after a restore the stricter side first, then
- * workflows that closed abnormally, all open lanes and their groups in pages, round after round, lanes that stand still
- * or do not end, lost reports, missed dates and, every ten minutes and after a gap, schedules. Last it shortens what is
- * kept for a time only.
+ * Creates the activity that reconciles rows, workflows and schedules: first after a restore, then abnormally closed
+ * workflows, open batches and their groups page by page, idle batches, lost reports, missed dates and, every ten
+ * minutes and after a gap, schedules. Finally it deletes what has expired.
  *
- * {@link ReconcileActivities.reconcile} says what each has for effect, what it throws and how often it is tried.
+ * {@link ReconcileActivities.reconcile} documents effects, errors and retries.
  * @see docs/architecture.md#the-reconciler
  */
 export function createReconciler(options: ReconcilerOptions): ReconcileActivities {
-  /** The mark of the cursor for which schedules were ordered: once, however many runs fail after that. */
+  /** The cursor's mark for which schedule updates were requested: once, however many runs fail after that. */
   let orderedFor: number | null = null;
   const deps: RepairDeps = { ...options, starter: createStarter(options.client, options.publicUrl) };
   return {
     async reconcile(cursor) {
       const startedAt = options.clock.now().getTime();
       const repairs = new RepairCount((made) => options.metrics?.repaired('reconciler', made));
-      // First: nothing may be started anew that ran in the time the database has lost.
+      // First: nothing may be restarted that ran in the period the database has lost.
       const known = cursor?.mark ?? 0;
       const mark = await advanceMark(options.db, known, startedAt);
       if (mark === null) {
         await repairAfterRestore(options, options.clock.now(), Math.max(startedAt, known));
       } else if (cursor !== null && mark - known > SERVER_BEHIND_MS && orderedFor !== known) {
-        // The server's data are older, or it was away: its schedules may be of a time before their profiles.
+        // The server's data are older, or it was down: its schedules may be older than their profiles.
         await orderEverySchedule(options, options.clock.now());
         orderedFor = known;
       }
@@ -113,7 +112,7 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
   };
 }
 
-/** Tells of each repair when it is made: a run that fails later on has made it all the same, and no other finds it. */
+/** Reports each repair when it is made: if the run fails later, no other run finds it. */
 class RepairCount {
   readonly #made: Record<RepairMade, number> = { restarted: 0, closed: 0 };
   readonly #tell: (made: RepairMade) => void;
@@ -141,7 +140,7 @@ async function repairClosed(deps: RepairDeps, since: number, repairs: RepairCoun
   }
 }
 
-/** @returns the lane to go on after in the next run; 0 when the round is complete */
+/** @returns the batch after which the next run continues; 0 when the pass is complete */
 async function comparePages(
   deps: RepairDeps,
   options: ReconcilerOptions,

@@ -4,18 +4,17 @@ import { activityWorkflowId } from '../../workflows/contracts/activity.contract.
 import { sendWakeUp } from '../dispatcher/wake-up.ts';
 import { type RepairDeps, reportStuck } from '../dispatcher/repair.ts';
 
-/** Looked at in one run; the next one goes on with what is left. */
+/** Batches checked per run; the next run continues. */
 const MOST_LOOKS = 20;
-/** A task that a worker lost is tried again once or twice; one that fails every time is tried for ever. */
+/** A task lost by a worker is retried once or twice; a failing one is retried forever. */
 const STUCK_ATTEMPT = 3;
 
 /**
- * Looks at lanes that stand still. A workflow whose tasks fail, because its input cannot be read or the code does not fit
- * its history, is reported and left as it is: a fixed build goes on with it, or an operator decides. The others are
- * nudged: one lost its wake-up with the answer of its last step, when a worker stood still or the server lost its last
- * moments.
- * @param after - the lane to go on after
- * @returns the lane to go on after in the next run; 0 when the round is complete
+ * Checks idle batches. A workflow whose tasks fail, because its input is unreadable or the code does not match its
+ * history, is reported and left for a fixed build or an operator. The others are woken: a wake-up may have been lost
+ * with the result of the last activity, or with the server's last moments.
+ * @param after - the batch to continue after
+ * @returns the batch after which the next run continues; 0 when the pass is complete
  * @see docs/reliability.md#a-worker-or-a-workflow-stands-still
  */
 export async function wakeIdleBatches(
@@ -37,7 +36,7 @@ export async function wakeIdleBatches(
   return lanes.length < MOST_LOOKS ? 0 : lanes.at(-1)!.id;
 }
 
-/** `gone`: it does not run, which others look after. `busy`: it has a task already. */
+/** `gone`: not running, which is handled elsewhere. `busy`: it already has a task. */
 async function lookAt(client: Client, workflowId: string): Promise<'gone' | 'stuck' | 'busy' | 'waiting'> {
   try {
     const { raw, status } = await client.workflow.getHandle(workflowId).describe();

@@ -5,15 +5,15 @@ import { BATCH_TYPES, GROUP_TYPES, isOfType } from '../../workflows/contracts/wo
 import { ignoreNotFound } from '../ignore-not-found.ts';
 
 const CHUNK = 200;
-/** Most closed workflows looked at in one run; the rounds over open rows find what is beyond. */
+/** Closed workflows checked per run; the pass over open rows finds the others. */
 const CLOSED_LIMIT = 5_000;
 /** A server allows ten visibility calls a second. */
 const PAUSE_MS = 150;
-/** Runs of the reconciler itself are not kept as long as activities: one a minute would crowd them out. */
+/** The reconciler's own runs, one a minute, are deleted sooner than activities, which they would crowd out. */
 const KEEP_RUNS_MS = 60 * 60_000;
 const DELETE_LIMIT = 50;
 
-/** Ids of the workflows that a query finds, in chunks; only the last one is smaller than the others. */
+/** Ids of the workflows that match a query, in chunks; only the last chunk may be smaller. */
 export async function* workflowIdsOf(client: Client, query: string): AsyncGenerator<string[]> {
   let chunk: string[] = [];
   for await (const { workflowId } of client.workflow.list({ query, pageSize: CHUNK })) {
@@ -39,7 +39,7 @@ export async function* closedAbnormally(client: Client, since: number): AsyncGen
   }
 }
 
-/** Which of these workflow ids visibility shows as running; the others need a closer look. */
+/** The workflow ids that visibility shows as running; the others need a closer check. */
 export async function runningAmong(client: Client, workflowIds: readonly string[]): Promise<Set<string>> {
   const running = new Set<string>();
   for (let from = 0; from < workflowIds.length; from += CHUNK) {
@@ -51,7 +51,7 @@ export async function runningAmong(client: Client, workflowIds: readonly string[
   return running;
 }
 
-/** Removes old closed runs of the reconciler from the server. */
+/** Deletes old closed runs of the reconciler from the server. */
 export async function deleteOldRuns(client: Client, nowMs: number): Promise<void> {
   const before = new Date(nowMs - KEEP_RUNS_MS).toISOString();
   const query = `WorkflowType = '${RECONCILE_WORKFLOW}' AND ExecutionStatus != 'Running' AND CloseTime < '${before}'`;

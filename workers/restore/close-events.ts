@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { FAILURE_TYPES } from '../../workflows/contracts/failures.ts';
 
-/** Why a repair after a restore terminates a workflow whose rows are not there. */
+/** Why a repair after a restore terminates a workflow without rows. */
 export const ORPHANED = 'the database was restored to a time before this activity';
 
 const CLOSE_EVENT = proto.temporal.api.enums.v1.HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
@@ -12,17 +12,14 @@ interface Execution {
   runId: string;
 }
 
-/**
- * Whether a run that was terminated was so by a repair after a restore: rows that have the id of its workflow by now are
- * others, and nobody wanted to end those.
- */
+/** Whether a repair after a restore terminated the run: rows that now have its id are others and must not be closed. */
 export async function isOrphaned(client: Client, execution: Execution): Promise<boolean> {
   return (await closeEvent(client, execution))?.workflowExecutionTerminatedEventAttributes?.reason === ORPHANED;
 }
 
 const FINAL: ReadonlySet<string> = new Set([FAILURE_TYPES.missingRow, FAILURE_TYPES.unknownKind, FAILURE_TYPES.defect]);
 
-/** Whether a run that failed did so in a way that the same build would repeat. */
+/** Whether a run failed in a way that the same build would repeat. */
 export async function failedForGood(client: Client, execution: Execution): Promise<boolean> {
   const failure = (await closeEvent(client, execution))?.workflowExecutionFailedEventAttributes?.failure;
   return FINAL.has(failure?.applicationFailureInfo?.type ?? '');

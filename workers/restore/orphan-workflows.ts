@@ -11,11 +11,11 @@ const OURS = isOfType([...GROUP_TYPES, ...BATCH_TYPES, ...REPORT_TYPES]);
 const RUNNING = `ExecutionStatus = 'Running' AND ${OURS}`;
 const CLOSED = `ExecutionStatus != 'Running' AND ${OURS}`;
 
-/** The highest id of an activity among the workflows that began last and those that ended last; 0 without any. */
+/** The highest activity id among the workflows that started last and those that ended last; 0 without any. */
 export async function highestActivity(client: Client): Promise<number> {
   let highest = 0;
   for (const query of [RUNNING, CLOSED]) {
-    // A server lists the youngest first.
+    // A server lists the newest first.
     const { value: ids = [] } = (await workflowIdsOf(client, query).next()) as { value?: string[] };
     for (const id of ids) highest = Math.max(highest, parseWorkflowOwner(id) ?? 0);
   }
@@ -23,10 +23,10 @@ export async function highestActivity(client: Client): Promise<number> {
 }
 
 /**
- * Terminates every workflow that drives nothing: the rows it was started for are not there, or have ended.
+ * Terminates every workflow whose rows do not exist or have ended.
  * @returns ids of the terminated workflows
- * @remarks Idempotent. For a database that is older than the server; rows in the course of ending lose nothing by it,
- * as they decide and not their workflow.
+ * @remarks Idempotent. For a database that is older than the server. Rows that are just ending lose nothing: their
+ * state decides, not the workflow.
  */
 export async function terminateOrphans(db: Sql, client: Client): Promise<string[]> {
   const terminated: string[] = [];

@@ -21,44 +21,43 @@ export interface RestoreDeps {
   logger: Logger;
 }
 
-/** What a repair after a restore did. */
+/** Result of a repair after a restore. */
 export interface RestoreReport {
-  /** Operations whose outcome is not known, ended. */
+  /** Ended operations of unknown outcome. */
   operations: number;
-  /** Workflows that drove nothing any more, terminated. */
+  /** Terminated workflows that had no open rows. */
   workflows: string[];
-  /** Dates of profiles that may have had their run, passed over. */
+  /** Skipped dates of profiles that may already have run. */
   dates: number;
 }
 
 /**
- * Brings a database that was restored from a backup in line with a Temporal server, agents and people that know more,
- * always to the stricter side: nothing that may have been carried out is carried out again, no id is given out twice,
- * no token is good any more.
- * @param mark - what the reconciler's mark becomes at least, in ms since the epoch
- * @throws when another one is under way
- * @remarks Safe to repeat. What only the server lost needs none of this: the reconciler starts workflows again.
+ * Reconciles a database restored from a backup with a Temporal server, agents and people that know more, always
+ * towards the safer side: nothing that may have run runs again, no id is reused, every token is revoked.
+ * @param mark - lower bound for the reconciler's mark, in ms since the epoch
+ * @throws when another repair is in progress
+ * @remarks Idempotent. Not needed when only the server lost data: the reconciler restarts its workflows.
  * @see docs/reliability.md#an-older-backup-is-restored
  */
 export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
   return await alone(deps.db, () => repair(deps, now, mark));
 }
 
-/** @throws when a repair is under way already: one that takes longer than its caller waits goes on by itself */
+/** @throws when a repair is in progress: one that outlives its caller's timeout continues by itself */
 async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
   const session = await db.connect();
   try {
     if (!(await trySessionLock(session, 'repair'))) throw new Error('a repair after a restore is under way');
     return await work();
   } finally {
-    // Closing the session gives the lock back, also when it is lost already.
+    // Closing the session releases the lock, even when the connection is already lost.
     session.release(true);
   }
 }
 
 async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
   const { db, client, logger } = deps;
-  // Before anything can be made anew under an id that a workflow or an agent knows.
+  // Before anything can be created under an id that a workflow or an agent knows.
   const highest = await highestActivity(client);
   await db.transaction((tx) => skipIds(tx, now, highest));
   const dates = await passOverDates(deps, now);
@@ -69,7 +68,7 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
   });
   await orderEverySchedule(deps, now);
   const workflows = await terminateOrphans(db, client);
-  // Last: a repair that was cut off is begun again.
+  // Last, so that an interrupted repair starts over.
   await setMark(db, mark);
   const report = { operations, workflows, dates };
   logger.warn(

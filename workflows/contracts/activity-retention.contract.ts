@@ -1,20 +1,20 @@
-/** Workflow type of the hourly run that removes old activities. */
+/** Workflow type of the hourly run that deletes old activities. */
 export const ACTIVITY_RETENTION_WORKFLOW = 'activityRetention';
 
 /** Schedule that starts it. */
 export const ACTIVITY_RETENTION_SCHEDULE_ID = 'system/activity-retention';
 export const ACTIVITY_RETENTION_WORKFLOW_ID = 'system-activity-retention';
 
-/** Steps of one run, each a transaction of its own; the next run goes on. */
+/** Steps of one run, each its own transaction; the next run continues. */
 export const RETENTION_STEPS = 200;
 
-/** A place among the activities without a parent, by age. */
+/** A position in the activities without a parent, by age. */
 export interface RetentionCursor {
   createdAt: string;
   id: number;
 }
 
-/** What a step, or a run of many, removed; `next` is null once all were looked at. */
+/** What a step, or a run of many, deleted; `next` is null at the end. */
 export interface RetentionResult {
   gone: number;
   next: RetentionCursor | null;

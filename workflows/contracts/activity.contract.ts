@@ -7,7 +7,7 @@ export {
 export interface ActivityInput {
   /** Id of the parent activity row. */
   id: number;
-  /** Handed on to its lanes. See {@link LaneInput}. */
+  /** Passed on to its batches. See {@link LaneInput}. */
   continueAfterEvents?: number;
 }
 

@@ -1,14 +1,14 @@
-/** Workflow type of the daily run that removes audits and reports that accounts do not keep any more. */
+/** Workflow type of the daily run that deletes audits and reports past their retention time. */
 export const AUDIT_RETENTION_WORKFLOW = 'auditRetention';
 
 /** Schedule that starts it. */
 export const AUDIT_RETENTION_SCHEDULE_ID = 'system/audit-retention';
 export const AUDIT_RETENTION_WORKFLOW_ID = 'system-audit-retention';
 
-/** Steps of one run, each a transaction of its own; after them it continues as new. */
+/** Steps of one run, each its own transaction; then it continues as new. */
 export const AUDIT_RETENTION_STEPS = 200;
 
-/** What was removed by the runs so far. */
+/** Number of rows deleted so far. */
 export interface AuditRetentionInput {
   gone: number;
 }

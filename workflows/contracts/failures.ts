@@ -6,9 +6,9 @@ export const FAILURE_TYPES = {
   agent: 'AgentFailure',
   /** The server could not make a report. */
   report: 'ReportFailure',
-  /** The row that a workflow is about is not there: somebody deleted it. */
+  /** The row of a workflow was deleted. */
   missingRow: 'MissingRow',
-  /** This build knows no profiles of the kind: a newer one does. */
+  /** Only a newer build knows profiles of this kind. */
   unknownKind: 'UnknownKind',
   /** A defect of this build. */
   defect: 'Defect',
@@ -16,13 +16,13 @@ export const FAILURE_TYPES = {
 
 /** Messages of failures of type `agent`. */
 export const AGENT_FAILURE_MESSAGES = {
-  /** Of a workflow of one computer. */
+  /** For a workflow of one computer. */
   computer: 'the operation failed on the computer',
-  /** Of a group. */
+  /** For a group. */
   group: 'the operation failed on some computers',
 } as const;
 
-/** An operation that could not be carried out on its computer: nothing is wrong with the server. */
+/** An operation that failed on its computer: a benign failure, not a fault of the server. */
 export function operationFailure(message: string): ApplicationFailure {
   return ApplicationFailure.create({
     message,

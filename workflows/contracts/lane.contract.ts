@@ -1,28 +1,28 @@
 export interface LaneInput {
-  /** Id of the lane row. */
+  /** Id of the batch row. */
   lane: number;
-  /** True when the lane holds one computer's operations: it then fails and cancels as its row does. */
+  /** True when the batch holds one computer's operations: it then fails and cancels as its row does. */
   single: boolean;
-  /** Continue as new once the history has this many events; without it when the server suggests so. */
+  /** Continue as new after this many history events; when absent, whenever the server suggests it. */
   continueAfterEvents?: number;
-  /** Where the run before stood with a moment that it could not settle. */
+  /** State of an overdue moment that the previous run could not process. */
   overdue?: Overdue;
 }
 
-/** A moment that has come by the clock of the workflow and not by that of the rows. */
+/** A moment that has passed by the workflow's clock but not by the database's. */
 export interface Overdue {
-  /** The moment, in ms since the epoch. */
+  /** In ms since the epoch. */
   dueAt: number;
-  /** How long to wait before the next look, in ms. */
+  /** Time until the next check, in ms. */
   waitMs: number;
 }
 
-/** How the operations of a closed lane ended. */
+/** How the operations of a closed batch ended. */
 export interface LaneResult {
   succeeded: number;
   failed: number;
   canceled: number;
 }
 
-/** Signal without payload: news of this lane waits in the inbox. Lost, doubled and late ones are harmless. */
+/** Signal without payload: the inbox has events for this batch. May be lost, repeated or late without harm. */
 export const NUDGE_SIGNAL = 'nudge';

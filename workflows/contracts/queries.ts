@@ -1,23 +1,23 @@
 import type { OpenOperation } from '../../src/domain/engine/progress.ts';
 
-/** How far a group or a batch is: {@link ProgressAnswer}, or null before its first activity. */
+/** Progress of a group or a batch: {@link ProgressAnswer}, or null before its first activity. */
 export const PROGRESS_QUERY = 'progress';
-/** What is open, at most a hundred: operations and what they wait for of a batch, batches of a group. */
+/** At most a hundred open items: of a batch, operations and what they wait for; of a group, batches. */
 export const OPERATIONS_QUERY = 'operations';
 export const OPERATIONS_LIMIT = 100;
 
 export interface ProgressAnswer {
   done: number;
   total: number;
-  /** What is counted: a computer may have several operations. */
+  /** What is counted; a computer may have several operations. */
   unit: 'computer' | 'operation';
-  /** The first computers that are waited for. */
+  /** The first computers that have not finished. */
   waitingFor: string[];
-  /** Computers waited for beside those. */
+  /** Number of further computers. */
   more: number;
 }
 
-/** A batch of a group that has not ended; its own workflow says what its operations wait for. */
+/** An open batch of a group; its own workflow shows what its operations wait for. */
 export interface OpenBatch {
   computers: string;
   workflowId: string;

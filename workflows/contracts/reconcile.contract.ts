@@ -5,17 +5,17 @@ export const RECONCILE_WORKFLOW = 'reconcile';
 export const RECONCILE_SCHEDULE_ID = 'system/reconcile';
 export const RECONCILE_WORKFLOW_ID = 'system-reconcile';
 
-/** Where the next run goes on; handed from run to run as the last completion result. */
+/** Where the next run continues; passed from run to run as the last completion result. */
 export interface ReconcileCursor {
-  /** Workflows closed before this instant, in ms since the epoch, were looked at. */
+  /** Workflows closed before this instant, in ms since the epoch, were checked. */
   closedSince: number;
-  /** Open lanes up to this id were compared in the current round; 0 starts a new round. */
+  /** Open batches up to this id were checked in the current pass; 0 starts a new pass. */
   laneAfter: number;
-  /** When the last run was, in ms since the epoch, as the database was told too: one that knows less was restored. */
+  /** Time of the last run, in ms since the epoch, also stored in the database: an older value there means a restore. */
   mark?: number;
-  /** Lanes that stand still were looked at up to this id; 0 starts a new round. */
+  /** Idle batches up to this id were checked; 0 starts a new pass. */
   stillAfter?: number;
-  /** Lane workflows that began from this instant on, in ms since the epoch, were looked at; absent starts a new round. */
+  /** Batch workflows started from this instant on, in ms since the epoch, were checked; absent starts a new pass. */
   runningBefore?: number | undefined;
 }
 

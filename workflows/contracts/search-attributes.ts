@@ -1,9 +1,9 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
 /**
- * Typed search attributes, set at start and never changed. All Keyword: a namespace on SQL visibility has only
- * three Int columns. `FleetComputerId` is set only where a batch has one computer, `FleetPersonId` where
- * somebody asked for the activity.
+ * Typed search attributes, set at start and never changed. All Keyword: a namespace on SQL visibility has only three
+ * Int columns. `FleetComputerId` is set only for batches of one computer, `FleetPersonId` only for activities that a
+ * person requested.
  * @see docs/architecture.md#search-attributes
  */
 export const SEARCH_ATTRIBUTES = {

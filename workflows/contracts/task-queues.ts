@@ -1,4 +1,4 @@
-/** Task queues, named by the resource they exhaust. @see docs/architecture.md#task-queues */
+/** Task queues, named by the resource they use. @see docs/architecture.md#task-queues */
 export const TASK_QUEUES = {
   activity: 'fleet-activity',
   schedule: 'fleet-schedule',

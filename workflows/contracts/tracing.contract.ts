@@ -1,9 +1,9 @@
 import type { Sinks } from '@temporalio/workflow';
 
-/** Header of workflows and steps that carries the W3C trace context, as the SDKs of Temporal name it. */
+/** Header of workflows and activities with the W3C trace context, named as in the SDKs of Temporal. */
 export const TRACE_HEADER = '_tracer-data';
 
-/** Span of a workflow that came to its end. */
+/** Span of an ended workflow. */
 export interface EndedWorkflow {
   /** Trace context that the workflow continues. */
   parent: string;
@@ -13,7 +13,7 @@ export interface EndedWorkflow {
   failed: boolean;
 }
 
-/** Where workflows report their spans. */
+/** Sinks for the spans of workflows. */
 export interface TraceSinks extends Sinks {
   tracing: { ended(span: EndedWorkflow): void };
 }

@@ -20,16 +20,16 @@ const GROUP_WORKFLOWS: Readonly<Record<string, string>> = {
   UsgActivity: 'UsgRun',
 };
 
-/** Type of groups in 0.1.0, and of those whose operations are of an unknown type. */
+/** Type of groups in 0.1.0, and of groups with an unknown operation type. */
 export const ACTIVITY_WORKFLOW = 'activity';
 /** Type of batches in 0.1.0. */
 export const LANE_WORKFLOW = 'lane';
 
-/** Types of a batch: of one computer and of many. */
+/** Types of batches: of one computer and of many. */
 export const OPERATION_WORKFLOW = 'ComputerOperation';
 export const OPERATIONS_WORKFLOW = 'ComputerOperations';
 
-/** Type of reports, and the one that they had in 0.1.0. */
+/** Types of reports: the current one and that of 0.1.0. */
 export const REPORT_WORKFLOW = 'UsgReport';
 export const RELEASED_REPORT_WORKFLOW = 'reportActivity';
 
@@ -37,7 +37,7 @@ export const GROUP_TYPES: readonly string[] = [...new Set([ACTIVITY_WORKFLOW, ..
 export const BATCH_TYPES: readonly string[] = [LANE_WORKFLOW, OPERATION_WORKFLOW, OPERATIONS_WORKFLOW];
 export const REPORT_TYPES: readonly string[] = [RELEASED_REPORT_WORKFLOW, REPORT_WORKFLOW];
 
-/** The workflow type of a group, or of a report, whose first operation has this type. */
+/** The workflow type of a group or report by the type of its first operation. */
 export function groupWorkflow(operationType: string): string {
   if (operationType === REPORT_ACTIVITY) return REPORT_WORKFLOW;
   return GROUP_WORKFLOWS[operationType] ?? ACTIVITY_WORKFLOW;

@@ -1,7 +1,7 @@
 import { CancellationScope, CancelledFailure, condition, workflowInfo } from '@temporalio/workflow';
 import { activities } from './named-activities.ts';
 
-/** Whether a cancel of this workflow was requested, by the API, the parent or an operator. */
+/** Whether the API, the parent or an operator requested a cancel of this workflow. */
 export interface CancelWatch {
   readonly requested: boolean;
 }
@@ -18,8 +18,8 @@ export function watchCancellation(): CancelWatch {
 /**
  * Closes the workflow as Canceled.
  * @throws {CancelledFailure} always
- * @remarks Without a cancel request the server would record Failed; rows cancelled one by one bring none, so it is
- * asked for first.
+ * @remarks Requests a cancel first when there was none (rows can be canceled one by one): otherwise the server would
+ * record Failed.
  */
 export async function closeAsCanceled(watch: CancelWatch): Promise<never> {
   const { workflowId, runId } = workflowInfo();

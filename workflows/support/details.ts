@@ -3,7 +3,7 @@ import type { ProgressAnswer } from '../contracts/queries.ts';
 
 const NAMED = 3;
 
-/** What an operator reads on a running workflow, for example "8 of 10 computers done; waiting for web-3, db-1". */
+/** Progress shown on a running workflow, for example "8 of 10 computers done; waiting for web-3, db-1". */
 export function progressLine({ done, total, unit, waitingFor, more }: ProgressAnswer): string {
   const line = `${grouped(done)} of ${grouped(total)} ${total === 1 ? unit : `${unit}s`} done`;
   if (done >= total || waitingFor.length === 0) return line;
@@ -11,7 +11,6 @@ export function progressLine({ done, total, unit, waitingFor, more }: ProgressAn
   return `${line}; waiting for ${waitingFor.join(', ')}${more > 0 ? ` and ${grouped(more)} more${others}` : ''}`;
 }
 
-/** How far a batch is. */
 export function batchProgress(progress: BatchProgress): ProgressAnswer {
   const { open, waitingFor, chained, moreWaiting } = progress;
   const done = progress.succeeded + progress.failed + progress.canceled;
@@ -19,7 +18,7 @@ export function batchProgress(progress: BatchProgress): ProgressAnswer {
   return { done, total: done + open, unit, waitingFor, more: moreWaiting ?? open - waitingFor.length };
 }
 
-/** How far a group is whose batches are waited for: whole batches are done or not. */
+/** Progress of a group whose batches are awaited, in whole batches. */
 export function groupProgress(plans: readonly BatchPlan[], open: ReadonlySet<BatchPlan>): ProgressAnswer {
   const total = computersOf(plans);
   const waiting = [...open];
@@ -28,7 +27,7 @@ export function groupProgress(plans: readonly BatchPlan[], open: ReadonlySet<Bat
   return { done, total, unit: 'computer', waitingFor, more: computersOf(waiting.slice(NAMED)) };
 }
 
-/** How far a group is of which only the rows tell. */
+/** Progress of a group by its rows only. */
 export function rowsProgress(progress: GroupProgress, plans: readonly BatchPlan[]): ProgressAnswer {
   const done = progress.succeeded + progress.failed + progress.canceled;
   const chained = plans.some(({ computers, size }) => computers !== undefined && computers !== size);
@@ -36,7 +35,7 @@ export function rowsProgress(progress: GroupProgress, plans: readonly BatchPlan[
   return { done, total: done + progress.open, unit, waitingFor: [], more: 0 };
 }
 
-/** The computer of a batch, or which ones it holds. */
+/** The computer of a batch, or a summary of its computers. */
 export function namesOf({ computer, summary }: BatchPlan): string {
   return computer?.title ?? summary;
 }

@@ -6,29 +6,29 @@ const MAX_MIN_WAIT_MS = 60_000;
 const AGE_SHARE = 1_000;
 
 /**
- * One coalesced timer to the next moment that matters; none when nothing is due.
+ * One coalesced timer for the next due moment; none when nothing is due.
  *
- * A running timer that fires no later than asked is kept: firing early costs one look, replacing it two events each
- * time. The shortest wait grows with the age of the run, so that thousands of single deadlines become few looks, and it
- * doubles with every look that leaves the moment where it was: a worker whose clock is behind finds nothing due as yet.
+ * A running timer that fires no later than requested is kept: firing early costs one check, replacing it two events
+ * each time. The minimum wait grows with the age of the run, so that thousands of deadlines share a few checks. It also
+ * doubles with every check that leaves the moment unchanged: a worker whose clock is behind finds nothing due yet.
  */
 export class DueTimer {
   readonly #onDue: () => void;
   #running: { dueAt: number; scope: CancellationScope } | null = null;
   #overdue: Overdue | null;
 
-  /** @param overdue - of the timer whose place this one takes */
+  /** @param overdue - state of the timer that this one replaces */
   constructor(onDue: () => void, overdue: Overdue | null = null) {
     this.#onDue = onDue;
     this.#overdue = overdue;
   }
 
-  /** The moment for which it fired, as long as it is asked for the same one again. */
+  /** The moment for which it fired, for as long as that moment is requested again. */
   get overdue(): Overdue | null {
     return this.#overdue;
   }
 
-  /** Makes sure that `onDue` is called by `dueAt` (ms since the epoch), or never for null. */
+  /** Ensures that `onDue` is called by `dueAt` (ms since the epoch), or never for null. */
   arm(dueAt: number | null): void {
     if (dueAt !== null && this.#running && this.#running.dueAt <= dueAt) return;
     this.#running?.scope.cancel();

@@ -18,8 +18,8 @@ import type { ProgressBoard } from './progress-board.ts';
 type Lane = (input: LaneInput) => Promise<LaneResult>;
 
 /**
- * Starts the lanes of a group as children and waits until each has ended one way or another.
- * @remarks How a lane ended is not read here: the rows decide. A lane that already runs or ran is not waited for. Lanes
+ * Starts the batches of a group as children and waits until all have ended.
+ * @remarks Ignores how a batch ended: the rows decide. Does not wait for a batch that already runs or ran. Batches
  * outlive their parent; a cancel of the parent reaches them.
  */
 export async function runBatches(
@@ -47,7 +47,7 @@ export async function runBatches(
 }
 
 function runBatch(input: ActivityInput, plan: BatchPlan): Promise<LaneResult> {
-  // A group goes on with the children that its history began with.
+  // A group continues with the children that its history started with.
   const isReleased = workflowInfo().workflowType === ACTIVITY_WORKFLOW;
   return executeChild<Lane>(isReleased ? LANE_WORKFLOW : batchWorkflow(plan.single), {
     workflowId: plan.workflowId,
@@ -67,7 +67,7 @@ function continueAfter(input: ActivityInput): Pick<LaneInput, 'continueAfterEven
 function laneAttributes(input: ActivityInput, plan: BatchPlan): TypedSearchAttributes {
   return workflowInfo().typedSearchAttributes.updateCopy([
     { key: SEARCH_ATTRIBUTES.groupId, value: String(input.id) },
-    // Activities of an older build do not tell it.
+    // Activities of an older build do not return it.
     ...(plan.type === undefined ? [] : [{ key: SEARCH_ATTRIBUTES.activityType, value: plan.type }]),
     ...(plan.computer ? [{ key: SEARCH_ATTRIBUTES.computerId, value: String(plan.computer.id) }] : []),
   ]);

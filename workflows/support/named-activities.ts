@@ -8,7 +8,7 @@ import type {
 import { ACTIVITY_WORKFLOW, LANE_WORKFLOW, RELEASED_REPORT_WORKFLOW } from '../contracts/workflow-types.ts';
 import { proxyDatabaseActivities } from './database-activities.ts';
 
-/** A worker that dies is noticed by its missing heartbeats, and the report begun anew by another one. */
+/** Missing heartbeats reveal a dead worker; another one then restarts the report. */
 const WITH_HEARTBEATS = {
   startToCloseTimeout: '6h',
   heartbeatTimeout: '10s',
@@ -23,7 +23,7 @@ const releasedReports = proxyActivities<Pick<ReleasedActivities, 'generateReport
 
 const RELEASED_TYPES: ReadonlySet<string> = new Set([ACTIVITY_WORKFLOW, LANE_WORKFLOW, RELEASED_REPORT_WORKFLOW]);
 
-/** Whether the history of this workflow calls activities as 0.1.0 did. */
+/** Whether the history of this workflow calls activities by their 0.1.0 names. */
 const isReleased = (): boolean => RELEASED_TYPES.has(workflowInfo().workflowType);
 
 /** The Temporal activities of groups, batches and reports for workflow code. */

@@ -11,7 +11,7 @@ import { progressLine } from './details.ts';
 const progressQuery = defineQuery<ProgressAnswer | null>(PROGRESS_QUERY);
 const operationsQuery = defineQuery<OperationsAnswer>(OPERATIONS_QUERY);
 
-/** Where a workflow shows how far it is: in its details and to queries. */
+/** Shows a workflow's progress in its details and in queries. */
 export interface ProgressBoard {
   show(progress: ProgressAnswer, operations: OperationsAnswer): void;
 }
