@@ -3,10 +3,10 @@ import type { Report } from './harness/report.ts';
 import type { Resources } from './harness/resources.ts';
 import type { Options } from './options.ts';
 
-/** What a benchmark is given. */
+/** Input of every benchmark. */
 export interface BenchContext {
   options: Options;
-  /** Everything it starts ends with it. */
+  /** Owns everything that the benchmark starts. */
   resources: Resources;
   /** Folder of package.json. */
   root: string;

@@ -21,27 +21,27 @@ export const BENCHMARKS = [
 ] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
-/** What the product runs as: `npm start`, or `npm run topology` with every part a process of its own. */
+/** Kinds of product: `npm start`, or `npm run topology` with each part in its own process. */
 export const PRODUCTS = ['embedded', 'topology'] as const;
 export type Product = (typeof PRODUCTS)[number];
 
-/** Sets that start and end the embedded stack themselves. */
+/** Sets that start and stop the embedded stack themselves. */
 export const EMBEDDED_ONLY: readonly BenchmarkName[] = ['startup', 'recovery'];
 
 /** What to run and how long. */
 export interface Options {
   names: readonly BenchmarkName[];
-  /** `all`: every benchmark with sizes for a small machine; `page`: only the page of the results that are kept. */
+  /** `all`: every benchmark with sizes for a small machine; `page`: only the page of the kept results. */
   mode: 'named' | 'all' | 'page';
   on: Product;
-  /** Group sizes of `snaps` and `growth`, fleet sizes of the others, ascending; each has its own when absent. */
+  /** Group sizes of `snaps` and `growth`, fleet sizes of the others, ascending; defaults depend on the benchmark. */
   computers?: readonly number[];
   /** Rows of `activities` and `observability`. */
   activities: number;
   /** Profiles of `scheduler` that are due at one moment. */
   profiles: number;
   rounds: number;
-  /** Rounds where one takes minutes: as many as asked for, else two. */
+  /** Rounds of benchmarks whose rounds take minutes; default two. */
   longRounds: number;
   /** Length of one round of `auth`, `login`, `checkins` and `exchanges`. */
   seconds: number;
@@ -49,7 +49,7 @@ export interface Options {
   minutes: number;
   /** Seconds between two pings of a simulated agent; by the size of the fleet when absent. */
   pingSeconds?: number;
-  /** Give verdicts although the machine is busy with other things. */
+  /** Give verdicts even on a busy machine. */
   judgeAnyway: boolean;
   /** Keep the results for the page in the documentation. */
   keep: boolean;
@@ -127,7 +127,7 @@ const SMALL = { activities: 100_000, profiles: 500, rounds: 3, seconds: 3, minut
 
 const LONG_ROUNDS = 2;
 
-/** Sizes of `all` where no others are asked for. */
+/** Default sizes of `all`. */
 const SMALL_FLEETS: Partial<Record<BenchmarkName, readonly number[]>> = {
   snaps: [1000],
   growth: [250, 500, 1000, 2000],
@@ -141,7 +141,7 @@ const SMALL_FLEETS: Partial<Record<BenchmarkName, readonly number[]>> = {
   soak: [300],
 };
 
-/** The options as one benchmark takes them. */
+/** The options for one benchmark. */
 export function optionsOf(options: Options, name: BenchmarkName): Options {
   const fleets = options.mode === 'all' ? SMALL_FLEETS[name] : undefined;
   return options.computers || !fleets ? options : { ...options, computers: fleets };

@@ -1,10 +1,10 @@
-// Password hashes of the product's cost and nothing else: each `{seconds}` is answered with how many were made.
+// Only computes password hashes at the product's cost: replies to each `{seconds}` with the number of hashes.
 import { argon2, randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 
 const COST = { memory: 19 * 1024, passes: 2, parallelism: 1, tagLength: 32 };
-/** As many at once as the product lets run. */
+/** As many concurrent hashes as the product allows. */
 const AT_ONCE = Math.max(1, availableParallelism() - 1);
 
 const derive = promisify(argon2);

@@ -1,4 +1,4 @@
-// Bundles the product's workflows in a fresh process and tells how long that took.
+// Bundles the product's workflows in a fresh process and reports how long that took.
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 process.send?.({ ready: true });

@@ -1,4 +1,4 @@
-// The least check-in server: bare Node HTTP and one UPDATE, committed before the answer. Baseline of the check-in benchmark.
+// Baseline of the check-in benchmark: bare Node HTTP and one UPDATE, committed before the response.
 import { createServer } from 'node:http';
 import pg from 'pg';
 

@@ -1,4 +1,4 @@
-// The least server that stores what an agent reports: bare Node HTTP, JSON.parse and one INSERT of all rows.
+// A minimal server that stores agents' reports: bare Node HTTP, JSON.parse and one INSERT of all rows.
 import { createServer } from 'node:http';
 import pg from 'pg';
 

@@ -1,4 +1,4 @@
-// The least Express server: answers the bodies it is given as JSON text. Baseline of the auth benchmark.
+// Baseline of the auth benchmark: a minimal Express server that returns given bodies as JSON text.
 import express from 'express';
 
 const body = JSON.parse(process.env.BENCH_BODY ?? '{}') as unknown;

@@ -1,16 +1,16 @@
 import pg from 'pg';
 import type { BareStatement } from '../lists/list-case.ts';
 
-/** What the baseline is asked: the statements of one page, one after another, so many times. */
+/** The statements of one page, to be run one after another, and the number of repetitions. */
 export interface BareOrder {
   statements: readonly BareStatement[];
   count: number;
 }
 
-/** Milliseconds of every time, or why there are none. */
+/** Milliseconds of each repetition, or an error. */
 export type BareReply = { times: number[] } | { error: string };
 
-// Columns stay the text that the server sent: nothing is parsed that is not used.
+// Columns stay text: nothing is parsed that is not used.
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
 const client = new pg.Client({ connectionString: process.env['BENCH_DATABASE_URL'] });

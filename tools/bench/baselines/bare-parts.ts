@@ -25,7 +25,7 @@ export interface BareParts {
 
 const POLL = { everyMs: 10, limitMs: 60_000 };
 
-/** Times the four parts one after another; everything started is ended again. */
+/** Times the four parts one after another and stops everything it started. */
 export async function measureBareParts({ resources, root }: BenchContext): Promise<BareParts> {
   const folder = resources.folder('flotilla-bench-bare-');
   const { initdb, postgres } = await barePostgres(resources, folder);

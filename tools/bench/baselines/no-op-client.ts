@@ -6,12 +6,12 @@ import type { NoOpOrder, NoOpReply } from './no-op.contract.ts';
 /** A worker and client of no-op workflows in a process of its own. */
 export interface NoOps {
   readonly pid: number;
-  /** @throws when a workflow did not return what it should */
+  /** @throws when a workflow did not return the expected value */
   run(order: NoOpOrder): Promise<{ count: number; seconds: number }>;
 }
 
 /**
- * Starts worker and client on a task queue of their own.
+ * Starts worker and client on their own task queue.
  * @param environment - of a process of the product: server address, namespace and keys
  */
 export async function startNoOps(resources: Resources, environment: Record<string, string>): Promise<NoOps> {

@@ -1,4 +1,4 @@
-// Worker and client of workflows that do nothing, in one process: the baseline of benchmarks.
+// Worker and client of no-op workflows in one process: the baseline of benchmarks.
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, type InjectedSinks, NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -12,7 +12,7 @@ const TASK_QUEUE = 'bench-no-op';
 const config = loadConfig(process.env, 'process');
 const server = serverOptions(config);
 const namespace = config.temporalNamespace;
-// The product's converter, so that both sides pay for encryption alike.
+// The product's converter, so that both sides pay for encryption.
 const dataConverter = createDataConverter(config.encryptionKeys);
 
 Runtime.install({ logger: new DefaultLogger('WARN') });

@@ -3,17 +3,17 @@ import type { BareSinks } from './no-op.contract.ts';
 
 const go = defineSignal('go');
 
-/** The cheapest workflow there is. */
+/** The cheapest possible workflow. */
 export async function noOp(): Promise<number> {
   return 1;
 }
 
-/** As cheap as a group can be: it does nothing but wait for the one child it has. */
+/** The cheapest possible group: it only waits for its one child. */
 export async function bareGroup(): Promise<number> {
   return await executeChild(bareLane, { workflowId: `${workflowInfo().workflowId}-lane` });
 }
 
-/** As cheap as a batch can be: it does nothing but wait for one signal. */
+/** The cheapest possible batch: it only waits for one signal. */
 export async function bareLane(): Promise<number> {
   let isDone = false;
   setHandler(go, () => {

@@ -1,4 +1,4 @@
-// A collector of traces that reads what it is sent and keeps nothing.
+// A trace collector that reads its input and stores nothing.
 import { createServer } from 'node:http';
 
 const server = createServer((request, response) => {

@@ -11,15 +11,15 @@ import {
   ROWS,
 } from './activity-sql.ts';
 
-/** What to generate; equal options give equal rows in equal databases. */
+/** Equal options generate equal rows in equal databases. */
 export interface ActivitiesOptions {
   accountId: number;
-  /** How many rows of `activity`, groups and operations together. */
+  /** Number of rows of `activity`, groups and operations together. */
   activities: number;
   seed?: number;
-  /** The moment the youngest was created; the oldest is a year older. */
+  /** Creation time of the newest row; the oldest is a year older. */
   now: Date;
-  /** Called with the next step. */
+  /** Called at each step. */
   progress?(text: string): void;
 }
 
@@ -38,10 +38,10 @@ const STEPS: ReadonlyArray<readonly [name: string, text: string]> = [
 ];
 
 /**
- * Gives an account a year of activities on the computers it has: groups of one computer to ten thousand and operations
- * without a group, with their batches, payloads and messages. Nearly all have ended; what is open waits for its computers
- * and has the outbox command that starts its workflow, so that a running stack drives it. One transaction, every constraint in
- * force.
+ * Generates a year of activities on an account's computers: groups of one computer to ten thousand and operations
+ * without a group, with their batches, payloads and messages. Nearly all have ended; open ones wait for their computers
+ * and have an outbox command that starts their workflow, so that a running stack drives them. One transaction, with
+ * every constraint in force.
  * @throws when the account has no approved computers
  */
 export async function generateActivities(db: Database, options: ActivitiesOptions): Promise<void> {
@@ -63,7 +63,7 @@ export async function generateActivities(db: Database, options: ActivitiesOption
     await db.query(`vacuum analyze ${table}`);
 }
 
-// Every statement has the same parameters, whichever of them it needs.
+// Every statement gets the same parameters, needed or not.
 const GIVEN = `with given as materialized (select $1::bigint, $2::timestamptz, $3::int, $4::int, $5::int[], $6::int, $7::int, $8::bigint)`;
 
 async function approvedComputers(tx: Sql, accountId: number): Promise<number[]> {
@@ -75,7 +75,7 @@ async function approvedComputers(tx: Sql, accountId: number): Promise<number[]> 
   return rows.map(({ id }) => id);
 }
 
-/** Takes ids in one piece, under a lock that keeps other writers away. @returns the first */
+/** Reserves a contiguous range of ids, under a lock that blocks other writers. @returns the first */
 async function reserve(tx: Sql, table: string, count: number): Promise<number> {
   await tx.query(`lock table ${table} in share row exclusive mode`);
   const [row] = await tx.query<{ first: number }>(

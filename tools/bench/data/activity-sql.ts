@@ -7,7 +7,7 @@ import { draw } from './plan.ts';
 
 const OPERATORS = 12;
 
-/** Types with their share, the message that agents get, what they act on and the summaries of group and operation. */
+/** Types with their share, the agents' message, their objects and the summaries of group and operation. */
 const KINDS = [
   {
     type: 'InstallSnaps',
@@ -64,7 +64,7 @@ const bounds = KINDS.map((_, i) =>
 );
 const THING = `(${textArray(THINGS)})[1 + floor(power(g.thing, 2) * ${THINGS.length})::int]`;
 
-/** People who ask for activities, some much more than others. */
+/** People who request activities, some far more than others. */
 export const CREATE_OPERATORS = `
   with operator as (
     insert into person (name, email, allowable_emails, identity)
@@ -75,7 +75,7 @@ export const CREATE_OPERATORS = `
     returning id)
   insert into membership (account_id, person_id) select $3, id from operator`;
 
-// Seven of ten are for one computer, one in five hundred for a good part of the fleet. The last group takes what is left.
+// Seven of ten are for one computer, one in five hundred for a large part of the fleet. The last group takes the rest.
 export const PLAN_GROUPS = `
   create temporary table planned_group on commit drop as
   with people as (
@@ -167,7 +167,7 @@ const CHANGES = `case when g.kind = 4 and c.status = 'succeeded' then jsonb_buil
         'type', 'upgrade', 'complemented', false, 'install_version', '2.' || g.n % 40, 'remove_version', '1.' || g.n % 40))
       else '[]' end`;
 
-/** Groups and operations in the order of their ids, as they would have been created one after another. */
+/** Groups and operations in the order of their ids, as if created one after another. */
 export const ROWS = `
   with operation as (
     select c.id, case when c.size > 0 then c.parent_id end as parent_id, c.lane_id, c.computer_id, c.payload_id, ${kind('type')} as type,
@@ -210,7 +210,7 @@ export const MESSAGES = `
     case when status in ('undelivered', 'canceled') then 0 else 1 end
   from message order by id`;
 
-/** What a running stack has to know to drive the open ones. */
+/** What a running stack needs to drive the open ones. */
 export const OPENING = `
   with waiting as (select p.id, g.created_at from planned_parent p join planned_group g on g.id = p.id where p.open > 0)
   insert into outbox (kind, key, creation_time) select 'start', id::text, created_at from waiting order by id`;

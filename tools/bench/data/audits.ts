@@ -3,18 +3,18 @@ import { type CatalogueRule, upsertRuleSets } from '../../../src/persistence/com
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { benchmarkRules, describeRule } from '../../simulator/operations/usg-benchmark.ts';
 
-/** Runs of a profile to generate; equal options give equal results. */
+/** Runs of a profile to generate; equal options generate equal results. */
 export interface AuditsOptions {
   accountId: number;
   profileId: number;
   rules: number;
-  /** When each run was started. */
+  /** Start time of each run. */
   startedAt: readonly Date[];
 }
 
 /**
- * Gives a profile runs that are over on every computer of its account: two of five computers pass every rule, the others
- * fail some, fewer from run to run. One statement per run.
+ * Generates finished runs of a profile on every computer of its account: two of five computers pass every rule, the
+ * others fail some, fewer from run to run. One statement per run.
  * @returns computers of each run
  */
 export async function generateAudits(db: Database, options: AuditsOptions): Promise<number> {
@@ -35,7 +35,7 @@ export async function generateAudits(db: Database, options: AuditsOptions): Prom
   return computers;
 }
 
-/** The simulated fleet's benchmark. @returns id of its rule set */
+/** Stores the simulated fleet's benchmark. @returns id of its rule set */
 async function keepRules(tx: Sql, accountId: number, count: number): Promise<number> {
   const rules = benchmarkRules(count).map((rule, place): CatalogueRule => {
     const { title, description, subject, rationale, reference, ident } = describeRule(rule, place);
@@ -64,7 +64,7 @@ const INSERT_RUN = `
   insert into usg_run (account_id, profile_id, activity_id, started_at, changed_at)
   select $1, $2, id, $3, $3 from parent returning id`;
 
-// A random order of two thousand results is made once; each computer has those from a place of its own on.
+// One random order of two thousand results is created; each computer takes them from its own offset on.
 const INSERT_AUDITS = `
   with pool as materialized (
     select string_agg(case when hashint4(n * 7919 + $3::int) & 1023 < 1024 * $7::float8 then 'f'

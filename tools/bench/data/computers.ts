@@ -5,17 +5,17 @@ import { fillMemberships } from './memberships.ts';
 import { makeGroups, planComputers } from './plan.ts';
 import { makePrototypes } from './prototypes.ts';
 
-/** What to generate; equal options give equal rows in equal databases. */
+/** Equal options generate equal rows in equal databases. */
 export interface ComputersOptions {
   accountId: number;
-  /** How many rows of `computer`: Windows hosts, WSL instances, pending and archived ones among them. */
+  /** Number of rows of `computer`, including Windows hosts, WSL instances, pending and archived ones. */
   computers: number;
   seed?: number;
-  /** What times of contact count back from. */
+  /** Times of contact are relative to this. */
   now: Date;
-  /** How many computers go through the gateway's code: whole patterns of the simulated fleet. */
+  /** How many computers the gateway's code creates: whole patterns of the simulated fleet. */
   prototypes?: number;
-  /** Called with the next step. */
+  /** Called at each step. */
   progress?(text: string): void;
 }
 
@@ -23,10 +23,10 @@ export interface ComputersOptions {
 const PROTOTYPES = 10 * PATTERN.length;
 
 /**
- * Fills an account with believable computers: a few hundred go through the gateway's own code, the rest are copies of
- * them with names, addresses, tags and times of their own, made by one statement per table. All in one transaction and
- * with every constraint in force; nothing is left behind when it fails.
- * @returns ids of the first and the last, which follow each other without a gap
+ * Fills an account with realistic computers: the gateway's own code creates a few hundred, the rest are copies with
+ * different names, addresses, tags and times, made by one statement per table. One transaction, with every constraint
+ * in force.
+ * @returns the first and the last id of a range without gaps
  */
 export async function generateComputers(
   db: Database,
@@ -35,7 +35,7 @@ export async function generateComputers(
   const { accountId, computers, now, seed = 1, prototypes: count = PROTOTYPES, progress = () => {} } = options;
   const ids = await db.transaction(async (tx) => {
     progress('prototypes');
-    // Words are sorted into the inverted indexes at once at the end instead of row by row.
+    // Builds the inverted indexes at once at the end instead of row by row.
     await tx.query(`set local gin_pending_list_limit = '512MB'`);
     await makeGroups(tx, accountId);
     const account = { id: accountId, ...(await readAccount(tx, accountId)) };
@@ -67,7 +67,7 @@ async function readAccount(tx: Sql, id: number): Promise<{ name: string; registr
   return { name: row.name, registrationKey: row.registration_key };
 }
 
-/** Lets code that opens transactions of its own run in one that is open. */
+/** Runs code that opens its own transactions within an open one. */
 function oneTransaction(tx: Sql): Database {
   return {
     query: (text, values, name) => tx.query(text, values, name),

@@ -13,7 +13,7 @@ const annotations = `jsonb_strip_nulls(p.annotations || jsonb_build_object(
     'asset-tag', case when n.kind < 2 then 'AT-' || lpad(n.n::text, 7, '0') end,
     'decommission', case when n.rarity < 0.002 then '2027-' || lpad((1 + floor(n.team * 12))::int::text, 2, '0') end))`;
 
-// Beside the tags of its role: where it is, when it is updated, whose it is - the last by a power law - and a few rare ones.
+// Besides the tags of its role: location, update ring, owner (by a power law) and a few rare ones.
 const tags = `array(select distinct tag from unnest(p.tags || array[
       'site-' || n.site,
       case when n.ring < 0.01 then 'canary' when n.ring < 0.1 then 'ring-1' when n.ring < 0.4 then 'ring-2' else 'ring-3' end,
@@ -22,7 +22,7 @@ const tags = `array(select distinct tag from unnest(p.tags || array[
       case when n.rarity < 0.0005 then 'quarantine' when n.rarity < 0.003 then 'lab 1' end]) tag
     where tag is not null order by tag)`;
 
-// A contract covers a hundred neighbours and ends when the others of the same year do.
+// A contract covers a hundred neighbours and ends with the others of the same year.
 const proInfo = `case when p.distro_pro_info ? 'contract' then p.distro_pro_info || jsonb_build_object(
       'machine_id', n.machine_id,
       'expires', to_char($2::timestamptz + make_interval(days => 5 + (n.n / 100 * 37) % 800), 'YYYY-MM-DD"T00:00:00+00:00"'),
@@ -93,10 +93,10 @@ const PARTS: Readonly<Record<string, Columns>> = {
   },
 };
 
-/** Kept by triggers on the other tables. */
+/** Maintained by triggers on the other tables. */
 const DERIVED = ['computer_status'];
 
-/** What a pending computer has: nothing else is taken from it before it is accepted. */
+/** The tables of a pending computer; nothing else is stored before it is accepted. */
 const BEFORE_ACCEPTANCE = ['agent', 'agent_identity', 'computer_contact', 'computer_inventory'];
 
 /** Copies the prototypes' own rows, one per planned computer. */
@@ -105,7 +105,7 @@ export async function copyComputers(tx: Sql, { seed, now }: { seed: number; now:
 }
 
 /**
- * Copies everything that is kept beside the prototypes, whatever tables that is: each that has a column `computer_id`.
+ * Copies the rows that belong to the prototypes in every table with a column `computer_id`.
  * @param onTable - called with the next table
  */
 export async function copyParts(
@@ -127,7 +127,7 @@ export async function copyParts(
   }
 }
 
-/** Columns that the server fills in by itself keep what it gives them. */
+/** Leaves columns with generated values to the server. */
 async function copy(
   tx: Sql,
   table: string,

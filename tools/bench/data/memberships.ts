@@ -7,7 +7,7 @@ interface FillOptions {
   now: Date;
 }
 
-/** Shares of the computers that the profiles of one type cover, the first one's first. */
+/** Shares of the computers that the profiles of one type cover, in order. */
 const COVERED = [0.3, 0.1, 0.03, 0.01, 0.002, 0.0002];
 
 const TYPES = 'package,reboot,removal,repository,upgrade,wsl';
@@ -20,8 +20,8 @@ const SEARCHES = {
 };
 
 /**
- * Gives planned computers what agents do not report: licences, contracts, profiles and saved searches of the account;
- * and dates the alerts that the rows raised. Sets of an earlier run are used again.
+ * Gives planned computers what agents do not report: the account's licences, contracts, profiles and saved searches;
+ * and dates the alerts that the rows raised. Sets of an earlier run are reused.
  */
 export async function fillMemberships(tx: Sql, { accountId, seed, now }: FillOptions): Promise<void> {
   for (const statement of STATEMENTS) await tx.query(`${GIVEN} ${statement}`, [seed, now, accountId, COVERED]);
@@ -33,7 +33,7 @@ export async function fillMemberships(tx: Sql, { accountId, seed, now }: FillOpt
   );
 }
 
-// Every statement has the same four parameters, whichever of them it needs.
+// Every statement gets the same four parameters, needed or not.
 const GIVEN = `with given as materialized (
   select $1::bigint as seed, $2::timestamptz as now, $3::int as account, $4::float8[] as covered)`;
 

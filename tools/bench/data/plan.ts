@@ -2,7 +2,6 @@ import type { Sql } from '../../../src/persistence/database/sql.ts';
 import { PATTERN } from '../../simulator/inventory/roles.ts';
 import type { Prototype } from './prototypes.ts';
 
-/** What the rows follow from. */
 export interface PlanOptions {
   accountId: number;
   seed: number;
@@ -14,12 +13,12 @@ const SITES = ['ams', 'fra', 'lon', 'nyc', 'sgp'];
 const KINDS = ['server', 'desktop', 'windows', 'wsl'];
 const TOP_GROUPS = ['servers', 'desktops', 'windows'];
 
-/** SQL of a uniform draw from 0 up to 1 that follows from the seed, what is drawn and for which row. */
+/** SQL of a uniform random number in [0, 1), determined by the seed, the salt and the row. */
 export function draw(salt: number, row = 'n'): string {
   return `((hashint8extended(${row}::bigint * 1000 + ${salt}, $1) & 9007199254740991)::float8 / 9007199254740992)`;
 }
 
-/** SQL of a UUID that follows from the seed and a text. */
+/** SQL of a UUID determined by the seed and a text. */
 export function uuid(text: string): string {
   return `overlay(md5($1::bigint || ${text}) placing '5' from 13)::uuid`;
 }
@@ -27,8 +26,8 @@ export function uuid(text: string): string {
 const macTail = (index: string) => `regexp_replace(lpad(to_hex(${index}), 6, '0'), '(..)(..)(..)', '\\1:\\2:\\3')`;
 
 /**
- * Makes the access groups: one per kind of computer below the root, one per site below each.
- * @remarks Groups of these names are used as they are.
+ * Creates the access groups: one per kind of computer below the root, one per site below each.
+ * @remarks Existing groups of these names are reused.
  */
 export async function makeGroups(tx: Sql, accountId: number): Promise<void> {
   const names = TOP_GROUPS.flatMap((top) => [[top, 'global'], ...SITES.map((site) => [`${top}-${site}`, top])]);
@@ -43,8 +42,8 @@ export async function makeGroups(tx: Sql, accountId: number): Promise<void> {
 }
 
 /**
- * Decides in one statement what every computer is: the temporary table `planned`, one row each in order of `n`.
- * @remarks Ids are taken from the table's own sequence in one piece, under a lock that keeps other writers away.
+ * Plans every computer in one statement: the temporary table `planned`, one row each in order of `n`.
+ * @remarks Reserves a contiguous range of ids from the table's sequence, under a lock that blocks other writers.
  */
 export async function planComputers(tx: Sql, options: PlanOptions, prototypes: readonly Prototype[]): Promise<void> {
   await tx.query('lock table computer in share row exclusive mode');
@@ -74,7 +73,7 @@ export async function planComputers(tx: Sql, options: PlanOptions, prototypes: r
   await tx.query('analyze planned');
 }
 
-// A family shares its host's fate: what is drawn for `family` holds for the host and its instances.
+// A draw for `family` holds for the host and its instances.
 const PLAN = `
   create temporary table planned on commit drop as
   with place as (

@@ -11,15 +11,14 @@ import { Machine } from '../../simulator/inventory/machine.ts';
 import { packageDelta, packageDescription, packageSets } from '../../simulator/inventory/package-sets.ts';
 import { registrationOf } from '../../simulator/inventory/registration.ts';
 
-/** A computer that went through the gateway's own code and is copied from then on. */
+/** A computer created by the gateway's own code, to be copied. */
 export interface Prototype {
   id: number;
-  /** Position in the simulated fleet; its role is the one at `index` modulo the pattern's length. */
+  /** Position in the simulated fleet; its role is at `index` modulo the pattern's length. */
   index: number;
   serial: string;
 }
 
-/** Whose computers they are and when they are made. */
 export interface PrototypeOptions {
   account: { id: number; name: string; registrationKey: string | null };
   seed: number;
@@ -27,12 +26,12 @@ export interface PrototypeOptions {
   count: number;
 }
 
-/** A first inventory and what else agents report, once per process. */
+/** A first inventory and other facts that agents report once per process. */
 const FACTS = [...factsInScopes(null), 'snaps', 'processor-info', 'cloud-instance-metadata'] as const;
 
 /**
- * Enrols computers of the simulated fleet and saves what they report, by the gateway's code and without HTTP.
- * @param db - one transaction, so that ids follow from the order alone
+ * Enrols computers of the simulated fleet and saves their reports, by the gateway's code and without HTTP.
+ * @param db - one transaction, so that ids depend on the order alone
  */
 export async function makePrototypes(db: Database, options: PrototypeOptions): Promise<Prototype[]> {
   const { now } = options;
@@ -58,7 +57,7 @@ export async function makePrototypes(db: Database, options: PrototypeOptions): P
   return made;
 }
 
-/** Makes the package descriptions known and tells the sets by the ids they got. */
+/** Stores the package descriptions and reports the sets by their new ids. */
 async function packageMessages(
   machine: Machine,
   known: PackageCatalogue,
@@ -77,7 +76,7 @@ async function packageMessages(
   return [report, packageDelta(null, sets, ids)!];
 }
 
-/** What the other side of the wire sees of a message. */
+/** Encodes and decodes a message, as the wire does. */
 function overWire(message: BValue): BObject {
   return decode(encode(message)) as BObject;
 }

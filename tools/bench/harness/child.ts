@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import type { Resources } from './resources.ts';
 
 /**
- * Starts a Node program of ours with an IPC channel and waits until it says that it is ready.
- * @throws when it ends before
+ * Starts a Node program of ours with an IPC channel and waits until it is ready.
+ * @throws when it exits before
  */
 export async function startChild(
   resources: Resources,
@@ -23,7 +23,7 @@ export async function startChild(
   return child;
 }
 
-/** Sends a message to a child and resolves to its reply. @throws when the child ends before */
+/** Sends a message to a child and resolves to its reply. @throws when the child exits before */
 export function requestChild<Reply extends object>(
   child: ChildProcess,
   title: string,

@@ -4,7 +4,7 @@ import { arch, availableParallelism, cpus, platform, release, totalmem } from 'n
 import { join } from 'node:path';
 import { TEMPORAL_SERVER_VERSION } from '../../temporal-server/versions.ts';
 
-/** What the figures were made on. */
+/** The machine and software of a measurement. */
 export interface Machine {
   cpu: string;
   cores: number;

@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One process as the kernel accounts for it. */
+/** One process as accounted by the kernel. */
 export interface ProcessStat {
   pid: number;
   parent: number;
-  /** CPU of the process itself, in milliseconds. */
+  /** CPU of the process itself. */
   ownCpuMs: number;
-  /** CPU of the process and of the children it has reaped, in milliseconds. */
+  /** CPU of the process and its reaped children. */
   cpuMs: number;
 }
 
-/** Clock ticks per second in /proc: fixed at 100 on every Linux that Node supports. */
+/** Ticks of /proc: 100 on every Linux that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/** Reads the fields of /proc/<pid>/stat that matter here. @returns null when the text is not such a line */
+/** Parses /proc/<pid>/stat. @returns null for any other text */
 export function parseStat(text: string): ProcessStat | null {
-  // The name in parentheses may hold spaces and parentheses of its own: fields count from the last one.
+  // The name in parentheses may itself contain spaces and parentheses: fields count from the last one.
   const end = text.lastIndexOf(')');
   if (end < 0) return null;
   const fields = text.slice(end + 2).split(' ');
@@ -27,7 +27,7 @@ export function parseStat(text: string): ProcessStat | null {
   return Number.isFinite(cpuMs) ? { pid: Number.parseInt(text, 10), parent: Number(fields[1]), ownCpuMs, cpuMs } : null;
 }
 
-/** Every process of the machine; those that vanish while being read are left out. */
+/** Every process of the machine, except those that exit while being read. */
 export function listProcesses(): ProcessStat[] {
   const found: ProcessStat[] = [];
   for (const name of readdirSync('/proc')) {
@@ -39,7 +39,7 @@ export function listProcesses(): ProcessStat[] {
   return found;
 }
 
-/** The pids of `root` and everything below it. */
+/** `root` and everything below it. */
 export function treeOf(processes: readonly ProcessStat[], root: number): ProcessStat[] {
   const children = Map.groupBy(processes, (p) => p.parent);
   const tree = processes.filter((p) => p.pid === root);
@@ -47,7 +47,7 @@ export function treeOf(processes: readonly ProcessStat[], root: number): Process
   return tree;
 }
 
-/** Command line of a process, words separated by spaces; empty when it has ended. */
+/** Command line of a process, words separated by spaces; empty when it has exited. */
 export function commandLine(pid: number): string {
   return (readProc(pid, 'cmdline') ?? '').replaceAll('\0', ' ').trim();
 }
@@ -59,7 +59,7 @@ export function memoryMiB(pid: number, kind: 'resident' | 'proportional'): numbe
   return line ? Number(line[1]) / 1024 : 0;
 }
 
-/** Bytes a process caused to be written to storage so far, its reaped children included. */
+/** Bytes written to storage by a process and its reaped children. */
 export function storageBytesWritten(pid: number): number {
   return Number(readProc(pid, 'io')?.match(/^write_bytes: (\d+)/m)?.[1] ?? 0);
 }
@@ -71,7 +71,7 @@ export interface MachineTimes {
   totalMs: number;
 }
 
-/** Reads the first line of /proc/stat. */
+/** Parses the first line of /proc/stat. */
 export function parseMachineTimes(text: string): MachineTimes {
   const fields = (text.match(/^cpu\s+(.+)$/m)?.[1] ?? '').split(' ').map((t) => (Number(t) * 1000) / TICKS_PER_SECOND);
   const [user = 0, nice = 0, system = 0, idle = 0, ioWait = 0, irq = 0, softIrq = 0, steal = 0] = fields;

@@ -13,13 +13,13 @@ export interface Row {
   verdict?: Verdict;
 }
 
-/** Everything one benchmark found; written as JSON as it is. */
+/** Results of one benchmark, written as JSON. */
 export interface Report {
   name: string;
   rows: Row[];
-  /** How noisy the machine was at worst. See {@link noiseOf}. */
+  /** Highest noise of the machine. See {@link noiseOf}. */
   noise: { foreignShare: number; stealShare: number; loadAverage: number };
-  /** What the assertions inside the benchmark held, in words. */
+  /** Assertions that held, in words. */
   asserted: string[];
   /** Every round as measured. */
   rounds: unknown;
@@ -33,12 +33,12 @@ export class ReportBuilder {
   readonly #asserted: string[] = [];
   readonly #notes: string[] = [];
 
-  /** A measured window whose noise counts. */
+  /** Adds a measured window whose noise counts. */
   window(usage: Usage): void {
     this.#windows.push(usage);
   }
 
-  /** @param isUndecided - what was measured scatters too much for a verdict */
+  /** @param isUndecided - the samples scatter too much for a verdict */
   row(figure: string, unit: string, samples: readonly number[], target?: Target, isUndecided = false): void {
     if (samples.length === 0) return;
     const verdict = isUndecided ? { verdict: 'not judged' as const } : {};
@@ -64,10 +64,10 @@ export class ReportBuilder {
   }
 }
 
-/** The kernel counts processor time in steps of 10 ms: a shorter stretch than this says little about others' load. */
+/** The kernel counts CPU time in steps of 10 ms: shorter stretches say little about foreign load. */
 const STRETCH_MS = 5_000;
 
-/** The worst load by others; windows too short to tell are taken together with the short ones after them. */
+/** The worst foreign load; short windows are combined with the short ones after them. */
 export function noiseOf(windows: readonly Usage[]): Report['noise'] {
   const stretches = stretchesOf(windows);
   const share = (stretch: readonly Usage[], pick: (usage: Usage) => number) =>
@@ -93,7 +93,7 @@ function stretchesOf(windows: readonly Usage[]): Usage[][] {
 
 const lengthOf = (stretch: readonly Usage[]): number => sum(stretch.map(({ wallMs }) => wallMs));
 
-/** The table a person reads. */
+/** The table as text. */
 export function renderTable(report: Report): string {
   const header = ['figure', 'median', 'min', 'max', 'unit', 'first (goal)', 'verdict'];
   const body = report.rows.map((row) => [
@@ -123,7 +123,7 @@ export function renderTable(report: Report): string {
   ].join('\n');
 }
 
-/** Writes a report with the machine it was made on; returns the path. */
+/** Writes a report with its machine. @returns the path */
 export function writeReport(root: string, report: Report, machine: unknown, now: Date): string {
   const folder = join(root, 'build', 'bench');
   mkdirSync(folder, { recursive: true });
@@ -132,7 +132,7 @@ export function writeReport(root: string, report: Report, machine: unknown, now:
   return path;
 }
 
-/** A bound as it is written in tables. */
+/** A bound as shown in tables. */
 export function formatTarget(target: Target, bound: 'first' | 'goal'): string {
   return `${target.kind === 'least' ? '>=' : '<='} ${formatNumber(target[bound])}`;
 }

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { signalProcess } from '../../stack/processes/processes.ts';
 import { listProcesses, treeOf } from './proc.ts';
 
-/** Processes and folders of one benchmark run; `release` ends and removes them, newest first. */
+/** Processes and folders of one benchmark run; `release` stops and removes them, newest first. */
 export interface Resources {
-  /** Starts a process in a group of its own, so that Ctrl-C reaches it through `release` alone. */
+  /** Starts a process in its own group, so that Ctrl-C reaches it only through `release`. */
   spawn(command: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
-  /** A new folder that every user may enter: PostgreSQL runs as another one under root. */
+  /** Creates a folder that every user may enter: under root, PostgreSQL runs as another user. */
   folder(prefix: string): string;
-  /** Registers something else to end. */
+  /** Registers a clean-up. */
   defer(end: () => Promise<void> | void): void;
-  /** Ends everything; safe to call twice. */
+  /** Stops everything; safe to call twice. */
   release(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function createResources(): Resources {
     },
     defer: (end) => void ends.push(end),
     release() {
-      // One after another: who releases on a signal exits afterwards, and must not leave what another one is ending.
+      // Serialized: the caller that releases on a signal exits afterwards, and must not interrupt another release.
       released = released.then(endAll);
       return released;
     },
@@ -49,8 +49,8 @@ export function createResources(): Resources {
 }
 
 /**
- * Ends a process in order (SIGTERM), and everything below it by force after 20 s.
- * @returns seconds until it had ended; at once when it had ended before
+ * Stops a process by SIGTERM, and its whole tree by force after 20 s.
+ * @returns seconds until it exited; at once when it had exited before
  */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;

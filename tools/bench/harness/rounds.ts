@@ -8,8 +8,8 @@ export interface RoundOptions {
 }
 
 /**
- * Runs all sides one after another, round by round (A-B-A-B), after warm-up rounds whose results are dropped. The side
- * that begins changes with every round, so that none always profits from what another left in caches.
+ * Runs all sides alternately (A-B-A-B), after warm-up rounds whose results are dropped. Each round starts with another
+ * side, so that none always profits from warm caches.
  */
 export async function interleave<T, S extends Sides<T>>(
   sides: S,

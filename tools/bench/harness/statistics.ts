@@ -1,4 +1,4 @@
-/** What a row of figures says: the middle and how far the rounds were apart. */
+/** Median and spread of the rounds. */
 export interface Summary {
   median: number;
   min: number;
@@ -7,7 +7,7 @@ export interface Summary {
 }
 
 /**
- * Value below which the share `q` of the samples lies, by linear interpolation between neighbours.
+ * The quantile `q` of the samples, by linear interpolation between neighbours.
  * @param q - from 0 to 1
  * @throws {RangeError} when there are no samples or `q` is out of range
  */
@@ -25,7 +25,7 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Median, least and greatest of one figure over the rounds. */
+/** Median, minimum and maximum of one figure over the rounds. */
 export function summarize(samples: readonly number[]): Summary {
   return {
     median: quantile(samples, 0.5),
@@ -36,8 +36,8 @@ export function summarize(samples: readonly number[]): Summary {
 }
 
 /**
- * Ratios of neighbouring rounds: round i of the product over round i of the baseline, so that drift of the machine
- * cancels out.
+ * Ratios of neighbouring rounds: round i of the product over round i of the baseline, which cancels out drift of the
+ * machine.
  * @throws {RangeError} when the two sides have different lengths
  */
 export function pairedRatios(product: readonly number[], baseline: readonly number[]): number[] {
@@ -54,7 +54,7 @@ export interface Latency {
   max: number;
 }
 
-/** Percentiles of request times; all zero when nothing was asked. */
+/** Percentiles of request times; all zero without samples. */
 export function latency(samples: readonly number[]): Latency {
   if (samples.length === 0) return { count: 0, p50: 0, p95: 0, p99: 0, max: 0 };
   return {
@@ -77,8 +77,8 @@ export function growthExponent(small: { size: number; cost: number }, large: { s
 }
 
 /**
- * Slope of the straight line through points, by least squares.
- * @throws {RangeError} when there are not two different x
+ * Slope of the least-squares line through points.
+ * @throws {RangeError} when there are fewer than two different x
  */
 export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): number {
   const around = aroundMean(points);
@@ -88,8 +88,8 @@ export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): nu
 }
 
 /**
- * Standard error of {@link linearSlope}: how far by chance alone the slope may well be from that of endless points.
- * @throws {RangeError} when there are fewer than three points or not two different x
+ * Standard error of {@link linearSlope}.
+ * @throws {RangeError} when there are fewer than three points or fewer than two different x
  */
 export function slopeError(points: ReadonlyArray<{ x: number; y: number }>): number {
   if (points.length < 3) throw new RangeError('a line goes through two points without an error');
@@ -106,7 +106,7 @@ function aroundMean(points: ReadonlyArray<{ x: number; y: number }>): Array<{ x:
 
 /**
  * Exponent e of `cost ~ size^e` through all measured points: the slope between their logarithms.
- * @throws {RangeError} when a value is not positive or there are not two different sizes
+ * @throws {RangeError} when a value is not positive or there are fewer than two different sizes
  */
 export function fittedExponent(points: ReadonlyArray<{ size: number; cost: number }>): number {
   if (points.some(({ size, cost }) => !(size > 0 && cost > 0))) throw new RangeError('values must be positive');

@@ -2,13 +2,13 @@ import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 
-/** What was made durable: transactions that wrote, and bytes of the write-ahead logs. */
+/** Durable writes: writing transactions, and bytes of the write-ahead logs. */
 export interface Writes {
   commits: number;
   walBytes: number;
 }
 
-/** Counters that only grow; the difference of two readings is what happened between. */
+/** Counters that only grow: compare two readings. */
 export interface StorageMeter {
   read(): Promise<{ postgres: Writes; temporal: Writes }>;
   close(): void;
@@ -18,10 +18,10 @@ const FRAME_HEADER_BYTES = 24;
 const SQLITE_POLL_MS = 20;
 
 /**
- * Reads the write-ahead logs of PostgreSQL and of the SQLite file that the local Temporal server runs on.
+ * Reads the write-ahead logs of PostgreSQL and of the local Temporal server's SQLite file.
  * @param database - any connection to the PostgreSQL server
- * @param temporalFolder - where the server's file is; no file there counts as zero writes
- * @remarks PostgreSQL commits are transaction ids given out, so reads do not count and savepoints that wrote do.
+ * @param temporalFolder - folder of the server's file; without the file there are zero writes
+ * @remarks PostgreSQL commits are assigned transaction ids, so reads do not count and writing savepoints do.
  */
 export function createStorageMeter(database: pg.Client, temporalFolder: string): StorageMeter {
   const sqlite = followSqliteWal(temporalFolder);
@@ -38,7 +38,7 @@ export function createStorageMeter(database: pg.Client, temporalFolder: string):
   };
 }
 
-/** What was written between two readings. */
+/** Writes between two readings. */
 export function writesBetween(before: Writes, after: Writes): Writes {
   return { commits: after.commits - before.commits, walBytes: after.walBytes - before.walBytes };
 }
@@ -47,12 +47,12 @@ export function writesBetween(before: Writes, after: Writes): Writes {
 export interface WalIndex {
   /** Grows by one with every transaction. */
   change: number;
-  /** Frames in the log now; starts again after a checkpoint. */
+  /** Frames in the log now; restarts after a checkpoint. */
   frames: number;
   pageBytes: number;
 }
 
-/** Reads the head of a `-shm` file. Its layout is SQLite's WAL-index header. */
+/** Parses the head of a `-shm` file, SQLite's WAL-index header. */
 export function parseWalIndex(head: Buffer): WalIndex | null {
   if (head.length < 20 || head[12] !== 1) return null;
   // SQLite writes it in the byte order of the machine.
@@ -62,7 +62,7 @@ export function parseWalIndex(head: Buffer): WalIndex | null {
   return { change: u32(8), frames: u32(16), pageBytes: size === 1 ? 65_536 : size };
 }
 
-/** Adds up the frames of a log that starts again from time to time. */
+/** Frames added between two readings of a log that restarts from time to time. */
 export function framesAdded(before: number, now: number): number {
   return now >= before ? now - before : now;
 }

@@ -13,25 +13,25 @@ import { sum } from './statistics.ts';
 /** Processes counted together under one name, each with everything below it. */
 export interface Role {
   name: string;
-  /** Asked again at every reading: a process may be restarted in between. */
+  /** Read at every sample, because a process may be restarted in between. */
   roots: () => readonly number[];
-  /** Count the roots without what they started. */
+  /** Counts the roots without their children. */
   alone?: boolean;
-  /** `proportional` for processes that share memory with each other. */
+  /** `proportional` for processes that share memory. */
   memory?: 'resident' | 'proportional';
 }
 
-/** What one role used in a window. */
+/** Usage of one role in a window. */
 export interface RoleUsage {
   cpuMs: number;
-  /** Highest memory seen at the sampling interval. */
+  /** Highest sampled memory. */
   peakMiB: number;
   /** Memory when the window opened. */
   startMiB: number;
   storageBytes: number;
 }
 
-/** What everything used between two moments. */
+/** Total usage between two moments. */
 export interface Usage {
   wallMs: number;
   roles: Record<string, RoleUsage>;
@@ -49,14 +49,14 @@ interface Reading {
 }
 
 const SAMPLE_INTERVAL_MS = 500;
-/** What processes share costs much to ask for, and their number multiplies it: asked at every so many samples only. */
+/** Proportional memory is expensive to read, once per process, so only every so many samples read it. */
 const SHARED_EVERY = 4;
 
 /**
  * Measures what the roles and the machine use while `work` runs.
- * @param roles - trees must not overlap
- * @param options.peaks - `ends`: memory is read at both ends only, so that reading takes nothing from the work
- * @remarks A process that ends in the window and is not reaped by a member of its tree loses its CPU time.
+ * @param roles - their trees must not overlap
+ * @param options.peaks - `ends`: reads memory at both ends only, so that reading does not slow the work down
+ * @remarks A process that exits in the window and is not reaped by a member of its tree loses its CPU time.
  */
 export async function measure<T>(
   roles: readonly Role[],
@@ -139,7 +139,7 @@ export function peakMiBOf(usage: Usage, names: readonly string[]): number {
   return sum(names.map((name) => usage.roles[name]?.peakMiB ?? 0));
 }
 
-/** How far the memory of the named roles rose above what it was at the start, in MiB. */
+/** How far the memory of the named roles rose above its value at the start, in MiB. */
 export function addedMiBOf(usage: Usage, names: readonly string[]): number {
   return peakMiBOf(usage, names) - sum(names.map((name) => usage.roles[name]?.startMiB ?? 0));
 }

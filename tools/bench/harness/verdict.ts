@@ -1,6 +1,6 @@
 /** A figure with its targets. */
 export interface Target {
-  /** `least`: the figure must not be below; `most`: not above. */
+  /** `least`: a lower bound; `most`: an upper bound. */
   kind: 'least' | 'most';
   first: number;
   goal: number;
@@ -8,12 +8,12 @@ export interface Target {
 
 export type Verdict = 'goal met' | 'met' | 'missed' | 'not judged';
 
-/** Above this share of foreign load or steal no verdict is given. @see docs/reliability.md#rules-for-benchmarks */
+/** Above this share of foreign load or steal there is no verdict. @see docs/reliability.md#rules-for-benchmarks */
 export const NOISE_LIMIT = 0.1;
 
 /**
- * Judges a figure.
- * @param noise - greatest share of foreign load or steal while it was measured; 0 to judge in any case
+ * Compares a figure with its target.
+ * @param noise - highest share of foreign load or steal during the measurement; 0 to judge in any case
  */
 export function judge(value: number, target: Target, noise: number): Verdict {
   if (noise > NOISE_LIMIT || !Number.isFinite(value)) return 'not judged';

@@ -23,7 +23,7 @@ const children = (accountId: number, group: number | null): BareStatement => ({
   takesIds: true,
 });
 
-/** The only computer of groups that have but one. */
+/** The computer of groups with only one. */
 const ONLY_COMPUTERS: BareStatement = {
   text: `select c.id, c.title from activity a join computer c on c.id = a.computer_id
     where a.parent_id in (select id from activity where id = any($1::int[]) and computer_count = 1)`,
@@ -31,7 +31,7 @@ const ONLY_COMPUTERS: BareStatement = {
   takesIds: true,
 };
 
-/** Parents of a page with what is theirs on computers of one access group. */
+/** Parents of a page with their children on computers of one access group. */
 const parentsSeen = (group: number, matching: string) => `
   with page as (select a.id from activity a where ${matching} order by a.id desc limit $2 offset $3)
   select ${parent('k')} from page join activity a on a.id = page.id left join person p on p.id = a.creator_id
@@ -48,7 +48,7 @@ interface Options {
   limit?: number;
   offset?: number;
   parents?: boolean;
-  /** Only what concerns computers of this access group; null or absent: everything. */
+  /** Only activities on computers of this access group; null or absent: all. */
   group?: number | null;
 }
 
@@ -68,12 +68,12 @@ function bareList(
   ];
 }
 
-/** What the queries of a year of activities ask for. */
+/** Ids and times that the queries use. */
 export interface ActivityFacts {
   accountId: number;
   total: number;
   parents: number;
-  /** A computer with activities, a parent with many children, and the moment three days before the youngest. */
+  /** A computer with activities, a parent with many children, and the time three days before the newest. */
   computer: number;
   parent: number;
   recently: string;
@@ -81,13 +81,13 @@ export interface ActivityFacts {
   group: number;
 }
 
-/** Operations and the groups they are in. */
+/** Operations and their groups. */
 const withGroups = (which: string) =>
   `a.id in (select unnest(array[k.id, k.parent_id]) from activity k where ${which})`;
 
 const query = (text: string) => `?query=${encodeURIComponent(text)}`;
 
-/** Each selector with the condition that a person would write for it. One line is one case. */
+/** Each selector with its hand-written condition; one line is one case. */
 const SELECTORS: ReadonlyArray<
   readonly [text: (facts: ActivityFacts) => string, where: (facts: ActivityFacts) => string, narrow?: 'narrow']
 > = [
@@ -209,7 +209,7 @@ function checkActivity(item: Item, row: BareRow): void {
       );
   }
   assert.equal((item['creator'] as Item | null)?.['email'] ?? null, row['email'], `creator of ${name}`);
-  // What is due later reads as scheduled.
+  // Operations due later show as scheduled.
   if (row['status'] !== 'undelivered') assert.equal(item['activity_status'], row['status'], `status of ${name}`);
 }
 

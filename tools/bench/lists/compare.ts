@@ -14,19 +14,19 @@ import type { BareRow, ListCase, Page } from './list-case.ts';
 export interface SideFigures {
   p50: number;
   p95: number;
-  /** CPU of everything that works for this side, per page. */
+  /** CPU of all processes of this side, per page. */
   cpuMs: number;
   usage: Usage;
 }
 
-/** What a case came to. */
+/** Results of a case. */
 export interface CaseFigures {
   name: string;
   family: ListCase['family'];
   /** Rows on the page, and of all that match. */
   rows: number;
   count: number;
-  /** Statements that one request sent to the database. */
+  /** Database statements per request. */
   statements: number;
   product: SideFigures[];
   bare: SideFigures[];
@@ -35,7 +35,7 @@ export interface CaseFigures {
 export interface CompareTools {
   port: number;
   api: Api;
-  /** Of who sees only some access groups; absent: no case is theirs. */
+  /** Of a person who sees only some access groups; absent: no case needs it. */
   restricted?: Api;
   load: LoadClient;
   /** Runs {@link BareOrder}s. */
@@ -43,19 +43,19 @@ export interface CompareTools {
   database: pg.Client;
   roles: readonly Role[];
   rounds: number;
-  /** Runs a request once and tells how many statements it sent. */
+  /** Runs a request once and counts its statements. */
   countStatements(request: () => Promise<unknown>): Promise<number>;
 }
 
-/** A side is asked for about this long per round, and at least so many times: the kernel counts CPU in steps of 10 ms. */
+/** Each side is measured for about this long per round: the kernel counts CPU in steps of 10 ms. */
 const SIDE_MS = 400;
 const LEAST = 4;
 const MOST = 60;
 
 /**
- * Holds a case's answer against the bare rows, then measures both sides in turn.
+ * Compares a case's response with the bare rows, then measures both sides in turn.
  * @returns null when the product does not serve the request
- * @throws {AssertionError} when the two sides say different things
+ * @throws {AssertionError} when the two sides differ
  */
 export async function compareCase(tools: CompareTools, listCase: ListCase): Promise<CaseFigures | null> {
   const api = apiOf(tools, listCase);

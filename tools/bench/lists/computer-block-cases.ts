@@ -12,15 +12,15 @@ const COUNTED_ALERTS = new Set([
   'ComputerOfflineAlert',
 ]);
 
-/** An optional block and the rows that it is made of. */
+/** An optional block and its rows. */
 export interface Block {
   parameter: string;
   key: string;
-  /** Reads the block's rows, each with `computer_id`. Null where the page's own rows say it. */
+  /** Reads the block's rows, each with `computer_id`. Null where the page's own rows contain it. */
   text: string | null;
-  /** How many rows, or ones in a number, the key of one item stands for. */
+  /** Number of rows, or of ones in a number, behind the key of one item. */
   size(value: unknown): number;
-  /** The same of one bare row. */
+  /** The same for one bare row. */
   worth(row: Item): number;
 }
 
@@ -29,7 +29,7 @@ const ofComputers = (select: string, and = '') =>
 const list = (value: unknown) => (value as unknown[]).length;
 const one = () => 1;
 
-/** Each block with the rows it is made of. One entry is one case. */
+/** One entry is one case. */
 export const BLOCKS: readonly Block[] = [
   {
     parameter: 'with_alerts',

@@ -2,7 +2,7 @@ import { BLOCKS, type Block } from './computer-block-cases.ts';
 import { checkBlock, checkPage } from './computer-checks.ts';
 import type { BareStatement, ListCase, Page } from './list-case.ts';
 
-/** Columns of a computer as its list item shows them, without any form given to them. */
+/** Columns of a computer in its list item, unformatted. */
 const COLUMNS = `c.id, c.title, c.comment, c.hostname, c.total_memory, c.total_swap,
   c.reboot_required as reboot_required_flag, c.update_manager_prompt, c.clone_id, contact.last_exchange_time,
   contact.last_ping_time, c.tags, g.name as access_group, c.distribution, c.distribution_info,
@@ -21,7 +21,7 @@ interface PageOptions {
   rootOnly?: boolean;
 }
 
-/** What a page is read with when nothing stands between: its rows, how many match, and the families of its rows. */
+/** Bare statements of a page: its rows, the number of matches, and the families of its rows. */
 function bareList(accountId: number, where: string, options: PageOptions = {}): BareStatement[] {
   const { limit = 1000, offset = 0, archived = false, rootOnly = true } = options;
   const matching = `${LISTED} and ${archived ? '' : 'not'} c.archived ${rootOnly ? 'and c.parent_id is null' : ''} and (${where})`;
@@ -65,7 +65,7 @@ const SEATED = 'c.id in (select computer_id from computer_license)';
 const CONTRACTED = 'c.id in (select computer_id from computer_contract)';
 const ENDING = `between now() and now() + interval '30 days'`;
 
-/** Each selector with the condition that a person would write for it. One line is one case. */
+/** Each selector with its hand-written condition; one line is one case. */
 const SELECTORS: ReadonlyArray<readonly [query: string, where: string, narrow?: 'narrow']> = [
   ['tag:production', `c.tags @> array['production']`],
   ['tag:project-1', `c.tags @> array['project-1']`],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { BareRow, Item, Page } from './list-case.ts';
 
-/** Says the same: the rows of the page, how many match, and the children of its rows. */
+/** Asserts equality of the page's rows, the number of matches, and the children of its rows. */
 export function checkPage(page: Page, [rows, totals, children]: ReadonlyArray<readonly BareRow[]>): void {
   assert.equal(page.count, Number(totals![0]!['count']), 'count');
   assert.equal(page.results.length, rows!.length, 'rows of the page');
@@ -13,7 +13,7 @@ export function checkPage(page: Page, [rows, totals, children]: ReadonlyArray<re
   for (const [index, row] of children!.entries()) checkComputer(shown[index]!, row);
 }
 
-/** Columns that say something about the place in a family, which the nested shape says in its own way. */
+/** Columns that the nested shape expresses by its structure. */
 const FAMILY = ['parent_id', 'is_default_child'];
 
 function checkComputer(item: Item, row: BareRow): void {
@@ -30,14 +30,13 @@ function asShown(key: string, value: unknown): unknown {
   return value;
 }
 
-/** What one block of a page is held against. */
 interface BlockSizes {
   key: string;
   size(value: unknown): number;
   worth(row: Item): number;
 }
 
-/** Says the same: computer by computer, the block has as much in it as its rows. */
+/** Asserts that the block of each computer is as large as its rows. */
 export function checkBlock(page: Page, block: BlockSizes, rows: readonly BareRow[]): void {
   const worth = new Map<unknown, number>();
   for (const row of rows) worth.set(row['computer_id'], (worth.get(row['computer_id']) ?? 0) + block.worth(row));

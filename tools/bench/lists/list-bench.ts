@@ -18,29 +18,29 @@ import { createStatementCounter } from './statements.ts';
 
 const START_LIMIT_MS = 120_000;
 const REST_MS = 2000;
-/** Of a core: what workers and Temporal use at rest, and some more. */
+/** Of a core: what workers and Temporal use when idle, with a margin. */
 const REST_SHARE = 0.2;
 
-/** What a stack with generated rows is measured with. */
+/** Data and cases of a list benchmark. */
 export interface ListBench {
-  /** What to fill the database with; seconds it took. */
+  /** Fills the database. */
   fill(persistence: Persistence, accountId: number): Promise<void>;
-  /** Makes somebody who sees only some access groups, when there are cases that ask as such. */
+  /** Creates a person who sees only some access groups, when there are restricted cases. */
   restrict?(persistence: Persistence, accountId: number): Promise<{ email: string; password: string }>;
-  /** Cases that hold for what was filled in. */
+  /** Cases for the generated rows. */
   cases(database: pg.Client, accountId: number): Promise<ListCase[]> | ListCase[];
 }
 
-/** Everything found with one amount of rows. */
+/** Figures for one amount of rows. */
 export interface ListFigures {
   size: number;
   fillSeconds: number;
   cases: CaseFigures[];
-  /** Requests that the product refused as not understood. */
+  /** Requests that the product rejected as invalid. */
   refused: string[];
 }
 
-/** Starts a stack of its own, fills it, measures every case and ends it. */
+/** Starts its own stack, fills it, measures every case and stops it. */
 export async function measureLists(context: BenchContext, size: number, bench: ListBench): Promise<ListFigures> {
   const resources = createResources();
   context.resources.defer(() => resources.release());
@@ -101,7 +101,7 @@ function describe({ product, bare, count }: CaseFigures): string {
   return `: ${best(product)} ms, bare ${best(bare)} ms, ${count.toLocaleString('en-US')} match`;
 }
 
-/** What is open among the rows is taken up by relay and workers, on the cores that the first cases would be measured on. */
+/** Waits for dispatcher and workers to process the open rows, which would take cores from the first cases. */
 async function workflowsStarted(database: pg.Client, roles: readonly Role[]): Promise<void> {
   const started = async () => {
     const { rows } = await database.query<{ waiting: number }>('select count(*)::int as waiting from outbox');

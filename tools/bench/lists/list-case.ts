@@ -1,7 +1,7 @@
-/** A row as the driver gives it, with its own type parsers. */
+/** A row as returned by the driver, with its own type parsers. */
 export type BareRow = Readonly<Record<string, unknown>>;
 
-/** One object of a page as the product answers it. */
+/** One object of a page as returned by the product. */
 export type Item = Readonly<Record<string, unknown>>;
 
 export interface Page {
@@ -17,19 +17,19 @@ export interface BareStatement {
   takesIds?: boolean;
 }
 
-/** One request of the product and the least SQL that reads what it answers. */
+/** One request of the product and the minimal SQL that reads the same data. */
 export interface ListCase {
   name: string;
-  /** `page` and `offset` are walks through everything, `narrow` cases answer a handful of rows. */
+  /** `page` and `offset` walk through everything, `narrow` cases return a few rows. */
   family: 'page' | 'selector' | 'narrow' | 'block' | 'offset';
   /** Path with query, below the prefix of the API. */
   path: string;
-  /** Who asks: the first administrator, or one who sees only some access groups. */
+  /** The caller: the first administrator, or one who sees only some access groups. */
   asker?: 'restricted';
-  /** The rows of the page first, the number of all second. */
+  /** First the rows of the page, second the total number. */
   bare: readonly BareStatement[];
-  /** Whether the answer has what the case is about at all; absent: yes. */
+  /** Whether the response contains what the case measures; absent: yes. */
   isServed?(page: Page): boolean;
-  /** Holds an answer against the rows of every statement. @throws {AssertionError} when they say different things */
+  /** Compares a response with the rows of every statement. @throws {AssertionError} when they differ */
   check(page: Page, rows: ReadonlyArray<readonly BareRow[]>): void;
 }

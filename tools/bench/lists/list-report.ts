@@ -20,7 +20,7 @@ export function medianMs(figures: CaseFigures): number {
   );
 }
 
-/** Puts every case of one size in the table: how many times the bare SQL, and how long. */
+/** Adds every case of one size to the table: ratio to the bare SQL, and time. */
 export function addCases(builder: ReportBuilder, { size, cases }: ListFigures): void {
   for (const figures of cases) {
     const pick = (sides: readonly SideFigures[], key: 'p50' | 'p95' | 'cpuMs') => sides.map((side) => side[key]);
@@ -35,7 +35,7 @@ export function addCases(builder: ReportBuilder, { size, cases }: ListFigures): 
   }
 }
 
-/** The case of these that is worst by a measure, named in the row. */
+/** Adds the worst case by a measure, named in the row. */
 export function addWorst(
   builder: ReportBuilder,
   label: string,
@@ -48,7 +48,7 @@ export function addWorst(
   if (worst) builder.row(`${label}: ${worst.name}`, unit, measure(worst), target);
 }
 
-/** How the time of a page grows with the rows there are: the steepest case of all, between least and most rows. */
+/** Adds the steepest growth of a page's time with the number of rows, between the fewest and the most rows. */
 export function addGrowth(builder: ReportBuilder, sizes: readonly ListFigures[]): void {
   const [small, large] = [sizes[0], sizes.at(-1)];
   if (!small || !large || small === large) return;

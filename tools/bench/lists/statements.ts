@@ -4,7 +4,7 @@ import type pg from 'pg';
 
 /** Counts the statements of one application by the server's own log. */
 export interface StatementCounter {
-  /** Least of three runs, as housekeeping may fall into one; statements of the same process that are not the request's count too. */
+  /** Minimum of three runs, as housekeeping may fall into one; counts other statements of the same process as well. */
   count(request: () => Promise<unknown>): Promise<number>;
 }
 
@@ -13,7 +13,7 @@ const SETTLE_MS = 60;
 
 /**
  * @param database - a superuser's connection; statements are logged only while a request is counted
- * @param application - as the process names itself to the server
+ * @param application - application name of the process at the server
  */
 export function createStatementCounter(database: pg.Client, logFile: string, application: string): StatementCounter {
   const set = async (level: 'all' | 'none') => {

@@ -5,15 +5,15 @@ import type { LoadOrder, LoadResult, SingleOrder } from './load.contract.ts';
 import { RawConnection, requestBytes } from './raw-connection.ts';
 import { portOf, Tally, withConnections } from './tally.ts';
 
-/** Seldom enough that actions are measured and not the pings between; real agents do it every half minute. */
+/** Rare enough that actions are measured and not the pings in between; real agents ping every half minute. */
 const PING_EVERY_MS = 500;
 /** Start time of every process that agents report. */
 const STARTED_AT = 1_750_000_000;
-/** What a message has beside the name of its process. */
+/** Size of a message without the name of its process. */
 const REST_BYTES = 190;
 const PING_HEADERS = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
-/** All agents exchange in turn, and report what they were given, until all operations are reported. */
+/** All agents exchange in turn and report their operations until all are reported. */
 export async function work(
   agents: readonly BenchAgent[],
   order: Extract<LoadOrder, { kind: 'work' }>,
@@ -36,7 +36,7 @@ export async function work(
   return { ...tally.result(), distinct: order.operations };
 }
 
-/** Agents exchange in turn; every message tells of one process, whose name is new each time. */
+/** Agents exchange in turn; every message reports one process with a new name. */
 export async function tell(
   agents: readonly BenchAgent[],
   order: Extract<LoadOrder, { kind: 'tell' }>,
@@ -67,12 +67,12 @@ function processMessages({ messages, bytes }: { messages: number; bytes: number 
   }));
 }
 
-/** A name that makes its message so many bytes long, as near as matters, and that tells itself from others by a mark. */
+/** A unique process name that brings its message to approximately so many bytes. */
 export function processName(bytes: number, mark: string): string {
   return mark.padEnd(Math.max(mark.length, bytes - REST_BYTES), 'x');
 }
 
-/** Each agent's owner orders one operation, which the agent learns of by a ping, fetches and reports; then the next. */
+/** Each agent's owner requests one operation, which the agent notices by a ping, fetches and reports; then the next. */
 export async function single(agents: readonly BenchAgent[], order: SingleOrder): Promise<LoadResult> {
   const tally = new Tally();
   let left = order.count;
@@ -95,7 +95,7 @@ async function oneOperation(
   gateway: RawConnection,
 ): Promise<undefined> {
   const body = { action: 'install', computer_ids: [agent.insecureId], snaps: [{ name: 'hello-world' }] };
-  // A connection of its own: the server closes those that are idle while the agent is at work.
+  // Separate connections: the server closes those that are idle while the agent is at work.
   const api = await RawConnection.open(apiPort);
   const ordered = await api.request(requestBytes('POST', path, headers, Buffer.from(JSON.stringify(body))));
   api.close();

@@ -2,17 +2,17 @@ import { type BObject, decode, encode, isDict } from '../../../src/protocol/bpic
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
 import { type RawConnection, requestBytes } from './raw-connection.ts';
 
-/** Types this agent says it can handle; enough to be given snap operations. */
+/** Accepted message types; enough to get snap operations. */
 const HANDLED_TYPES = ['install-snaps', 'refresh-snaps', 'remove-snaps', 'resynchronize', 'set-id', 'set-intervals'];
 
-/** So many of them are operations. */
+/** How many of them are operations. */
 const OPERATIONS = 3;
 
 const EXCHANGE_LIMIT = 12;
 
 /**
- * The least agent that keeps the protocol: it enrols, settles and then exchanges nothing, or reports success of what it
- * was given, with the counters and tokens of the real one.
+ * A minimal agent: it enrols, settles and then sends empty exchanges, or reports success of its operations, with the
+ * counters and tokens of a real one.
  * @see docs/agent-protocol.md#exchange-payloads
  */
 export class BenchAgent {
@@ -24,7 +24,7 @@ export class BenchAgent {
   #nextExpected = 0;
   #acceptedTypes: string[] = [];
   #serverKnowsTypes = false;
-  /** Operations it was given and has not reported on. */
+  /** Received operations that it has not reported yet. */
   #given: number[] = [];
 
   constructor(title: string) {
@@ -35,7 +35,7 @@ export class BenchAgent {
     return this.#insecureId;
   }
 
-  /** Registers and exchanges until the server has nothing more to say. */
+  /** Registers and exchanges until the server has nothing more to send. */
   async enrol(connection: RawConnection, account: string): Promise<void> {
     const register = { type: 'register', account_name: account, computer_title: this.#title, hostname: this.#title };
     const messages = [
@@ -51,7 +51,7 @@ export class BenchAgent {
   /**
    * One exchange.
    * @returns how many messages the server sent
-   * @throws when the answer is not 200
+   * @throws when the response is not 200
    */
   async exchange(connection: RawConnection, messages: BObject[] = []): Promise<number> {
     const answer = await connection.request(this.#request(messages));
@@ -66,7 +66,7 @@ export class BenchAgent {
     return payload.messages.length;
   }
 
-  /** Fetches what there is to do and reports success of it. @returns how many operations that were */
+  /** Fetches operations and reports their success. @returns how many there were */
   async work(connection: RawConnection): Promise<number> {
     if (this.#given.length === 0) await this.exchange(connection);
     const done = this.#given;

@@ -7,9 +7,9 @@ import type { LoadOrder, LoadReply, LoadResult } from './load.contract.ts';
 /** A load process; its CPU is shown and never counted for the product. */
 export interface LoadClient {
   readonly pid: number;
-  /** @throws when the order failed or an answer was not 200 */
+  /** @throws when the order failed or a response was not 200 */
   run(order: Exclude<LoadOrder, { kind: 'stop' | 'probe' | 'probe-exchange' }>): Promise<LoadResult>;
-  /** Starts probing; the returned function stops it and gives what was measured. */
+  /** Starts probing; the returned function stops it and returns the measurement. */
   probe(order: Extract<LoadOrder, { kind: 'probe' | 'probe-exchange' }>): () => Promise<LoadResult>;
   close(): Promise<void>;
 }

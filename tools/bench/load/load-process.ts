@@ -48,7 +48,7 @@ async function times(order: Extract<LoadOrder, { kind: 'times' }>): Promise<Load
 async function exchange(order: Extract<LoadOrder, { kind: 'exchange' }>): Promise<LoadResult> {
   const tally = new Tally();
   const end = performance.now() + order.seconds * 1000;
-  // An agent never exchanges twice at once: each connection has agents of its own.
+  // An agent has one exchange at a time: each connection has its own agents.
   let distinct = 0;
   await withConnections(order.port, order.connections, async (connection, index) => {
     const mine = agents.filter((_, i) => i % order.connections === index);
@@ -67,7 +67,7 @@ async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<Load
 }
 
 async function probeExchange(order: Extract<LoadOrder, { kind: 'probe-exchange' }>): Promise<LoadResult> {
-  // An agent never exchanges twice at once: it stands in line again when it has its answer, and waiting for one counts.
+  // An agent has one exchange at a time: it rejoins the queue after its response, and the waiting time counts.
   const line = [...agents];
   return untilStopped(order, async (connection) => {
     while (line.length === 0) await sleep(5);
@@ -78,7 +78,7 @@ async function probeExchange(order: Extract<LoadOrder, { kind: 'probe-exchange' 
   });
 }
 
-/** Asks at a steady pace, whatever the answers take. */
+/** Sends requests at a steady pace, independent of the responses. */
 async function untilStopped(
   order: { port: Ports; everyMs: number },
   request: (connection: RawConnection) => Promise<RawAnswer | undefined>,
@@ -89,7 +89,7 @@ async function untilStopped(
   let turn = 0;
   const ask = async () => {
     const free = idle.pop();
-    // A server closes idle connections, and a request on its way just then is lost.
+    // A server closes idle connections, and would lose a request that is just on its way.
     const usable = free && performance.now() - free.since < REUSE_LIMIT_MS;
     const connection = usable ? free.connection : await RawConnection.open(portOf(order.port, turn++));
     const answer = await request(connection);

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 
-/** What came back for one request. */
+/** Response to one request. */
 export interface RawAnswer {
   status: number;
   body: Buffer;
 }
 
 /**
- * One keep-alive HTTP/1.1 connection that sends prepared bytes and reads the answers. It does far
- * less than Node's own client, so that the generator does not eat the core that the server is measured on.
+ * One keep-alive HTTP/1.1 connection that sends prepared bytes and reads the responses. Far cheaper than Node's own
+ * client, so that the generator does not use up the core of the measured server.
  */
 export class RawConnection {
   readonly #socket: Socket;
-  /** What came and belongs to no answer yet, put together only when an answer may be whole. */
+  /** Received bytes of an incomplete response, joined only when it may be complete. */
   #chunks: Buffer[] = [];
   #size = 0;
   #needed = 0;
@@ -79,8 +79,8 @@ export class RawConnection {
 }
 
 /**
- * Reads one HTTP/1.1 answer from the beginning of `bytes`.
- * @returns null while it is not complete; `length` is what it took of `bytes`
+ * Parses one HTTP/1.1 response from the start of `bytes`.
+ * @returns null while it is incomplete; `length` is its size in bytes
  */
 export function parseAnswer(bytes: Buffer): (RawAnswer & { length: number }) | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
@@ -93,7 +93,7 @@ export function parseAnswer(bytes: Buffer): (RawAnswer & { length: number }) | n
   return bytes.length < end ? null : { status, body: bytes.subarray(start, end), length: end };
 }
 
-/** Bytes of an answer that has begun, by its head; 0 when they do not say. */
+/** Size of an incomplete response by its headers; 0 when they do not state it. */
 function statedLength(bytes: Buffer): number {
   const headEnd = bytes.indexOf('\r\n\r\n');
   const length = headEnd < 0 ? null : /\r\ncontent-length: *(\d+)/i.exec(bytes.toString('latin1', 0, headEnd));

@@ -2,7 +2,7 @@ import { latency } from '../harness/statistics.ts';
 import type { LoadResult, Ports, RepeatRequest } from './load.contract.ts';
 import { type RawAnswer, RawConnection, requestBytes } from './raw-connection.ts';
 
-/** What one run counts. */
+/** Counters of one run. */
 export class Tally {
   readonly times: number[] = [];
   failures = 0;
@@ -48,7 +48,7 @@ export function prepared(request: RepeatRequest): Buffer[] {
   return bodies.map((body) => requestBytes(request.method, request.path, request.headers, Buffer.from(body)));
 }
 
-/** Opens so many connections, does the work on all of them at once, and closes them. */
+/** Opens so many connections, works on all of them at once, and closes them. */
 export async function withConnections(
   ports: Ports,
   count: number,

@@ -1,16 +1,16 @@
 import type { BenchmarkName } from '../options.ts';
 
-/** A line of the page's first table: one figure that has a target, with what it is made of. */
+/** A line of the page's first table: one figure with a target, and its sources. */
 export interface Criterion {
   /** Number in the benchmark set. */
   id: string;
   what: string;
   set: BenchmarkName;
-  /** Rows of the set's report; where several fit, the last: that of the largest size. */
+  /** Rows of the set's report; the last match is that of the largest size. */
   figure: RegExp;
   ours?: RegExp;
   baseline?: RegExp;
-  /** What others publish of the same kind. */
+  /** Comparable published figures of others. */
   peers?: string;
 }
 

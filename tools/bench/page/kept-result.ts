@@ -16,14 +16,14 @@ export function keptResult(
   return { ...made, ...kept, at: made.at.toISOString() };
 }
 
-/** Stores a result in place of the one before of the same benchmark on the same product. */
+/** Stores a result in place of the previous one of the same benchmark and product. */
 export function keep(root: string, result: KeptResult): void {
   mkdirSync(join(root, FOLDER), { recursive: true });
   const path = join(root, FOLDER, `${result.name}-${result.on}.json`);
   writeFileSync(path, `${JSON.stringify(result, null, 2)}\n`);
 }
 
-/** All stored results; none when nothing was kept. */
+/** All stored results. */
 export function readKept(root: string): KeptResult[] {
   const folder = join(root, FOLDER);
   mkdirSync(folder, { recursive: true });
@@ -31,7 +31,7 @@ export function readKept(root: string): KeptResult[] {
   return names.sort().map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as KeptResult);
 }
 
-/** Writes the results of one run of everything as one JSON file and as the page that they would make. @returns the paths */
+/** Writes the results of a full run as one JSON file and as the page rendered from them. @returns the paths */
 export function writeAll(root: string, results: readonly KeptResult[], now: Date): string[] {
   const folder = join(root, 'build', 'bench');
   mkdirSync(folder, { recursive: true });

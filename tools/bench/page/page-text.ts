@@ -1,6 +1,6 @@
 import type { BenchmarkName } from '../options.ts';
 
-/** The beginning of the page, which is rendered anew with every result that is kept. */
+/** Start of the page, which is rendered whenever a result is kept. */
 export const HEAD = `# Benchmarks
 
 What Flotilla costs, as ratios to the least that could do the same work, measured in one run on one machine. This page and
@@ -43,7 +43,7 @@ The number is that of the benchmark set. \`x\` is a ratio to the baseline; growt
 0: not at all). Load is that of the worst five seconds or more: processor time of other programs, load average. Figures of
 others come from their own documents and other hardware; they show what kind of figure to expect.`;
 
-/** Why figures are what they are, where they miss a target or would surprise. */
+/** Reasons for figures that miss a target or are surprising. */
 export const REASONS = `## What is behind some figures
 
 - **1a**, actions on one computer: each is two workflows, one for the group and one for its computer, so that every activity has

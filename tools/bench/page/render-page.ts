@@ -4,16 +4,16 @@ import { BENCHMARKS, type BenchmarkName, type Product } from '../options.ts';
 import { CRITERIA, type Criterion } from './criteria.ts';
 import { HEAD, MEASURES, REASONS } from './page-text.ts';
 
-/** What a benchmark found, without its rounds, and everything that the page says of where it was made. */
+/** Results of a benchmark without its rounds, and where they were measured. */
 export interface KeptResult extends Omit<Report, 'rounds'> {
   at: string;
-  /** What was asked for, as after `npm run bench --`. */
+  /** Arguments of `npm run bench --`. */
   command: string;
   on: Product;
   machine: Machine;
 }
 
-/** The page of all results that are kept; figures beside the targets are on a page for each benchmark. */
+/** The page of all kept results; figures without targets are on a page per benchmark. */
 export function renderPage(results: readonly KeptResult[]): string {
   const lines = BENCHMARKS.map((name) => {
     const isKept = results.some((result) => result.name === name);
@@ -23,14 +23,14 @@ export function renderPage(results: readonly KeptResult[]): string {
   return `${[HEAD, renderTargets(results), REASONS, benchmarks].join('\n\n')}\n`;
 }
 
-/** Every figure of one benchmark, on all products that it was measured on. */
+/** Every figure of one benchmark, on all measured products. */
 export function renderDetails(name: BenchmarkName, results: readonly KeptResult[]): string {
   const own = results.filter((result) => result.name === name);
   const head = `# Benchmark: ${name}\n\nMeasures ${MEASURES[name]}. How to read it: [benchmarks](../benchmarks.md).`;
   return `${[head, renderMachines(own), ...own.map(renderResult)].join('\n\n')}\n`;
 }
 
-/** Results against the targets, one line for each criterion that something was found for. */
+/** Results against the targets, one line for each criterion with a result. */
 export function renderTargets(results: readonly KeptResult[]): string {
   const head = ['#', 'Benchmark', 'On', 'Ours', 'Baseline', 'Figure', 'First target', 'Goal', 'Verdict', 'Load', PEERS];
   const lines = CRITERIA.flatMap((criterion) =>
@@ -64,7 +64,7 @@ function targetLine(criterion: Criterion, result: KeptResult): string[][] {
   ];
 }
 
-/** Rows of sets with several sizes begin with theirs. */
+/** Rows of sets with several sizes start with the size. */
 function sizeOf({ figure }: Row): string {
   const size = /^([\d,]+)(?=: | due at once)/.exec(figure)?.[1];
   return size ? ` (${size})` : '';

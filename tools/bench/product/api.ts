@@ -4,7 +4,7 @@ import { ADMIN, type Stack } from './stack.ts';
 export interface Api {
   readonly token: string;
   readonly account: string;
-  /** @throws when the answer is not 2xx */
+  /** @throws when the response is not 2xx */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Ids of all computers of the account, page by page. */
   computerIds(): Promise<number[]>;
@@ -14,7 +14,7 @@ export const API_PREFIX = '/api/v2';
 
 const PAGE = 1000;
 
-/** Logs in as the first administrator, or as somebody else. */
+/** Logs in; by default as the first administrator. */
 export async function logIn(stack: Stack, person: { email: string; password: string } = ADMIN): Promise<Api> {
   const base = `http://127.0.0.1:${stack.port}${API_PREFIX}`;
   const login = await request<{ token: string; current_account: string }>(base, null, 'POST', '/login', {

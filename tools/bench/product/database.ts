@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import pg from 'pg';
 import type { BenchContext } from '../bench.ts';
 
-/** A connection of the benchmark's own, which ends with it. */
+/** A separate connection, closed with the benchmark. */
 export async function openDatabase({ resources }: Pick<BenchContext, 'resources'>, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
@@ -11,7 +11,7 @@ export async function openDatabase({ resources }: Pick<BenchContext, 'resources'
   return client;
 }
 
-/** How a group stands, by its row: asking the API for one of thousands every few milliseconds would be a load of its own. */
+/** State of a group, from its row: polling the API for a large group every few milliseconds would be a load itself. */
 export async function countsOf(
   database: pg.Client,
   group: number,
@@ -27,7 +27,7 @@ export async function countsOf(
 
 /**
  * Computers of a simulated fleet that take snaps: Windows hosts and their children run no snap daemon.
- * @throws when there are not so many
+ * @throws when there are too few
  */
 export async function snapTargets(database: pg.Client, count: number): Promise<number[]> {
   const { rows } = await database.query<{ id: number }>(

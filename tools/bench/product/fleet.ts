@@ -6,26 +6,26 @@ import { readExecutionLog } from '../../simulator/execution-log.ts';
 import { type Resources, stopProcess } from '../harness/resources.ts';
 import type { Stack } from './stack.ts';
 
-/** Simulated agents in a process of their own; its CPU is shown and never counted for the product. */
+/** Simulated agents in their own process; its CPU is shown and never counted for the product. */
 export interface BenchFleet {
   readonly pid: number;
   /** Executions so far: how often an operation ran, and how many ran more than once on a computer. */
   executions(): { executed: number; repeated: number };
-  /** Starts the same agents again with another interval. */
+  /** Restarts the same agents with another interval. */
   setPing(seconds: number): Promise<void>;
 }
 
-/** How quick the agents are: quick enough that the server is measured and not their intervals. */
+/** Fast enough that the server is measured and not the agents' intervals. */
 export const AGENT_TIMES = { urgentSeconds: 0.2, operationSeconds: 0.1 } as const;
 
-/** Between the pings of the open client when nobody sets it. */
+/** Default interval of the open client. */
 export const DEFAULT_PING_SECONDS = 30;
 
-/** Pings a second that a whole fleet makes when nothing else is asked for. */
+/** Default ping rate of a whole fleet. */
 const PINGS_PER_SECOND = 1250;
 const MIN_PING_SECONDS = 0.5;
 
-/** Seconds between the pings of one of `computers` agents, so that their rate stays the same for all sizes. */
+/** Ping interval for a fleet of `computers` agents with the same total rate for all sizes. */
 export function pingSecondsFor(computers: number): number {
   return Math.max(MIN_PING_SECONDS, computers / PINGS_PER_SECOND);
 }
@@ -35,13 +35,13 @@ export interface FleetOrder {
   account: string;
   pingSeconds: number;
   seed: number;
-  /** Rules that an audit looks at; the fleet's own number when absent. */
+  /** Rules of an audit; default: the fleet's own number. */
   auditRules?: number;
 }
 
 /**
- * Starts a fleet and resolves when every agent is enrolled and has told its inventory.
- * @throws when the process ends before
+ * Starts a fleet and resolves when every agent is enrolled and has sent its inventory.
+ * @throws when the process exits before
  */
 export async function startFleet(
   resources: Resources,
@@ -93,7 +93,7 @@ export async function startFleet(
   };
 }
 
-/** Follows the fleet's log until it says that every computer is settled. */
+/** Follows the fleet's log until every computer is settled. */
 function enrolled(child: ChildProcess): Promise<void> {
   const lines: string[] = [];
   return new Promise((resolve, reject) => {

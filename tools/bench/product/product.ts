@@ -4,7 +4,7 @@ import { type Stack, startStack } from './stack.ts';
 import { startTopology } from './topology.ts';
 
 /**
- * Starts the product as the options say and waits until it serves: the embedded stack, or every part apart.
+ * Starts the product as configured by the options, embedded or as topology, and waits until it is ready.
  * @param env - further settings
  */
 export async function startProduct(context: BenchContext, env: Readonly<Record<string, string>> = {}): Promise<Stack> {

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { commandLine, listProcesses, treeOf } from '../harness/proc.ts';
 import type { Role, Usage } from '../harness/usage.ts';
 
-/** Names of the product's roles in the order of the table; the embedded stack has its gateway in the API process. */
+/** The product's roles in the order of the table; in the embedded stack the API process includes the gateway. */
 export const PRODUCT_ROLES = ['API', 'gateway', 'worker', 'Temporal', 'PostgreSQL', 'supervisor'] as const;
 export type ProductRole = (typeof PRODUCT_ROLES)[number];
 
-/** The roles that run our own code and grow with what they are given. */
+/** The roles that run our own code and grow with their load. */
 export const OWN_ROLES = ['API', 'gateway', 'worker'] as const satisfies readonly ProductRole[];
 
-/** How to tell the processes below a supervisor apart, first match wins. */
+/** Identifies the processes below a supervisor; the first match wins. */
 const ROLE_COMMANDS: ReadonlyArray<{ name: ProductRole; command: RegExp }> = [
   { name: 'gateway', command: /\bsrc\/server\/main\.ts\b.* --gateway-only\b/ },
   { name: 'API', command: /\bsrc\/server\/main\.ts\b/ },
@@ -28,7 +28,7 @@ export function productRoles(supervisor: ChildProcess, names: readonly ProductRo
   });
 }
 
-/** The roles that a product of this kind has at all, in the order of the table. */
+/** The roles that this kind of product has, in the order of the table. */
 export function rolesIn(usage: Usage): ProductRole[] {
   return PRODUCT_ROLES.filter((role) => usage.roles[role] !== undefined);
 }
@@ -47,7 +47,7 @@ function rolePids(supervisor: number): Map<string, number[]> {
   return found;
 }
 
-/** Settings that the supervisor gave the API process. @throws when there is none */
+/** Settings that the supervisor passed to the API process. @throws when there is none */
 export function environmentOf(supervisor: ChildProcess): Record<string, string> {
   const pid = rolePids(supervisor.pid!).get('API')?.[0];
   if (pid === undefined) throw new Error('the product has no API process');

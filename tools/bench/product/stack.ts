@@ -9,11 +9,11 @@ import type { Role } from '../harness/usage.ts';
 import { waitFor } from '../harness/wait.ts';
 import { environmentOf, productRoles } from './roles.ts';
 
-/** The product under test, as a user runs it, on ports and in a folder of its own. */
+/** The product under test, as users run it, with its own ports and folder. */
 export interface Stack {
   /** Of an API. */
   readonly port: number;
-  /** Of every API, and of everything that answers agents. */
+  /** Of all APIs and gateways. */
   readonly apiPorts: readonly number[];
   readonly agentPorts: readonly number[];
   readonly dataDir: string;
@@ -21,16 +21,16 @@ export interface Stack {
   readonly startedAt: number;
   /** API, workers, Temporal and PostgreSQL, each with everything below it, and the supervisor. */
   readonly roles: readonly Role[];
-  /** Settings as the supervisor gave them to the API process. */
+  /** Settings that the supervisor passed to the API process. */
   environment(): Record<string, string>;
   /** Resolves when GET /readyz is 200 everywhere. */
   ready(): Promise<void>;
   stop(): Promise<void>;
-  /** Ends every process of it by SIGKILL at once. */
+  /** Kills all its processes at once. */
   kill(): Promise<void>;
 }
 
-/** What a supervisor was started as. */
+/** A started supervisor. */
 export interface Launched {
   child: ChildProcess;
   logFile: string;
@@ -39,7 +39,7 @@ export interface Launched {
 
 export const ADMIN = { email: 'bench@example.com', password: 'a-password-for-the-bench-1' } as const;
 
-/** Settings of every product that is measured: what is asked comes from one address and one person. */
+/** Settings of every measured product: all requests come from one address and one person. */
 export const COMMON_SETTINGS = {
   FLOTILLA_SIMULATED_COMPUTERS: '0',
   FLOTILLA_ADMIN_EMAIL: ADMIN.email,
@@ -52,7 +52,7 @@ const READY_LIMIT_MS = 120_000;
 
 /**
  * Starts the embedded stack without simulated computers.
- * @param dataDir - kept from an earlier start for a warm one
+ * @param dataDir - of an earlier start, for a warm one
  * @param env - further settings
  */
 export async function startStack(
@@ -88,7 +88,7 @@ export async function startStack(
   };
 }
 
-/** What is measured is read with rights that the product does not have: logs of statements, databases beside its own. */
+/** Grants the benchmark rights that the product lacks, to read statement logs and other databases. */
 export async function letMeasure(dataDir: string, supervisor: ChildProcess): Promise<void> {
   const url = environmentOf(supervisor)['FLOTILLA_DATABASE_URL']!;
   await asSuperuser(dataDir, url, `alter role ${new URL(url).username} superuser`);
@@ -113,7 +113,7 @@ export function launch(
   return { child, logFile, startedAt };
 }
 
-/** What every kind of product is operated by. */
+/** Operations that all kinds of products share. */
 export function operated({ child, startedAt }: Launched): Pick<Stack, 'startedAt' | 'environment' | 'stop' | 'kill'> {
   return {
     startedAt,
@@ -123,7 +123,7 @@ export function operated({ child, startedAt }: Launched): Pick<Stack, 'startedAt
   };
 }
 
-/** The supervisor first, which would start the others again. */
+/** The supervisor first, because it would restart the others. */
 async function killTree(child: ChildProcess): Promise<void> {
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const tree = treeOf(listProcesses(), child.pid!).map(({ pid }) => pid);
@@ -133,7 +133,7 @@ async function killTree(child: ChildProcess): Promise<void> {
   await waitFor('the end of killed processes', gone, { everyMs: 20, limitMs: 20_000 });
 }
 
-/** Waits until GET /readyz on a port is 200. @throws with the log when the supervisor has ended */
+/** Waits until GET /readyz on a port is 200. @throws with the log when the supervisor has exited */
 export async function serves({ child, logFile }: Launched, port: number, limitMs = READY_LIMIT_MS): Promise<void> {
   await waitFor(
     `GET /readyz on port ${port}`,

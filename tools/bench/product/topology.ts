@@ -8,15 +8,15 @@ import { COMMON_SETTINGS, type Launched, launch, letMeasure, operated, type Stac
 
 /** Of each kind. */
 const SERVERS = 2;
-/** How far the first ports of each kind lie from the first of all. */
+/** Offsets of the first ports of each kind. */
 const OFFSETS = { gateway: 10, temporal: 20, temporalUi: 21, database: 22, metrics: 23, temporalInternal: 40 } as const;
 const PORTS = 60;
-/** The official server is built at the first start of a machine, and its databases are made at every one. */
+/** The official server is built at a machine's first start; its databases are created at every start. */
 const READY_LIMIT_MS = 900_000;
 
 /**
- * Starts `npm run topology`: two APIs, two gateways, three workers and the official Temporal server on PostgreSQL, all on
- * this machine.
+ * Starts `npm run topology` on this machine: two APIs, two gateways, three workers and the official Temporal server on
+ * PostgreSQL.
  * @param env - further settings
  */
 export async function startTopology(
@@ -59,7 +59,7 @@ export async function startTopology(
     ...operated(launched),
     roles: productRoles(launched.child, PRODUCT_ROLES),
     async ready() {
-      // The ports answer before the build is current: until then no workflow runs.
+      // The ports respond before the build is current; until then no workflow runs.
       await announced(launched);
       for (const port of [...apiPorts, ...agentPorts]) await serves(launched, port);
       await letMeasure(join(dataDir, 'topology'), launched.child);
@@ -77,7 +77,7 @@ async function announced({ child, logFile }: Launched): Promise<void> {
   await waitFor('the topology', looked, { everyMs: 100, limitMs: READY_LIMIT_MS });
 }
 
-/** A block of free ports below the range that the system takes for outgoing connections. */
+/** A block of free ports below the range that the system uses for outgoing connections. */
 async function chooseFirstPort(): Promise<number> {
   for (;;) {
     const first = 20_000 + Math.floor(Math.random() * 140) * PORTS;

@@ -7,28 +7,28 @@ import { PRODUCT_ROLES } from '../product/roles.ts';
 import { createProfile, type UsgSetting, type Watched, watched } from './usg-setting.ts';
 
 const LIMIT_MS = 900_000;
-/** Profiles made at a time. */
+/** Profiles created at a time. */
 const PARALLEL = 8;
 const TRIED_PROFILES = 40;
-/** The schedules are to be there before: times of what that took the round before or is guessed to take, and beside it. */
+/** Schedules must exist in time: factors for the duration measured in the previous round, or guessed. */
 const MARGIN = { measured: 1.25, guessed: 2 };
 const AHEAD_MS = 15_000;
-/** A look whether the product is at rest, and what of a core it may use then. */
+/** Interval of the checks for an idle product. */
 const LOOK_MS = 2000;
 const AT_REST = 0.3;
-/** So long before the moment the measuring begins. */
+/** The measurement starts this long before the due time. */
 const EARLY_MS = 1500;
 
 export interface DueRound extends Watched {
   profiles: number;
-  /** How long after its date each run was started, in seconds. */
+  /** Delay of each run after its date, in seconds. */
   lateness: Latency;
   firstSeconds: number;
 }
 
 /**
- * Makes a round: many profiles due at one moment. They have no computers: what is measured is that each runs once, and
- * when. Each round makes profiles of its own; those of earlier rounds are due again a month later.
+ * Creates a round: many profiles due at one moment, without computers, to measure when each runs, and that it runs
+ * once. Each round creates new profiles; those of earlier rounds are due again a month later.
  */
 export function dueRounds(setting: UsgSetting, profiles: number): () => Promise<DueRound> {
   let round = 0;
@@ -52,7 +52,7 @@ export function dueRounds(setting: UsgSetting, profiles: number): () => Promise<
   };
 }
 
-/** What runs have begun goes on after the last of them was there: a workflow for each. */
+/** Waits for the workflows of the runs, which continue after the last run was created. */
 async function atRest({ roles }: UsgSetting): Promise<void> {
   const look = async () => {
     const { usage } = await measure(roles, () => sleep(LOOK_MS));
@@ -61,7 +61,7 @@ async function atRest({ roles }: UsgSetting): Promise<void> {
   await waitFor('the end of what the round before has begun', look, { everyMs: 0, limitMs: LIMIT_MS });
 }
 
-/** @returns how many milliseconds the making of so many profiles will take */
+/** @returns how many milliseconds the creation of so many profiles will take */
 async function tryCreating({ api }: UsgSetting, profiles: number): Promise<number> {
   const from = performance.now();
   await inParallel(TRIED_PROFILES, (n) =>

@@ -19,13 +19,13 @@ export interface GroupEnd {
   doneSeconds: number;
 }
 
-/** What a gateway writes at once, and the pause that keeps it at 2,000 results a second. */
+/** Size of a gateway's writes; the pause keeps it at 2,000 results a second. */
 const REPORT_BATCH = 200;
 const REPORT_EVERY_MS = 100;
 const LOOK_EVERY_MS = 100;
 const LIMIT_MS = 900_000;
 
-/** Approved computers that no agent speaks for. */
+/** Adds approved computers without agents. */
 export async function addSilentComputers(db: Database, account: string, count: number): Promise<number[]> {
   if (count <= 0) return [];
   const rows = await db.query<{ id: number }>(ADD, [account, count]);
@@ -51,7 +51,7 @@ export async function runBigGroup({ api, db, computerIds, agents }: BigAccount):
   }
 }
 
-/** Takes and answers the messages of computers without an agent, as their exchanges would. */
+/** Fetches and answers the messages of computers without an agent, as exchanges would. */
 async function reportSilently(db: Database, group: number, computers: readonly number[]): Promise<void> {
   const operations = await db.query<{ id: number }>(
     'select id from activity where parent_id = $1 and computer_id = any($2::int[]) order by id',
@@ -62,7 +62,7 @@ async function reportSilently(db: Database, group: number, computers: readonly n
     const batch = left.splice(0, REPORT_BATCH);
     const done = await db.query<{ id: number }>(REPORT, [batch]);
     const reported = new Set(done.map(({ id }) => id));
-    // Not queued yet: their lane was not opened.
+    // Not queued yet: their batch was not opened.
     left.push(...batch.filter((id) => !reported.has(id)));
     await sleep(REPORT_EVERY_MS);
   }

@@ -20,11 +20,10 @@ interface Times {
   accepted: number;
   /** Until the agent has fetched it and reported. */
   handedOut: number;
-  /** Until GET /activities/<id> says succeeded. */
+  /** Until GET /activities/<id> shows succeeded. */
   settled: number;
 }
 
-/** Everything a round needs. */
 export interface FairnessSetting {
   agentPort: number;
   small: SmallAccount;
@@ -40,14 +39,14 @@ export interface FairnessRound {
 }
 
 const ALONE = 20;
-/** So many at least, even if the group ends first. */
+/** Minimum number of actions, even if the group ends first. */
 const LEAST = 5;
 const AGENT_ASKS_EVERY_MS = 40;
 const LOOK_EVERY_MS = 20;
 const LIMIT_MS = 120_000;
 const SETTLE_MS = 3000;
 
-/** Single actions one after another with nothing else going on. */
+/** Single actions one after another on an otherwise idle product. */
 export function aloneRound(setting: FairnessSetting): Promise<FairnessRound> {
   return measured(setting, async (act) => {
     for (let i = 0; i < ALONE; i++) await act();
@@ -55,14 +54,14 @@ export function aloneRound(setting: FairnessSetting): Promise<FairnessRound> {
   });
 }
 
-/** The same from the moment a large group is ordered until it is done. */
+/** The same while a large group runs. */
 export function fanOutRound(setting: FairnessSetting): Promise<FairnessRound> {
   return measured(setting, async (act) => {
     let ended = false;
     const group = runBigGroup(setting.big).finally(() => {
       ended = true;
     });
-    // A failure is told once the actions under way have ended.
+    // A failure is reported once the actions in progress have ended.
     group.catch(() => undefined);
     for (let i = 0; i < LEAST || !ended; i++) await act();
     return group;

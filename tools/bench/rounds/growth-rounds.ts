@@ -7,7 +7,7 @@ import type { Ports } from '../load/load.contract.ts';
 import type { LoadClient } from '../load/load-client.ts';
 import type { Api } from '../product/api.ts';
 
-/** Everything a round needs; `computerIds` are of the agents of `load`. */
+/** `computerIds` are of the agents of `load`. */
 export interface GrowthSetting {
   api: Api;
   agentPorts: Ports;
@@ -31,7 +31,7 @@ const CONNECTIONS = 16;
 const SETTLE_MS = 2000;
 const LIMIT_MS = 1_800_000;
 
-/** Tables like those that operations and their messages are in, with the same indexes. */
+/** Tables like those of operations and their messages, with the same indexes. */
 export async function createBareTables(database: pg.Client): Promise<void> {
   for (const table of ['activity', 'agent_message'])
     await database.query(`create table bench_${table} (like ${table} including defaults including indexes)`);

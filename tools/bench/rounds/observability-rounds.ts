@@ -9,7 +9,7 @@ import { OWN_ROLES } from '../product/roles.ts';
 import type { Stack } from '../product/stack.ts';
 import { createBareTables, type GrowthRound, type GrowthSetting, growthRound } from './growth-rounds.ts';
 
-/** One product with agents of its own. */
+/** One product with its own agents. */
 export interface ObservedSide {
   stack: Stack;
   api: Api;
@@ -25,7 +25,7 @@ export interface ObservedRound {
 const CONNECTIONS = 16;
 const SCRAPE_EVERY_MS = 1000;
 const READINGS = 50;
-/** How far processes look for a free port for metrics. */
+/** How many ports processes try for metrics. */
 const METRICS_PORTS = 12;
 
 /** Enrols agents with a product. */
@@ -41,7 +41,7 @@ export async function prepareSide(context: BenchContext, stack: Stack, computers
   return { stack, api, ids, setting: { api, agentPorts: stack.agentPorts, database, load, roles } };
 }
 
-/** An action on all computers of one side, then requests; the other sides idle and are not foreign. */
+/** An action on all computers of one side, then requests; the other sides idle and do not count as foreign. */
 export async function observedRound(
   side: ObservedSide,
   all: readonly ObservedSide[],
@@ -60,7 +60,7 @@ export async function observedRound(
   return { group, requests: { count: result.requests, usage } };
 }
 
-/** Where every process of a product shows its metrics. @throws when none does */
+/** URLs of the metrics of every process of a product. @throws when there are none */
 async function metricsOf(stack: Stack): Promise<string[]> {
   const first = Number(stack.environment()['FLOTILLA_METRICS_PORT']);
   const urls: string[] = [];
@@ -72,7 +72,7 @@ async function metricsOf(stack: Stack): Promise<string[]> {
   return urls;
 }
 
-/** Processor time of one reading of the metrics of every process, in milliseconds, from many in a row. */
+/** CPU time of one scrape of every process, in milliseconds, averaged over many. */
 export async function readingCost({ stack }: ObservedSide): Promise<number> {
   const urls = await metricsOf(stack);
   const { usage } = await measure(stack.roles, async () => {
@@ -81,7 +81,7 @@ export async function readingCost({ stack }: ObservedSide): Promise<number> {
   return cpuMsOf(usage, OWN_ROLES) / READINGS;
 }
 
-/** Reads the metrics of every process of a product once a second until it is stopped. */
+/** Scrapes every process of a product once a second until stopped. */
 export async function startScraping(resources: Resources, stack: Stack): Promise<{ stop(): Promise<void> }> {
   const urls = await metricsOf(stack);
   let isStopping = false;

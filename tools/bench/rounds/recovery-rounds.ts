@@ -8,24 +8,23 @@ import { countsOf } from '../product/database.ts';
 import type { BenchFleet } from '../product/fleet.ts';
 import type { Stack } from '../product/stack.ts';
 
-/** Everything a round needs. */
 export interface RecoverySetting {
   api: Api;
-  /** Of the database, which is killed and started again. */
+  /** Of the database, which is killed and restarted. */
   url: string;
   fleet: BenchFleet;
   /** Computers of an action, and one beside them. */
   targets: readonly number[];
   spare: number;
   stack(): Stack;
-  /** Starts the stack again; resolves when GET /readyz is 200. */
+  /** Restarts the stack; resolves when GET /readyz is 200. */
   start(): Promise<void>;
 }
 
 /** Seconds from the start of the process. */
 interface Start {
   ready: number;
-  /** Until the API answered a POST with 2xx. */
+  /** Until the API responded to a POST with 2xx. */
   accepted: number;
 }
 
@@ -40,13 +39,13 @@ export interface RecoveryRound {
   usage: Usage;
 }
 
-/** How much of an action is done when everything is killed. */
+/** Completed share of an action when everything is killed. */
 const KILL_AT = 0.25;
 const SETTLE_MS = 2000;
 const LOOK_MS = 20;
 const LIMIT_MS = 600_000;
 
-/** An ordered restart, an action that nothing disturbs, and one in whose middle everything is killed. */
+/** An ordered restart, an undisturbed action, and one during which everything is killed. */
 export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryRound> {
   await setting.stack().stop();
   const ordered = await startAgain(setting);
@@ -65,7 +64,7 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
     ),
   );
   await setting.stack().kill();
-  // Measured from here on: what was killed took its account of processor time with it.
+  // Measured from here on: the CPU times of killed processes are lost.
   const everything: Role = { name: 'everything', roots: () => [process.pid] };
   const { result, usage } = await measure([everything], async () => {
     const killed = await startAgain(setting);
@@ -112,7 +111,7 @@ async function order({ api }: RecoverySetting, computerIds: readonly number[]): 
   return (await api.call<{ id: number }>('POST', '/snaps', body)).id;
 }
 
-/** With a connection of its own: the server behind it is killed and started again. */
+/** Uses a separate connection, because the server is killed and restarted. */
 async function asking<T>({ url }: RecoverySetting, work: (database: pg.Client) => Promise<T>): Promise<T> {
   const database = new pg.Client({ connectionString: url });
   database.on('error', () => {});

@@ -10,7 +10,6 @@ import type { Stack } from '../product/stack.ts';
 const REPORT_LIMIT_MS = 900_000;
 const SETTLE_MS = 1500;
 
-/** Everything a round needs. */
 export interface ReportSetting {
   stack: Stack;
   api: Api;
@@ -29,10 +28,10 @@ export interface SideRound {
   readSeconds: number;
 }
 
-/** Asks for a report until its file can be read, then reads it. */
+/** Requests a report until its file can be read, then reads it. */
 export async function productRound(setting: ReportSetting, detailed: boolean): Promise<SideRound> {
   const { api, database, profileId, days } = setting;
-  // Nothing of the runs has changed really: the report that is there is only not to be answered again.
+  // No real change of the runs; it only keeps the existing report from being served again.
   await database.query('update usg_run set changed_at = now() where profile_id = $1', [profileId]);
   await sleep(SETTLE_MS);
   const query = `start_date=${days.first}&end_date=${days.last}&detailed=${detailed}`;
@@ -57,13 +56,13 @@ export async function productRound(setting: ReportSetting, detailed: boolean): P
   return { seconds: result.seconds, bytes, usage, readSeconds: (performance.now() - from) / 1000 };
 }
 
-/** The report before this one is found no more; its space is given back so that rounds are alike. */
+/** Deletes unreachable earlier reports and reclaims their space, so that rounds are alike. */
 async function dropOldReports(database: pg.Client): Promise<void> {
   await database.query(`delete from stored_file where kind = 'report' and key is null`);
   await database.query('vacuum stored_file_chunk');
 }
 
-/** The same rows by COPY, in no order and read to nowhere. */
+/** The same rows by COPY, unordered and discarded. */
 export async function copyRound(setting: ReportSetting, detailed: boolean): Promise<SideRound> {
   await sleep(SETTLE_MS);
   const { result, usage } = await measure(setting.roles, async () => {
@@ -77,7 +76,7 @@ export async function copyRound(setting: ReportSetting, detailed: boolean): Prom
   return { ...result, usage, readSeconds: 0 };
 }
 
-/** Holds a report of one day to the rows by COPY in its order: the same lines, byte by byte. @returns lines compared */
+/** Compares a report of one day with the rows by COPY in its order, byte by byte. @returns number of compared lines */
 export async function compareDay(setting: ReportSetting, detailed: boolean): Promise<number> {
   const { api, database, profileId, days } = setting;
   const query = `start_date=${days.first}&detailed=${detailed}`;
@@ -108,7 +107,7 @@ async function headerOf(setting: ReportSetting, path: string): Promise<string> {
   return head.slice(0, head.indexOf('\n') + 1);
 }
 
-/** Rows by COPY end in a line feed alone. */
+/** COPY ends rows in a line feed alone. */
 function updateWithCrLf(hash: Hash, piece: Buffer): void {
   hash.update(piece.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
 }
@@ -130,7 +129,7 @@ async function readReport(
   return bytes;
 }
 
-/** Runs a COPY to standard output; the driver itself lets its pieces fall. */
+/** Runs a COPY to standard output; the driver itself drops its chunks. */
 async function copyOut(database: pg.Client, statement: string, onChunk: (piece: Buffer) => void): Promise<void> {
   const { connection } = database as unknown as { connection: NodeJS.EventEmitter };
   const listener = ({ chunk }: { chunk: Buffer }) => onChunk(chunk);
@@ -144,7 +143,7 @@ async function copyOut(database: pg.Client, statement: string, onChunk: (piece: 
 
 const TIME = `to_char(u.reported_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
-/** COPY takes no parameters; both are the benchmark's own. @param day - null: all, in no order */
+/** COPY takes no parameters; both come from the benchmark itself. @param day - null: all, unordered */
 function copyOf(profileId: number, detailed: boolean, day: string | null): string {
   const runs = `usg_run r join usg_audit u on u.run_id = r.id
     where r.profile_id = ${profileId} ${day === null ? '' : `and r.started_at::date = '${day}'`}`;

@@ -12,18 +12,17 @@ export interface Accepts {
   usage: Usage;
 }
 
-/** Enough for a p95 that is not the slowest alone. */
+/** Enough for a p95 that is not just the slowest. */
 export const ACCEPTS = 20;
 
-/** Workflows of the action before must have ended. */
+/** Workflows of the previous action must have ended. */
 const SETTLE_MS = 2500;
 const CANCELED_LIMIT_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
- * How long a client waits for the answer to an action on a group, while agents ping as they do by default. Each action
- * is for the day after and taken back before the next one.
- * @remarks The agents keep their default interval.
+ * Response times of an action on a group while agents ping at their default interval. Each action is scheduled for the
+ * next day and canceled before the next one.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function measureAccepts(setting: SnapsSetting, computerIds: readonly number[]): Promise<Accepts> {

@@ -14,7 +14,7 @@ export interface SizeResult {
   accepts: Accepts;
 }
 
-/** Who works for a no-op workflow; the product idles meanwhile but shares these two servers with it. */
+/** Processes that work for a no-op workflow; the idle product shares these two servers. */
 const NO_OP_ROLES = ['Temporal', 'PostgreSQL', 'no-op worker'];
 
 /** Adds the rows of one size. */

@@ -11,7 +11,7 @@ import type { Api } from '../product/api.ts';
 import { countsOf } from '../product/database.ts';
 import type { BenchFleet } from '../product/fleet.ts';
 
-/** Everything a round needs; the same for all rounds of one size. */
+/** The same for all rounds of one size. */
 export interface SnapsSetting {
   api: Api;
   port: number;
@@ -21,7 +21,7 @@ export interface SnapsSetting {
   load: LoadClient;
   fleets: readonly BenchFleet[];
   roles: readonly Role[];
-  /** Asked all the time while a group runs. */
+  /** Sent all the time while a group runs. */
   probe: RepeatRequest;
 }
 
@@ -33,7 +33,7 @@ export interface GroupRound {
   doneSeconds: number;
   /** GET /activities/<id> of the finished group. */
   readMs: number;
-  /** What a client of the API saw meanwhile. */
+  /** Measurements of an API client meanwhile. */
   probe: LoadResult;
   writes: { postgres: Writes; temporal: Writes };
   usage: Usage;
@@ -49,12 +49,12 @@ export interface NoOpRound {
 
 export const NO_OP_COUNT = 300;
 
-/** Open at a time; measured: fewer leave the cores idle between steps, more gain nothing. */
+/** Maximum open at a time; measured: fewer leave the cores idle between steps, more gain nothing. */
 const NO_OP_PARALLEL = 100;
 const PROBE_EVERY_MS = 50;
 const QUEUED_LIMIT_MS = 60_000;
 const DONE_LIMIT_MS = 300_000;
-/** The relay, agents and checkpoints of the round before must not be counted in the next one. */
+/** Keeps dispatcher, agents and checkpoints of one round out of the next one. */
 const SETTLE_MS = 1500;
 
 /** No-op workflows on the same server. */
@@ -67,7 +67,7 @@ export async function noOpRound(setting: SnapsSetting): Promise<NoOpRound> {
   return { kind: 'no-op', ...result, writes: difference(before, await setting.meter.read()), usage };
 }
 
-/** One POST /snaps, until every computer has reported; checks the rows and the execution logs of the agents afterwards. */
+/** One POST /snaps, until every computer has reported; then checks the rows and the agents' execution logs. */
 export async function groupRound(
   setting: SnapsSetting,
   computerIds: readonly number[],

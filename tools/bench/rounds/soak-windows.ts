@@ -5,7 +5,7 @@ import type { Api } from '../product/api.ts';
 
 /** A stretch of the soak. */
 export interface SoakWindow {
-  /** Since the beginning, at its end. */
+  /** From the start of the soak to the end of the window. */
   hours: number;
   latencyMs: Latency;
   tableBytes: number;
@@ -14,16 +14,16 @@ export interface SoakWindow {
 
 const GROUP_EVERY_MS = 10_000;
 
-/** How a value grows; percents of its mean. */
+/** Growth of a value, in percent of its mean. */
 export interface HourlyTrend {
   percent: number;
-  /** Standard error of it: a trend that is smaller may be chance. */
+  /** Standard error: a smaller trend may be chance. */
   error: number;
 }
 
 /**
- * How much a value grows in an hour by the straight line through all its points.
- * @throws {RangeError} when there are fewer than three points or not two different moments
+ * Hourly growth of a value by the least-squares line through all its points.
+ * @throws {RangeError} when there are fewer than three points or fewer than two different moments
  */
 export function hourlyTrend(points: ReadonlyArray<{ hours: number; value: number }>): HourlyTrend {
   const share = 100 / (sum(points.map(({ value }) => value)) / points.length);
@@ -31,7 +31,7 @@ export function hourlyTrend(points: ReadonlyArray<{ hours: number; value: number
   return { percent: linearSlope(line) * share, error: slopeError(line) * share };
 }
 
-/** Orders an action on all computers every ten seconds until it is stopped, which gives the ids of all. */
+/** Requests an action on all computers every ten seconds until stopped; `stop` returns all ids. */
 export function startGroups(api: Api, computerIds: readonly number[]): { stop(): Promise<number[]> } {
   const ordered: number[] = [];
   let isStopping = false;
@@ -44,7 +44,7 @@ export function startGroups(api: Api, computerIds: readonly number[]): { stop():
     }
   };
   const running = run();
-  // Told to whoever stops it.
+  // Reported by `stop`.
   running.catch(() => undefined);
   return {
     async stop() {

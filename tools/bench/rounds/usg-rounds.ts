@@ -11,11 +11,11 @@ export interface AuditRound extends Watched {
   doneSeconds: number;
   /** GET of the profile with its results. */
   readMs: number;
-  /** First read of the summary report that it names. */
+  /** First read of its summary report. */
   summaryMs: number;
 }
 
-/** One run of a profile, until every computer that audits has a result of every rule. */
+/** One run of a profile, until every auditing computer has a result of every rule. */
 export async function auditRound(setting: UsgSetting, profile: number): Promise<AuditRound> {
   const { result, ...measured } = await watched(setting, () => runAudits(setting, profile));
   const { rows } = await setting.database.query<{ reports: number; rules: number; reason: string | null }>(

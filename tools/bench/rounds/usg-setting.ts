@@ -12,9 +12,9 @@ import { pingSecondsFor, startFleet } from '../product/fleet.ts';
 import { startProduct } from '../product/product.ts';
 import type { Stack } from '../product/stack.ts';
 
-/** Rules of a report, as many as those of real benchmarks. */
+/** Rules of a report, as many as in real benchmarks. */
 export const RULES = 400;
-/** What the computers that are audited are told apart by: those that only exchange cannot audit. */
+/** Tag of audited computers: those that only exchange cannot audit. */
 export const AUDITED_TAG = 'audited';
 const EXCHANGING = 50;
 const PROBE_EVERY_MS = 100;
@@ -22,7 +22,6 @@ const SETTLE_MS = 1500;
 
 type Probe = Extract<LoadOrder, { kind: 'probe' | 'probe-exchange' }>;
 
-/** Everything a round needs. */
 export interface UsgSetting {
   stack: Stack;
   api: Api;
@@ -33,15 +32,15 @@ export interface UsgSetting {
   roles: readonly Role[];
 }
 
-/** What others saw of the server meanwhile. */
+/** Measurements of other clients meanwhile. */
 export interface Probed {
-  /** Of all agents in turn: one that pings so often would be refused. */
+  /** Over all agents in turn: a single one that pings so often would be rejected. */
   ping: LoadResult;
   exchange: LoadResult;
   api: LoadResult;
 }
 
-/** What a round took beside its time. */
+/** Usage and probes of a round. */
 export interface Watched {
   probed: Probed;
   writes: { postgres: Writes; temporal: Writes };
@@ -103,7 +102,7 @@ async function startProbes({ resources }: BenchContext, { apiPorts, agentPorts }
   };
 }
 
-/** Does `work` while agents and a client of the API are served, and measures all of it. */
+/** Runs `work` while agents and an API client are served, and measures all of it. */
 export async function watched<T>(setting: UsgSetting, work: () => Promise<T>): Promise<{ result: T } & Watched> {
   await sleep(SETTLE_MS);
   const before = await setting.meter.read();

@@ -37,7 +37,7 @@ export async function activities(context: BenchContext): Promise<Report> {
   return report(context, figures);
 }
 
-/** The access group with the most computers of those that have none below them. */
+/** The access group with the most computers among those without computers below them. */
 const RESTRICTED_GROUP = `select g.id, g.name from access_group g join computer c on c.access_group_id = g.id
   where g.account_id = $1 and not exists (select from access_group below where below.parent_id = g.id)
   group by g.id order by count(*) desc, g.id limit 1`;

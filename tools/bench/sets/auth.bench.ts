@@ -21,15 +21,15 @@ interface Round {
   perCore: number;
 }
 
-/** A request with a token and one without, and the same answers from bare Express. */
+/** A request with a token and one without, and the same responses from bare Express. */
 type Side = 'product' | 'bare' | 'open' | 'bareOpen';
 
 const CONNECTIONS = 16;
-/** Needs no token and no rows: what it costs beyond bare Express is what every request goes through. */
+/** Needs no token and no rows: its overhead over bare Express applies to every request. */
 const OPEN = '/login/methods';
 
 /**
- * An authenticated trivial GET of the product against the same answer of a bare Express server.
+ * A trivial authenticated GET of the product against the same response of a bare Express server.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function auth(context: BenchContext): Promise<Report> {

@@ -24,9 +24,9 @@ interface Round {
   perCore: number;
 }
 
-/** So many that none of them meets the limits for a single agent that misbehaves. */
+/** Enough that none exceeds the limits for a single misbehaving agent. */
 const AGENTS = 3000;
-/** Check-ins under way at once: those of a fleet come each on its own, and not in turn behind a few others. */
+/** Concurrent check-ins: those of a fleet arrive independently, not queued behind a few others. */
 const CONNECTIONS = 128;
 const FLUSH_LIMIT_MS = 90_000;
 const EXCHANGE_SECONDS = 900;
@@ -34,7 +34,7 @@ const EXCHANGE_SECONDS = 900;
 const FULL_CORE = 0.7;
 
 /**
- * Pings and empty exchanges against the least server that commits an UPDATE per check-in, on the same PostgreSQL.
+ * Pings and empty exchanges against a minimal server that commits an UPDATE per check-in, on the same PostgreSQL.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function checkIns(context: BenchContext): Promise<Report> {
@@ -70,7 +70,7 @@ export async function checkIns(context: BenchContext): Promise<Report> {
   return report(context, rounds);
 }
 
-/** The window lasts until the server has stored what it took: coalescing must not hide work behind its end. */
+/** The window lasts until the server has stored everything: coalescing must not hide work behind its end. */
 async function oneRound(
   roles: readonly Role[],
   counted: readonly string[],

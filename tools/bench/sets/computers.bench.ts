@@ -10,7 +10,7 @@ import { addCases, addGrowth, addWorst, wallRatios } from '../lists/list-report.
 
 const SIZES = [1000, 10_000, 100_000];
 
-/** Times of contact count back from here: nobody pings meanwhile, and computers must not fall silent one by one. */
+/** Contact times are based on this far ahead: without pings, computers must not become offline one by one. */
 const LASTS_MS = 3 * 3600_000;
 
 /**

@@ -34,8 +34,8 @@ const BARE_TABLE = `create table told
   (computer_id int not null, pid int not null, name text not null, state text not null, start_time bigint not null)`;
 
 /**
- * Full exchanges: 100 messages of 1 kB each, decoded, counted and stored row by row, against a bare server that parses as
- * much JSON and inserts as many rows in one statement.
+ * Full exchanges: 100 messages of 1 kB each, decoded, counted and stored row by row, against a bare server that parses
+ * as much JSON and inserts as many rows in one statement.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function exchanges(context: BenchContext): Promise<Report> {
@@ -104,7 +104,7 @@ async function oneRound(
   return { load, usage, cpuMsEach: cpuMsOf(usage, counted) / load.requests };
 }
 
-/** Every process that an agent told of has its row, with the name it has in a message of that length. */
+/** Every reported process has its row, with its name in a message of that length. */
 async function assertStored(database: pg.Client, ids: readonly number[]): Promise<void> {
   const { rows } = await database.query<{ computers: number; fewest: number; most: number; length: number }>(
     `select count(*)::int as computers, min(n)::int as fewest, max(n)::int as most, min(shortest)::int as length

@@ -22,7 +22,7 @@ import {
 } from '../rounds/fairness-rounds.ts';
 
 const GROUP = 100_000;
-/** Computers of the group with an agent that speaks the protocol; what the others would say is written for them. */
+/** Computers of the group with a real agent; reports of the others are written directly. */
 const MOST_AGENTS = 2000;
 /** Of every 25 simulated computers 20 take snaps. */
 const SNAPS_SHARE = 20 / 25;

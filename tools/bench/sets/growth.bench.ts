@@ -11,7 +11,7 @@ import { OWN_ROLES, PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 import { createBareTables, type GrowthRound, type GrowthSetting, growthRound } from '../rounds/growth-rounds.ts';
 
 const SIZES = [1000, 3000, 10_000];
-/** What no figure of a size is made from: caches fill and code is compiled. */
+/** Size of the dropped first group, which fills caches and compiles code. */
 const WARM_UP = 200;
 /** From this size on a round takes minutes. */
 const LARGE = 10_000;
@@ -25,7 +25,7 @@ interface SizeRounds {
 
 /**
  * How the cost of one action grows with its computers, from the smallest to the largest of several sizes: the slope
- * between the logarithms. All agents speak the protocol, exchange one after another on 16 connections and do nothing else.
+ * between the logarithms. All agents are real, exchange one after another on 16 connections and do nothing else.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function growth(context: BenchContext): Promise<Report> {

@@ -23,25 +23,25 @@ interface Round {
   done: number;
   cpuUsEach: number;
   perCore: number;
-  /** GET /person of somebody else meanwhile; null where it is what was measured. */
+  /** GET /person of another person meanwhile; null where that itself was measured. */
   bystander: LoadResult | null;
 }
 
 type Side = 'login' | 'argon2id' | 'person' | 'permitted' | 'open' | 'quiet';
 
-/** More than may hash at once, fewer than may wait: every login is answered. */
+/** More than may hash at once, fewer than may wait: every login succeeds. */
 const CONNECTIONS = 16;
 const BYSTANDER_EVERY_MS = 20;
 
 /**
- * Logins over bare password hashes; what a token costs on a trivial GET; what a storm of logins does to others.
+ * Logins over bare password hashes; the cost of a token on a trivial GET; the effect of many logins on others.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function login(context: BenchContext): Promise<Report> {
   const { options, resources } = context;
   const stack = await startProduct(context);
   const api = await logIn(stack);
-  // A login has the process read its own person anew, which is not what others wait for.
+  // A login makes the process reload its own person, which must not slow down the probe.
   const other = await logInAsAnother(stack);
   const file = fileURLToPath(new URL('../baselines/bare-argon2.ts', import.meta.url));
   const bare = await startChild(resources, file, [], { BENCH_PASSWORD: ADMIN.password });
@@ -126,7 +126,7 @@ function hashes(bare: ChildProcess, seconds: number): Promise<number> {
   });
 }
 
-/** Of one login in each round, beyond what idle processes and the others use meanwhile: the quiet round beside it has both. */
+/** CPU of one login per round, less the idle processes and the other clients, which the quiet round includes. */
 function loginCpuMs({ login, quiet }: Pick<Record<Side, Round[]>, 'login' | 'quiet'>, of: readonly string[]): number[] {
   return login.map(({ usage, done }, i) => {
     const idle = quiet[i]!.usage;

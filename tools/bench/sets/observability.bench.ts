@@ -22,15 +22,15 @@ import {
 } from '../rounds/observability-rounds.ts';
 
 const COMPUTERS = 500;
-/** Computers that a year of activities is made for. */
+/** Computers of the generated year of activities. */
 const GAUGED_COMPUTERS = 10_000;
 const READINGS = 20;
 /** How often the leading worker reads the figures of the fleet. */
 const READ_EVERY_MS = 10_000;
 
 /**
- * What traces and metrics cost: the same work on a product that records no traces, on one that sends all of them to a
- * collector, and on the first while its metrics are read every second; and the gauges of a fleet with a year of activities.
+ * The cost of traces and metrics: the same work on a product without traces, on one that sends all of them to a
+ * collector, and on the first with scrapes every second; and the gauges of a fleet with a year of activities.
  */
 export async function observability(context: BenchContext): Promise<Report> {
   const { options, resources } = context;
@@ -68,7 +68,7 @@ async function startCollector({ resources }: BenchContext): Promise<Record<strin
   return { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
 }
 
-/** Milliseconds of each reading of what the gauges show. */
+/** Milliseconds of each reading of the gauges. */
 async function readGauges({ options, progress }: BenchContext, { api, stack }: ObservedSide): Promise<number[]> {
   const url = stack.environment()['FLOTILLA_DATABASE_URL']!;
   const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'generator' });

@@ -16,8 +16,8 @@ const COMPUTERS = 1000;
 const SNAPS_SHARE = 20 / 25;
 
 /**
- * Every process of the embedded stack killed at once in the middle of an action on a whole fleet: how long until it
- * serves again, beside an ordered restart, and how fast the rest is worked off, beside an action that nothing disturbs.
+ * Kills every process of the embedded stack at once during an action on a whole fleet: time until it serves again,
+ * against an ordered restart, and the rate at which the rest is completed, against an undisturbed action.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function recovery(context: BenchContext): Promise<Report> {
@@ -61,7 +61,7 @@ export async function recovery(context: BenchContext): Promise<Report> {
   return report(context, rounds, pingSeconds);
 }
 
-/** Ports that the stack has at every start: its agents know them. */
+/** Ports of every start of the stack, because its agents know them. */
 async function samePorts(): Promise<Record<string, string>> {
   const names = ['PORT', 'DATABASE_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'METRICS_PORT'];
   const ports = await findFreePorts(names.length);

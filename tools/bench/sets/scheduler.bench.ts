@@ -9,9 +9,9 @@ import { PRODUCT_ROLES, type ProductRole, rolesIn } from '../product/roles.ts';
 import { type DueRound, dueRounds } from '../rounds/due-rounds.ts';
 import { prepareUsg } from '../rounds/usg-setting.ts';
 
-/** They take no part; gateway and API are asked meanwhile. */
+/** Not involved; gateway and API are probed meanwhile. */
 const COMPUTERS = 25;
-/** Rows that one claim of the bare scheduler takes. */
+/** Rows per claim of the bare scheduler. */
 const CLAIM = 100;
 /** From so many profiles on a round takes minutes. */
 const LARGE = 5000;
@@ -36,7 +36,7 @@ export async function scheduler(context: BenchContext): Promise<Report> {
   return report(context, due, claimSeconds);
 }
 
-/** The least scheduler: rows that are due are claimed in batches, each committed. @returns seconds */
+/** A minimal scheduler: due rows are claimed in batches, each committed. @returns seconds */
 async function bareClaim(database: pg.Client, count: number): Promise<number> {
   await database.query('drop table if exists bench_due');
   await database.query('create table bench_due (id int primary key, at timestamptz not null, claimed_at timestamptz)');

@@ -15,7 +15,7 @@ import { openDatabase } from '../product/database.ts';
 import { startProduct } from '../product/product.ts';
 import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 
-/** Both sides have so many under way. */
+/** Concurrency of both sides. */
 const PARALLEL = 100;
 const SETTLE_LIMIT_MS = 60_000;
 
@@ -24,7 +24,7 @@ type Side = 'single' | 'noOp' | 'bareGroup';
 interface Round {
   perSecond: number;
   cpuMsEach: number;
-  /** From POST until the agent had its report accepted. */
+  /** From POST until the agent's report was accepted. */
   reported: Latency | null;
   count: number;
   usage: Usage;
@@ -32,7 +32,8 @@ interface Round {
 
 /**
  * Actions on one computer each, from POST over the agent's own exchanges until their batches have closed, against bare
- * no-op workflows on the same Temporal server, and against a bare pair of group and batch, the lower bound for any action.
+ * no-op workflows on the same Temporal server, and against a bare pair of group and batch, the lower bound for any
+ * action.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function single(context: BenchContext): Promise<Report> {
@@ -96,7 +97,7 @@ async function lastActivity(database: pg.Client): Promise<number> {
   return rows[0]!.last;
 }
 
-/** Every group and operation made since has succeeded, each with one message sent once, and no batch is open. */
+/** Every group and operation created since has succeeded, each with one message sent once, and no batch is open. */
 async function settled(database: pg.Client, since: number, count: number): Promise<void> {
   const ended = async () => {
     const { rows } = await database.query<{ open: number }>(

@@ -21,7 +21,7 @@ import {
   type SnapsSetting,
 } from '../rounds/snaps-rounds.ts';
 
-/** Every 25 simulated computers hold 20 that take snaps; the others ping beside them. */
+/** Of every 25 simulated computers 20 take snaps; the others only ping. */
 const PATTERN = 25;
 const SNAPS_PER_PATTERN = 20;
 const GROUP_SIZES = [1000, 10_000];
@@ -63,7 +63,7 @@ function allRoles(stack: Stack, noOps: NoOps, load: LoadClient, fleets: readonly
   ];
 }
 
-/** Adds agents until there are `targets` that take snaps: smaller groups are measured without the idle rest of larger ones. */
+/** Adds agents until `targets` take snaps, so that smaller groups are measured without the idle rest of larger ones. */
 async function growFleet(
   context: BenchContext,
   stack: Stack,
@@ -75,7 +75,7 @@ async function growFleet(
   const present = (await api.computerIds()).length;
   const { pingSeconds = pingSecondsFor(computers) } = context.options;
   context.progress(`enrolling ${computers - present} simulated computers`);
-  // The rate of pings is that of the whole fleet: those who were alone before now ping less often.
+  // The ping rate is that of the whole fleet: the agents that were there before now ping less often.
   for (const fleet of fleets) await fleet.setPing(pingSeconds);
   fleets.push(
     await startFleet(context.resources, context.root, stack, {

@@ -20,16 +20,16 @@ const COMPUTERS = 500;
 /** Of every 25 simulated computers 20 take snaps. */
 const SNAPS_SHARE = 20 / 25;
 const WINDOWS = 24;
-/** With fewer of them the p99 of a window scattered by more than its trend may be. */
+/** With fewer requests, the p99 of a window scattered by more than the allowed trend. */
 const LIST_EVERY_MS = 25;
 /** Dropped while caches fill. */
 const WARM_UP_SHARE = 0.25;
-/** Below this length a trend is shown but not judged, because it would be extrapolated to an hour. */
+/** In shorter soaks a trend is shown but not judged, because it would be extrapolated to an hour. */
 const JUDGED_MINUTES = 30;
 const SETTLE_LIMIT_MS = 300_000;
 
 /**
- * Lists, check-ins and an action on all computers every ten seconds, for as long as is asked: whether memory, times and
+ * Lists, check-ins and an action on all computers every ten seconds, for the requested time: whether memory, times and
  * tables grow.
  * @see docs/reliability.md#the-benchmark-set
  */
@@ -76,7 +76,7 @@ export async function soak(context: BenchContext): Promise<Report> {
   return report(context, windows, ordered.length, await deadShare(database));
 }
 
-/** Tables with rows per computer: as many at the end as in the beginning. */
+/** Bytes of the tables with rows per computer, which must not grow. */
 async function sizeOfComputers(database: pg.Client): Promise<number> {
   const { rows } = await database.query<{ bytes: string }>(
     `select coalesce(sum(pg_total_relation_size(relid)), 0) as bytes from pg_stat_user_tables
@@ -112,7 +112,7 @@ function report({ options }: BenchContext, all: readonly SoakWindow[], groups: n
   const target: Target | undefined = options.minutes >= JUDGED_MINUTES ? TARGETS.soakPercent : undefined;
   const trend = (figure: string, of: (window: SoakWindow) => number) => {
     const { percent, error } = hourlyTrend(windows.map((window) => ({ hours: window.hours, value: of(window) })));
-    // A verdict on what scatters more than the target itself would be one by chance.
+    // A figure that scatters by more than the target gets no verdict.
     builder.row(figure, '%/h', [percent], target, error > TARGETS.soakPercent.first);
     builder.row(`${figure}, standard error`, '%/h', [error]);
   };

@@ -27,12 +27,12 @@ interface Round {
 
 /**
  * Cold and warm start of the whole embedded stack to the first POST that starts a workflow, against the sum of its
- * bare parts one after another.
+ * bare parts.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function startup(context: BenchContext): Promise<Report> {
   const rounds: Round[] = [];
-  // The first round fills the file cache of the machine and is dropped.
+  // The first round fills the file cache and is dropped.
   for (let round = 0; round <= context.options.rounds; round++) {
     context.progress(round === 0 ? 'warm-up' : `round ${round} of ${context.options.rounds}`);
     const result = await oneRound(context);
@@ -74,7 +74,7 @@ async function oneStart(context: BenchContext, dataDir: string, kind: 'cold' | '
   return { ready, firstWorkflow, stop };
 }
 
-/** The POST counts only if its workflow really ran: the agent gets the message. */
+/** The POST counts only if its workflow really ran and the agent gets the message. */
 async function delivered(
   api: Api,
   load: Awaited<ReturnType<typeof startLoad>>,

@@ -13,7 +13,8 @@ const DUE_PROFILES = 1000;
 const LARGE = 5000;
 
 /**
- * A profile that audits a whole fleet, and many profiles due at one moment, with a gateway that answers meanwhile.
+ * A profile that audits a whole fleet, and many profiles due at one moment, with a gateway that serves agents
+ * meanwhile.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function usg(context: BenchContext): Promise<Report> {
