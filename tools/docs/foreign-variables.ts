@@ -1,4 +1,4 @@
-/** An environment variable that is no setting of the application. */
+/** An environment variable that is not a setting of the application. */
 export interface ForeignVariable {
   readonly name: string;
   readonly about: string;
@@ -48,7 +48,7 @@ export const TRACING_VARIABLES: readonly ForeignVariable[] = [
   { name: 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', about: 'Spans in one export.', default: '512' },
 ];
 
-/** What only docker-compose.yml reads. */
+/** Variables of docker-compose.yml only. */
 export const CONTAINER_VARIABLES: readonly ForeignVariable[] = [
   {
     name: 'FLOTILLA_IMAGE_TAG',

@@ -8,7 +8,7 @@ export interface ReadSource extends Source {
   isInCycle: boolean;
 }
 
-/** Every source file of the application and its tools, with what it imports, type-only imports included. */
+/** Every source file of the application and its tools with its imports, including type-only ones. */
 export async function readSources(
   folders = ['src', 'temporal', 'workflows', 'workers', 'tools'],
 ): Promise<ReadSource[]> {

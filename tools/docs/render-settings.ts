@@ -39,7 +39,7 @@ export function renderSettingTables(): string {
   return tables.map((lines) => lines.join('\n')).join('\n\n');
 }
 
-/** All of `.env.example`. */
+/** The contents of `.env.example`. */
 export function renderEnvExample(): string {
   const blocks = [
     ...sections.map(([title, settings]) => [
@@ -84,7 +84,7 @@ function comment(text: string): string[] {
   return lines;
 }
 
-/** Variables of OpenTelemetry without a value are commented out: empty ones are not absent everywhere. */
+/** OpenTelemetry variables without a value are commented out, because not every program treats empty as absent. */
 function assignment({ name, value }: ForeignVariable): string {
   return value === undefined && name.startsWith('OTEL_') ? `# ${name}=` : `${name}=${value ?? ''}`;
 }

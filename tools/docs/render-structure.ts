@@ -1,6 +1,6 @@
 import { AREAS, LAYERS } from './structure.ts';
 
-/** A file and the files of ours that it imports, as paths from the root. */
+/** A file and the project files that it imports, as paths from the root. */
 export interface Source {
   path: string;
   imports: readonly string[];
@@ -11,7 +11,7 @@ export function layerOf(path: string): string | undefined {
   return LAYERS.find((layer) => path.startsWith(`${layer.path}/`))?.path;
 }
 
-/** The section of the architecture page: both tables, and which layers of the application use which as a Mermaid graph. */
+/** The section of the architecture page: both tables, and a Mermaid graph of the layers' dependencies. */
 export function renderStructure(sources: readonly Source[]): string {
   return [
     '| Layer | Holds | May use |',

@@ -1,4 +1,4 @@
-/** Replaces what stands between the markers of a generated section. @throws when the page has no such section */
+/** Replaces the text between the markers of a generated section. @throws when the page has no such section */
 export function replaceSection(page: string, name: string, text: string): string {
   const [start, end] = [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`];
   const from = page.indexOf(start);

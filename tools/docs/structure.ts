@@ -1,17 +1,17 @@
-/** What a layer may use besides itself and the Node packages that its own rules allow. */
+/** A layer and what it may use, besides itself and the Node packages that its own rules allow. */
 export interface Layer {
   path: string;
-  /** What belongs there, for the architecture page. */
+  /** Its contents, for the architecture page. */
   holds: string;
   mayUse: readonly string[];
 }
 
-/** A subject that has the same name in every layer. */
+/** A subject with the same name in every layer. */
 export interface Area {
   name: string;
-  /** What belongs there, for the architecture page. */
+  /** Its contents, for the architecture page. */
   holds: string;
-  /** Areas of the same layer. Across layers the rule of the layers alone counts. */
+  /** Areas of the same layer; across layers only the rules of the layers apply. */
   mayUse: readonly string[];
 }
 
@@ -137,8 +137,8 @@ export const AREAS: readonly Area[] = [
   },
 ];
 
-/** Folders may hold so many files; a longer list hides a second subject. */
+/** Maximum number of files in a folder; a longer list hides a second subject. */
 export const MAX_FILES = 24;
 
-/** Folders that are lists of records by nature: nobody reads them as a whole. */
+/** Folders of records, exempt from the maximum because nobody reads them as a whole. */
 export const RECORDS = ['src/persistence/orm/migrations', 'test/replay/histories', 'docs/benchmarks'];

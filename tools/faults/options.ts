@@ -4,11 +4,11 @@ import { parseArgs } from 'node:util';
 export interface Options {
   seeds: readonly number[];
   computers: number;
-  /** Seeds that share one stack; a fresh one follows. */
+  /** Seeds that share one stack. */
   perStack: number;
   /** Runs the cases of the matrix in their long form instead of seeds. */
   rows: boolean;
-  /** Draw faults of these rows of the matrix alone. */
+  /** Draw faults only from these rows of the matrix. */
   onlyRows: readonly number[];
   help: boolean;
 }

@@ -5,7 +5,7 @@ import { hashPassword } from '../../src/services/identity/login/passwords.ts';
 
 export const PASSWORD = 'correct horse';
 
-/** Makes a further account with an administrator `<name>@fleet.example`. */
+/** Creates a further account with an administrator `<name>@fleet.example`. */
 export async function createAccount(db: Database, name: string) {
   const email = `${name}@fleet.example`;
   const passwordHash = await hashPassword(PASSWORD);
@@ -20,7 +20,7 @@ export async function createAccount(db: Database, name: string) {
   return { ...made!, email, password: PASSWORD };
 }
 
-/** Makes a member of an account with one role, optionally limited to access groups by giving it a role of its own. */
+/** Creates a member of an account with one role; with access groups, a new role limited to them. */
 export async function createMember(
   db: Database,
   member: { accountId: number; email: string; role: string; groups?: string[]; password?: string },
@@ -49,7 +49,7 @@ export async function createMember(
   return { personId, email, password };
 }
 
-/** Makes an access group below another. */
+/** Creates an access group below another. */
 export async function createGroup(db: Database, accountId: number, name: string, parent = 'global'): Promise<void> {
   await db.query(
     `insert into access_group (account_id, name, title, parent_id)

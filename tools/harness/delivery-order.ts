@@ -1,25 +1,25 @@
 import type { TestStack } from './stack.ts';
 
-/** What was carried out of each operation id and on which computer, as the agents wrote it down themselves. */
+/** Executions by operation id, from the agents' own logs. */
 export type Executions = ReadonlyMap<number, readonly { computerId: number | null }[]>;
 
-/** An operation as it was handed over to its computer for the first time. */
+/** The first delivery of an operation to its computer. */
 export interface Delivery {
   operation: number;
   computer: number;
-  /** Place among everything that the computer was sent. */
+  /** Position among all messages sent to the computer. */
   position: number;
   sentAtMs: number;
-  /** From when on it could be handed over, if that was when it was accepted; else null. */
+  /** Due time, if it is the time of acceptance; else null. */
   dueAtMs: number | null;
-  /** It was to follow an activity that did not succeed on its computer. */
+  /** It depended on an activity that did not succeed on its computer. */
   unmet: boolean;
 }
 
 /**
- * Everything that computers were given of the activities with a higher id.
- * @remarks Steps of chains and what needed approval are due by the clock of the process that let them go, which tests set
- * wrong: their moments cannot be compared with those of others.
+ * Reads all deliveries of activities with a higher id.
+ * @remarks Due times of chained and approved operations come from the clock of the releasing process, which tests
+ * shift: they cannot be compared with those of others.
  */
 export function readDeliveries(stack: TestStack, activity = 0): Promise<Delivery[]> {
   return stack.rows<Delivery & { [key: string]: unknown }>(
@@ -36,7 +36,7 @@ export function readDeliveries(stack: TestStack, activity = 0): Promise<Delivery
   );
 }
 
-/** Operations that were handed over although an earlier one of their computer was due, or what they were to follow failed. */
+/** Operations delivered although an earlier one of their computer was due, or although their predecessor failed. */
 export function outOfOrder(deliveries: readonly Delivery[]): string[] {
   const unmet = deliveries.filter((delivery) => delivery.unmet);
   const passing = [...Map.groupBy(deliveries, ({ computer }) => computer).values()].flatMap((own) =>
@@ -59,8 +59,8 @@ export function outOfOrder(deliveries: readonly Delivery[]): string[] {
 }
 
 /**
- * Operations that computers carried out in another order than they got them, by the agents' own execution logs.
- * @param except - computers whose agents may have carried something out twice or on two machines
+ * Operations that computers ran in another order than they received them, by the agents' own execution logs.
+ * @param except - computers whose agents may have run something twice or on two machines
  */
 export function ranOutOfOrder(
   deliveries: readonly Delivery[],

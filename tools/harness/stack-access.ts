@@ -7,7 +7,7 @@ import type { TemporalTlsSettings } from '../../src/process/config.ts';
 import { openStateFile } from '../simulator/state-file.ts';
 import { certificatesIn, SERVER_NAME } from '../temporal-server/certificates.ts';
 
-/** How the owner of a stack reaches its Temporal server. @param dataDir - of the stack; `topology` below it for that one */
+/** TLS settings of a stack's owner for its Temporal server. @param dataDir - of the stack, or `topology` below it */
 export function stackTls(dataDir: string): TemporalTlsSettings {
   const { ca, client } = certificatesIn(join(dataDir, 'temporal', 'tls'));
   return {
@@ -38,7 +38,7 @@ export async function asSuperuser(dataDir: string, databaseUrl: string, statemen
 }
 
 /**
- * The secure ids of a stack's simulated computers, of which the server keeps only digests. Read from a copy, because
+ * The secure ids of a stack's simulated computers, of which the server stores only digests. Reads a copy, because
  * opening the state of a fleet rewrites it.
  */
 export async function readAgentIdentities(dataDir: string): Promise<string[]> {

@@ -28,7 +28,7 @@ export interface Answer<T> {
   text: string;
 }
 
-/** Another status than the one asked for. */
+/** The response has an unexpected status. */
 export class UnexpectedAnswer extends Error {
   readonly status: number;
 
@@ -39,7 +39,7 @@ export class UnexpectedAnswer extends Error {
   }
 }
 
-/** A client of the REST API as a script of an administrator would be: one token, plain JSON. */
+/** A client of the REST API like an administrator's script: one token, plain JSON. */
 export class ApiClient {
   readonly #base: string;
   #token: string | null;
@@ -70,7 +70,7 @@ export class ApiClient {
     return this.#expect<T>('POST', path, body);
   }
 
-  /** One request whatever the answer. @throws when the connection breaks or nothing comes within 20 s */
+  /** Sends one request and returns any response. @throws when the connection breaks, or without a response for 20 s */
   async request<T = unknown>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
     const response = await fetch(`${this.#base}${path}`, {
       method,
@@ -86,7 +86,7 @@ export class ApiClient {
     return { status: response.status, text, body: (json ? JSON.parse(text) : null) as T };
   }
 
-  /** Installs or otherwise acts on snaps; answers the id of the parent activity. */
+  /** Installs or otherwise acts on snaps. @returns the id of the parent activity */
   async actOnSnaps(computerIds: readonly number[], more: Record<string, unknown> = {}): Promise<number> {
     const body = { action: 'install', computer_ids: computerIds, snaps: [{ name: 'hello' }], ...more };
     return (await this.post<ActivityBody>('/snaps', body)).id;
@@ -96,7 +96,7 @@ export class ApiClient {
     return this.get<ActivityBody>(`/activities/${id}`);
   }
 
-  /** Ids of all computers of the account, in order, WSL instances included. */
+  /** Ids of all computers of the account, in order, including WSL instances. */
   async computerIds(): Promise<number[]> {
     const ids: number[] = [];
     for (;;) {
@@ -106,10 +106,7 @@ export class ApiClient {
     }
   }
 
-  /**
-   * Polls as a user does until the activity is in a final state. Broken connections and 5xx answers are waited out,
-   * so that it can be used across faults.
-   */
+  /** Polls until the activity is in a final state. Tolerates broken connections and 5xx, for use across faults. */
   async pollActivity(id: number, limitMs: number): Promise<ActivityBody> {
     const end = performance.now() + limitMs;
     for (let last = 'nothing answered'; ; ) {

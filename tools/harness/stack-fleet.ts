@@ -6,28 +6,27 @@ import { createFleet, type Fleet } from '../simulator/fleet.ts';
 import type { Executions } from './delivery-order.ts';
 import type { TestStack } from './stack.ts';
 
-/** Of the 25 computers of the fleet's pattern so many take snaps; the Windows hosts do not. */
+/** Share of the fleet's pattern of 25 computers that takes snaps; the Windows hosts do not. */
 const TAKE_SNAPS = 23 / 25;
 
 /**
- * Simulated computers in the test's own process: like real ones they live on whatever happens to the server. Their
- * identities and their execution log are kept in the stack's directory, so that a fleet can follow on another.
+ * Simulated computers in the test's own process: like real ones they outlive any fault of the server. The stack's
+ * directory holds their identities and execution log, so that one fleet can continue another.
  */
 export class FleetBeside {
   readonly #stack: TestStack;
   readonly #computers: number;
-  /** Of each fleet so far. */
   readonly #violations: Fleet['violations'][] = [];
   #fleet: Fleet;
 
-  /** @param takingSnaps - at least so many computers can install snaps */
+  /** @param takingSnaps - minimum number of computers that can install snaps */
   constructor(stack: TestStack, takingSnaps: number) {
     this.#stack = stack;
     this.#computers = Math.ceil(takingSnaps / TAKE_SNAPS) + 2;
     this.#fleet = this.#create({});
   }
 
-  /** Enrols all computers. Answers the ids of those that take snaps. */
+  /** Enrols all computers. @returns the ids of those that take snaps */
   async start(limitMs: number): Promise<number[]> {
     await this.#fleet.start();
     await this.#fleet.settled(limitMs);
@@ -35,7 +34,7 @@ export class FleetBeside {
     return able.map((computer) => computer.computerId).filter((id) => id !== null);
   }
 
-  /** Ends the fleet and goes on with the same computers under other shares of faults. */
+  /** Restarts the same computers with other shares of faults. */
   async restart(shares: Partial<FaultShares>): Promise<void> {
     await this.#fleet.stop();
     this.#fleet = this.#create(shares);
@@ -46,12 +45,12 @@ export class FleetBeside {
     await this.#fleet.stop();
   }
 
-  /** What the server did that no agent accepts, to this fleet and to those before it. */
+  /** Behaviour of the server that no agent accepts, towards this fleet and earlier ones. */
   get violations(): string[] {
     return this.#violations.flatMap((counts) => [...counts].map(([text, count]) => `${count} times: ${text}`));
   }
 
-  /** What the agents carried out so far, by operation. */
+  /** Executions so far, by operation. */
   executions(): Executions {
     return readExecutions(this.#executionLogFile);
   }
@@ -67,7 +66,7 @@ export class FleetBeside {
       logger: createLogger({ level: 'silent', role: 'fleet' }),
       stateFile: join(this.#stack.root, 'beside', 'fleet.jsonl'),
       executionLogFile: this.#executionLogFile,
-      // Long enough operations that a fault finds some before, some in and some behind theirs.
+      // Operations are long enough for faults to hit before, during and after them.
       times: { pingMs: 1500, urgentMs: 500, operationMs: 1500, retryMs: 500 },
       shares,
     });
@@ -76,7 +75,7 @@ export class FleetBeside {
   }
 }
 
-/** Reads an execution log into executions by operation. */
+/** Reads the executions of a log by operation. */
 export function readExecutions(executionLogFile: string): Executions {
   const executions = new Map<number, { computerId: number | null }[]>();
   for (const { operationId, computerId } of readExecutionLog(executionLogFile)) {

@@ -13,14 +13,14 @@ const LOG_TRANSITIONS = [
     when (old.status is distinct from new.status) execute function e2e_log_transition()`,
 ];
 
-/** From now on every change of a status is kept in a table of the test, written in the transaction that changes it. */
+/** Installs a trigger that records every change of a status in a table of the test, in the same transaction. */
 export async function logTransitions(stack: TestStack): Promise<void> {
   for (const statement of LOG_TRANSITIONS) await stack.rows(statement);
 }
 
-/** A query whose every row is a violation, told by its column `problem`. `$1` is the id of the group. */
+/** Queries whose rows are violations, described in the column `problem`. `$1` is the id of the group. */
 const RULES: readonly string[] = [
-  // I1: accepted ids = children rows = sum over states, on the parent and on its lanes.
+  // I1: accepted ids = children rows = sum over states, on the parent and on its batches.
   `select format('parent %s says children %s open %s succeeded %s failed %s canceled %s, its rows say %s, %s, %s, %s, %s',
       p.id, p.children_count, p.open_count, p.succeeded_count, p.failed_count, p.canceled_count,
       c.total, c.open, c.succeeded, c.failed, c.canceled) as problem
@@ -48,7 +48,7 @@ const RULES: readonly string[] = [
     group by t.activity_id having count(*) <> 1`,
 ];
 
-/** What must have drained once nothing is open any more. */
+/** Rows that must be gone once nothing is open. */
 const LEFTOVERS: readonly string[] = [
   `select format('operation %s is still %s', id, status) as problem
     from activity where (parent_id = $1 or id = $1) and status not in ('succeeded', 'failed', 'canceled')`,
@@ -69,9 +69,9 @@ function countsOf(condition: string): string {
 }
 
 /**
- * Looks for violations of the invariants on one finished group, each as a sentence; none is an empty list.
+ * Finds violations of the invariants on one finished group, each as a sentence.
  * @param executions - the agents' own count, over all operations
- * @remarks Order is judged over all operations, whatever their group.
+ * @remarks The order is checked over all operations, whatever their group.
  */
 export async function violationsOf(
   stack: TestStack,
@@ -89,7 +89,7 @@ export async function violationsOf(
 }
 
 /**
- * Waits until the group is done for good: no row open, queues empty, no workflow of it left open.
+ * Waits until the group is finished: no open rows, empty queues, no open workflow.
  * @throws naming what is left after the limit
  */
 export async function waitUntilDrained(stack: TestStack, group: number, limitMs: number): Promise<void> {
@@ -115,8 +115,8 @@ export async function openWorkflows(stack: TestStack): Promise<string[]> {
 }
 
 /**
- * Operations of a group that no agent has been given. Right after the answer to a cancel of the group none of them may
- * run any more, also those that the cancel missed.
+ * Operations of a group that no agent has received. Right after the response to a cancel of the group none of them may
+ * run any more, even if the cancel missed them.
  */
 export async function neverHandedOut(stack: TestStack, group: number): Promise<number[]> {
   const rows = await stack.rows<{ id: number }>(
@@ -144,7 +144,7 @@ async function compareComputers(stack: TestStack, group: number, computerIds: re
   ];
 }
 
-/** I3, from the agents' execution logs: an operation with a result ran once, on its computer; one that was withdrawn never. */
+/** I3, from the agents' logs: an operation with a result ran once, on its computer; a withdrawn one never ran. */
 async function compareExecutions(stack: TestStack, group: number, executions: Executions): Promise<string[]> {
   const rows = await stack.rows<{ id: number; computer_id: number; status: string; state: string }>(
     `select a.id, a.computer_id, a.status, m.state

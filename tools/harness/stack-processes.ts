@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isAlive, signalProcess, waitUntil } from '../stack/processes/processes.ts';
 
-/** The kinds of process that an embedded stack consists of. */
+/** The kinds of process of an embedded stack. */
 export const STACK_ROLES = [
   'supervisor',
   'api',
@@ -21,8 +21,8 @@ export interface StackProcess {
 }
 
 /**
- * Every running process of the stack on the data directory, its supervisor or not: those that name the directory in
- * their command line, environment or working directory. Reads /proc, so it also finds what a killed supervisor left.
+ * Every running process of the stack on the data directory, with or without a supervisor: those with the directory in
+ * their command line, environment or working directory. Reads /proc, so it also finds orphans of a killed supervisor.
  */
 export function processesOf(dataDir: string): StackProcess[] {
   return readdirSync('/proc').flatMap((entry) => {
@@ -45,25 +45,25 @@ export function processesOfRole(dataDir: string, role: StackRole): StackProcess[
   return processesOf(dataDir).filter((p) => p.role === role);
 }
 
-/** Sends SIGKILL and waits until the processes have ended. Returns those that ran. */
+/** Sends SIGKILL and waits until the processes have exited. @returns those that ran */
 export async function killHard(processes: readonly StackProcess[]): Promise<number[]> {
   const hit = processes.filter((p) => signalProcess(p.pid, 'SIGKILL')).map((p) => p.pid);
   if (!(await waitUntil(() => !hit.some(isAlive), 10_000))) throw new Error(`still alive after SIGKILL: ${hit}`);
   return hit;
 }
 
-/** Kills everything on the data directory, including what is started meanwhile. For cleaning up. */
+/** Kills everything on the data directory, including processes started meanwhile. For cleaning up. */
 export async function killStack(dataDir: string): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     const left = processesOf(dataDir);
     if (left.length === 0) return;
-    // The supervisor first: it would start its children again.
+    // The supervisor first, because it would restart its children.
     for (const role of STACK_ROLES) for (const p of left) if (p.role === role) signalProcess(p.pid, 'SIGKILL');
     await waitUntil(() => !left.some((p) => isAlive(p.pid)), 1000);
   }
 }
 
-/** The value of a variable in the environment a process was started with; null when it has none. */
+/** The value of a variable in the environment a process was started with; null without one. */
 export function environmentOf(pid: number, name: string): string | null {
   const line = readProc(pid, 'environ')
     .split('\0')

@@ -19,7 +19,7 @@ export function spawnProgram(args: readonly string[], env: Record<string, string
   }
 }
 
-/** GET without keep-alive; status 0 when there was no answer. */
+/** GET without keep-alive; status 0 without a response. */
 export async function get(url: string): Promise<{ status: number; text: string }> {
   try {
     const response = await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(5000) });
@@ -29,7 +29,7 @@ export async function get(url: string): Promise<{ status: number; text: string }
   }
 }
 
-/** What a user's shell has, without this test run's own settings, but with those that name programs. */
+/** A user's environment: without this test run's own settings, but with those that name programs. */
 export function inheritedEnvironment(): Record<string, string> {
   const kept = ['FLOTILLA_TEMPORAL_SERVER_DIR'];
   const entries = Object.entries(process.env).filter(

@@ -36,17 +36,17 @@ export interface StackPorts {
 
 export interface StackRun {
   child: ChildProcess;
-  /** Resolves when the supervisor has ended. */
+  /** Resolves when the supervisor has exited. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
 /**
- * One embedded stack with its own directory, ports and settings, which can be started, killed and started again on the
- * same data. `dispose` removes everything, processes too; so does the end of the test process, and the next run removes
- * what a killed test process left.
+ * One embedded stack with its own directory, ports and settings, which can be started, killed and restarted on the same
+ * data. `dispose`, or the end of the test process, removes everything including processes; the next run removes what a
+ * killed test process left behind.
  */
 export class TestStack {
-  /** Data of the stack, and logs of what tests start beside it. */
+  /** Data of the stack, and logs of other programs that tests start. */
   readonly root: string;
   readonly dataDir: string;
   readonly ports: StackPorts;
@@ -81,8 +81,8 @@ export class TestStack {
   }
 
   /**
-   * Starts the stack and waits until `/readyz` answers 200 and it has said so.
-   * @throws with the end of the output when it ends before or is not ready in time
+   * Starts the stack and waits until `/readyz` returns 200 and the supervisor has announced it.
+   * @throws with the end of the output when it exits before or is not ready in time
    */
   async start(env: Record<string, string> = {}): Promise<void> {
     const before = this.#readyCount();
@@ -97,7 +97,7 @@ export class TestStack {
     if (ended) throw new Error(`the stack ended before it was ready:\n${this.output().slice(-4000)}`);
   }
 
-  /** Sends the supervisor a signal, or its whole process group as a terminal does, and waits for its end. */
+  /** Sends a signal to the supervisor, or to its whole process group as a terminal does, and waits for its exit. */
   async stop(
     signal: NodeJS.Signals = 'SIGTERM',
     group = false,
@@ -113,7 +113,7 @@ export class TestStack {
     return { ...end, ms: performance.now() - begin };
   }
 
-  /** What the stack wrote on standard output and standard error since its directory was made. */
+  /** Standard output and standard error of the stack since its directory was created. */
   output(): string {
     return readFileSync(this.outputFile, 'utf8');
   }
@@ -159,11 +159,11 @@ export class TestStack {
     return get(`${this.url}/readyz`);
   }
 
-  /** Rows straight from the database, over a pool that survives the server's restarts. */
+  /** Queries the database directly, over a pool that survives restarts of the server. */
   async rows<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
     this.#pool ??= openPool(this.databaseUrl());
     const pool = this.#pool;
-    // A connection that broke with the server is noticed by the first statement on it.
+    // The first statement on a connection notices that it broke with the server.
     const first = pool.query<T>(text, values).catch((error: Error) => {
       if (!error.message.startsWith('Connection terminated')) throw error;
       return pool.query<T>(text, values);
@@ -171,17 +171,17 @@ export class TestStack {
     return (await first).rows;
   }
 
-  /** Runs a statement that an operator may run and the stack's processes may not. */
+  /** Runs a statement as an operator, with rights that the stack's processes lack. */
   administer(statement: string): Promise<void> {
     return asSuperuser(this.dataDir, this.databaseUrl(), statement);
   }
 
-  /** The connection string that the stack's processes were given. */
+  /** The connection string of the stack's processes. */
   databaseUrl(): string {
     return this.#setting('FLOTILLA_DATABASE_URL');
   }
 
-  /** A client that decrypts what the stack's workers encrypt. */
+  /** A client that decrypts the payloads of the stack's workers. */
   async temporal(): Promise<TemporalClient['client']> {
     this.#temporal ??= await connectClient({
       temporalAddress: `127.0.0.1:${this.ports.temporal}`,
@@ -192,7 +192,7 @@ export class TestStack {
     return this.#temporal.client;
   }
 
-  /** Repeats a check until it answers true. A check that throws counts as false. @throws naming the wait after the limit */
+  /** Repeats a check until it returns true; an error counts as false. @throws naming the wait after the limit */
   async until(
     what: string,
     check: () => Promise<boolean> | boolean,
@@ -214,7 +214,7 @@ export class TestStack {
     throw new Error(`waited ${limitMs / 1000} s for ${what}${reason}\n${this.output().slice(-3000)}`);
   }
 
-  /** The environment of a process that belongs to this stack. */
+  /** The environment for a process of this stack. */
   environment(): Record<string, string> {
     return {
       ...inheritedEnvironment(),
@@ -228,12 +228,12 @@ export class TestStack {
     };
   }
 
-  /** How often it has announced that it is ready. */
+  /** How many times it has announced that it is ready. */
   #readyCount(): number {
     return existsSync(this.outputFile) ? this.output().split('Ctrl-C stops everything').length - 1 : 0;
   }
 
-  /** Ends every process below the stack's directory by force and removes the directory. */
+  /** Kills every process on the stack's directory and removes the directory. */
   async dispose(): Promise<void> {
     await this.#disconnect();
     searchStackLogs(this, this.#env);
@@ -242,7 +242,7 @@ export class TestStack {
     process.off('exit', this.#emergency);
   }
 
-  /** The stack generates secrets; its processes know them by their environment. */
+  /** Reads a setting from the environment of a stack's process, because the stack generates secrets. */
   #setting(name: string, fallback?: string): string {
     for (const p of this.processes()) {
       const value = p.role === 'worker' || p.role === 'api' ? environmentOf(p.pid, name) : null;
@@ -260,12 +260,12 @@ export class TestStack {
   }
 }
 
-/** A stack that is not started yet, on free ports and in a fresh temporary directory. */
+/** Creates a stack, not started yet, on free ports and in a fresh temporary directory. */
 export async function createStack(env: Record<string, string> = {}): Promise<TestStack> {
   return new TestStack(await newStackRoot(), await choosePorts(), env);
 }
 
-/** A fresh temporary directory for a stack; removes what killed test processes left. */
+/** A fresh temporary directory for a stack; removes what killed test processes left behind. */
 export async function newStackRoot(): Promise<string> {
   await removeLeftovers();
   const root = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));

@@ -37,7 +37,7 @@ export async function createTcpProxy(target: { host: string; port: number }) {
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    /** Ends every connection and refuses new ones. */
+    /** Closes every connection and rejects new ones. */
     async cut(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
@@ -45,7 +45,7 @@ export async function createTcpProxy(target: { host: string; port: number }) {
     },
     /** Listens again on the same port. */
     mend: () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve)),
-    /** Ends every connection and takes new ones: answers under way are lost. */
+    /** Closes every connection and accepts new ones: pending responses are lost. */
     drop(): void {
       for (const socket of sockets) socket.destroy();
     },
@@ -53,7 +53,7 @@ export async function createTcpProxy(target: { host: string; port: number }) {
     delay(ms: number): void {
       delayMs = ms;
     },
-    /** Holds all data back without closing connections; `thaw` lets it through. */
+    /** Holds all data back without closing connections, until `thaw`. */
     freeze(): void {
       frozen ??= Promise.withResolvers();
     },

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { createLogger, type Logger } from '../../src/process/logger.ts';
 
-/** Where the processes of a run leave what they log; set by the global setup, absent outside of runs. */
+/** Directory for the logs of a run; set by the global setup, absent outside of runs. */
 const DIRECTORY = 'FLOTILLA_TEST_LOGS';
-/** Passwords, keys and the like that tests use as values, beside what looks like a secret wherever it comes from. */
+/** Passwords, keys and the like that tests use, in addition to values that look like secrets. */
 export const KNOWN_SECRETS = [
   'correct horse',
   'Scenario-4711',
@@ -19,16 +19,13 @@ const PATTERNS: ReadonlyArray<readonly [string, RegExp]> = [
 
 let logger: Logger | null = null;
 
-/** Makes the directory for the logs of a run, known to every process that starts from now on. */
+/** Creates the directory for the logs of a run, and passes it on to every process started from now on. */
 export function collectLogs(directory: string): void {
   mkdirSync(directory, { recursive: true });
   process.env[DIRECTORY] = directory;
 }
 
-/**
- * Logger of applications inside tests: silent for the reader, yet everything down to `debug` is written into a file that
- * the end of the run searches for secrets.
- */
+/** Logs silently, down to `debug`, into a file that is searched for secrets at the end of the run. */
 export function testLogger(): Logger {
   const directory = process.env[DIRECTORY];
   if (!directory) return createLogger({ level: 'silent', role: 'test' });
@@ -36,7 +33,7 @@ export function testLogger(): Logger {
   return logger;
 }
 
-/** What of a text is a secret, by name. */
+/** The secrets in a text, by name. */
 export function secretsIn(text: string, known: readonly string[] = KNOWN_SECRETS): string[] {
   return [
     ...known.filter((value) => text.includes(value)).map((value) => `"${value.slice(0, 4)}..."`),
@@ -44,7 +41,7 @@ export function secretsIn(text: string, known: readonly string[] = KNOWN_SECRETS
   ];
 }
 
-/** Searches what the processes of a stack wrote, and leaves what it finds for the end of the run. */
+/** Searches the logs of a stack's processes and stores the findings for the end of the run. */
 export function searchStackLogs(
   stack: { root: string; dataDir: string; outputFile: string },
   settings: Readonly<Record<string, string>>,
@@ -52,7 +49,7 @@ export function searchStackLogs(
   const directory = process.env[DIRECTORY];
   if (!directory) return;
   const generated = readJson(join(stack.dataDir, 'secrets.json'));
-  // The password of the first administrator is shown once where none was given.
+  // The first administrator's password is shown once where none was given.
   const { unshownPassword: _, ...kept } = generated;
   const given = ['FLOTILLA_ADMIN_PASSWORD', 'FLOTILLA_JWT_SECRET', 'FLOTILLA_ENCRYPTION_KEYS'].map((n) => settings[n]);
   const known = [...KNOWN_SECRETS, ...Object.values(kept), ...given].filter((v) => typeof v === 'string' && v !== '');
@@ -69,7 +66,7 @@ function readJson(file: string): Record<string, unknown> {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {};
 }
 
-/** @throws when a log of the run shows a secret, with every line that does */
+/** @throws with every line of the run's logs that shows a secret */
 export function expectNoSecretLogged(directory: string): void {
   const names = existsSync(directory) ? readdirSync(directory) : [];
   const found = names.flatMap((name) => {

@@ -9,7 +9,7 @@ import type { StackSecrets } from './secrets.ts';
 import { StackError } from './stack-error.ts';
 import { localUrl } from './topology/roles.ts';
 
-/** A stack whose ports are free and whose secrets are read. */
+/** A stack whose ports are free and whose secrets are loaded. */
 export interface BringUp {
   context: ServiceContext;
   group: ServiceGroup;
@@ -19,7 +19,7 @@ export interface BringUp {
   databaseUrl: string;
   temporalAddress: string;
   certificates: Certificates | null;
-  /** The data directory is a restored copy: bring it in line with the agents before anything is served. */
+  /** The data directory is a restored copy: reconcile it with the agents before serving anything. */
   afterRestore: boolean;
 }
 
@@ -27,8 +27,8 @@ const BOOTSTRAP_LIMIT_MS = 30_000;
 const READY_REPORT_MS = 5000;
 
 /**
- * Starts every part as soon as its dependencies run. Resolves when an action would go through.
- * @throws {StackError} with the first reason why not
+ * Starts every part as soon as its dependencies run. Resolves when an action would succeed.
+ * @throws {StackError} with the first reason why it would not
  */
 export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null> {
   const { context, group, env } = plan;
@@ -60,7 +60,7 @@ function createProgress(report: (message: string) => void): (name: string) => vo
 
 async function startDatabase(plan: BringUp, reportRunning: (name: string) => void): Promise<FirstAdministrator | null> {
   const { context, group, secrets, databaseUrl } = plan;
-  // The ORM takes a while to load, which passes while PostgreSQL starts.
+  // The ORM loads while PostgreSQL starts.
   const loaded = loadPersistence();
   if (!context.config.databaseUrl) {
     await group.launch(postgresService(context, secrets));
@@ -92,7 +92,7 @@ async function startTemporal(plan: BringUp): Promise<void> {
   }
 }
 
-/** What `npm run after-restore` does for processes that are started one by one. */
+/** Does the same as `npm run after-restore`. */
 export async function repairRestored({
   context,
   group,

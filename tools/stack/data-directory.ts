@@ -11,7 +11,7 @@ import { StackError } from './stack-error.ts';
 export interface DataDirectory {
   root: string;
   secrets: string;
-  /** Which processes run now, for the next start should this one be killed. */
+  /** Currently running processes, for the next start in case this one is killed. */
   running: string;
   postgres: string;
   temporalDatabase: string;
@@ -25,8 +25,8 @@ export interface DataDirectory {
 }
 
 /**
- * Creates the data directory if it is missing and locks it for this process. The lock ends with the process, so a killed
- * stack never blocks the next one.
+ * Creates the data directory if it is missing and locks it for this process. The lock ends with the process, so a
+ * killed stack never blocks the next one.
  * @throws {StackError} when it cannot be created or written, or another stack uses it
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
@@ -57,7 +57,7 @@ async function makeDirectories(path: string): Promise<string> {
   try {
     const made = await mkdir(path, { recursive: true });
     const root = await realpath(path);
-    // PostgreSQL runs as another user when we are root and has to pass through; what is inside is closed by itself.
+    // As root, PostgreSQL runs as another user and has to pass through; the contents have their own permissions.
     if (made) await chmod(root, process.getuid?.() === 0 ? 0o711 : 0o700);
     for (const name of ['logs', 'temporal', 'fleet']) {
       await mkdir(join(root, name), { recursive: true, mode: 0o700 });

@@ -6,8 +6,8 @@ import { StackError } from './stack-error.ts';
 import { localUrl } from './topology/roles.ts';
 
 /**
- * `npm start`: the embedded stack, until a signal ends it. Exit code 0 after a signal, 1 when it cannot run.
- * `npm start -- --after-restore` first does to a data directory that was copied back what `npm run after-restore` does.
+ * `npm start`: the embedded stack, until a signal stops it. Exit code 0 after a signal, 1 when it cannot run. `npm
+ * start -- --after-restore` first does what `npm run after-restore` does, for a data directory that was copied back.
  */
 const STOP_BY_FORCE_MS = 15_000;
 const AFTER_RESTORE = '--after-restore';

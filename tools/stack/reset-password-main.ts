@@ -23,7 +23,7 @@ interface Arguments {
   keepAccessKeys: boolean;
 }
 
-/** @returns null where only help was asked for */
+/** @returns null when only help was requested */
 function readArguments(): Arguments | null {
   try {
     const options = {

@@ -25,7 +25,7 @@ const RENEW_DAYS = 90;
 export async function ensureCertificates(directory: string): Promise<Certificates> {
   const certificates = certificatesIn(directory);
   if (await areGood(certificates)) return certificates;
-  // Under another name first: a start that dies half way must leave none of them.
+  // Created under another name first: an interrupted start must leave none of them.
   const draft = `${directory}.new`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
@@ -89,7 +89,7 @@ function privatePem({ privateKey }: KeyPair): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
-/** An X.509 certificate of version 3 in PEM (RFC 5280), signed with ECDSA and SHA-256. Node can read certificates but not create them. */
+/** An X.509 v3 certificate in PEM (RFC 5280), signed with ECDSA and SHA-256; Node itself can only read them. */
 function certificate(of: {
   issuer: string;
   subject: string;

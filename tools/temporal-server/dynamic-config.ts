@@ -17,7 +17,7 @@ const LIMITS = {
 /** A value as the server reads it from YAML. */
 export type DynamicValue = number | boolean | Readonly<Record<string, number | string>>;
 
-/** Priorities and fair shares of a backlog, on every partition of a task queue. @see docs/architecture.md#priority-and-fairness */
+/** Priorities and fairness on every partition of a task queue. @see docs/architecture.md#priority-and-fairness */
 const FAIRNESS = {
   'matching.useNewMatcher': true,
   'matching.enableFairness': true,
@@ -33,5 +33,5 @@ export const LOCAL_DYNAMIC_CONFIG: Readonly<Record<string, DynamicValue>> = {
   'matching.numTaskqueueWritePartitions': 1,
 };
 
-/** Settings of a server on PostgreSQL that serves Flotilla alone; docker-compose.yml gives its server the same. */
+/** Settings of a dedicated server on PostgreSQL; docker-compose.yml uses the same. */
 export const SERVER_DYNAMIC_CONFIG: Readonly<Record<string, DynamicValue>> = { ...LIMITS, ...FAIRNESS };

@@ -27,7 +27,7 @@ export async function findOnPath(name: string, env: Record<string, string | unde
   return null;
 }
 
-/** A program in the cache, in a directory of its own with everything it needs. */
+/** A program in the cache, in its own directory with everything it needs. */
 export interface CachedProgram {
   /** Directory under the cache; has the version in its name. */
   directory: string;
@@ -45,8 +45,8 @@ export async function findInCache(cache: string, program: CachedProgram): Promis
 }
 
 /**
- * Creates a program and puts it into the cache atomically. Processes that need the same program at the same time wait for
- * the one that creates it.
+ * Creates a program and puts it into the cache atomically. Processes that need the same program at the same time wait
+ * for the one that creates it.
  * @param make - fills the empty directory with the program
  * @throws what `make` throws
  */

@@ -8,8 +8,8 @@ const LIMIT_MS = 10 * 60_000;
 const STALL_SECONDS = 20;
 
 /**
- * Lets the Temporal SDK download the test server that it knows and moves the program to `directory/file`. The SDK downloads in a
- * process of its own: it cannot be interrupted and may hang on networks that drop packets.
+ * Lets the Temporal SDK download the test server that it knows and moves the program to `directory/file`. The SDK
+ * downloads in a process of its own: it cannot be interrupted and may hang on networks that drop packets.
  * @throws when nothing arrives for 20 s, or the download fails
  */
 export async function downloadTestServer(directory: string, file: string, signal?: AbortSignal): Promise<void> {
@@ -23,7 +23,7 @@ export async function downloadTestServer(directory: string, file: string, signal
     () => null,
     (error: Error) => error,
   );
-  // The SDK may well have got the file and then have found that the server does not start within its 5 s.
+  // The SDK may have downloaded the file and only failed because the server did not start within its 5 s.
   const [name, ...others] = (await readdir(directory)).filter((entry) => !/\.(tmp|part|downloading)$/.test(entry));
   if (!name || others.length > 0) {
     for (const entry of await readdir(directory)) await rm(join(directory, entry), { recursive: true, force: true });

@@ -8,9 +8,9 @@ export interface PostgresStore {
   port: number;
   user: string;
   password: string;
-  /** Of workflows and task queues. */
+  /** For workflows and task queues. */
   database: string;
-  /** Of the index by which workflows are listed. */
+  /** For the index that lists workflows. */
   visibilityDatabase: string;
 }
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnLogged } from '../../src/process/logged-process.ts';
 import type { Certificates } from './certificates.ts';
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface ServerProcess {
   pid: number;
   /** Resolves with a short reason when the server has ended. */

@@ -1,11 +1,11 @@
 import type { FailPoint } from './points.ts';
 
-/** What happens to a process at a fail point; a code of PostgreSQL makes the server refuse the statement with it. */
+/** Effect on a process at a fail point; with a PostgreSQL error code the server rejects the statement. */
 export type Strike = { kill: true } | { blockMs: number } | { sqlState: string } | { dropConnection: true };
 
-/** A command of the driver to a process, one JSON line each; the process answers `ok`. */
+/** A command from the driver to a process, one JSON line each; the process replies `ok`. */
 export type FaultCommand =
-  /** Strikes once, when the point was passed `skip` times. */
+  /** Strikes once, after the point was passed `skip` times. */
   | { do: 'arm'; point: FailPoint; strike: Strike; skip: number }
   | { do: 'disarm' }
   /** Shifts the process's clock; 0 corrects it. */

@@ -1,22 +1,22 @@
 /**
- * Fail points between two durable steps, recognized by the statements that a process sends. The product contains no hooks:
- * tests inject the faults from outside.
+ * Fail points between two durable steps, recognized by the statements that a process sends. The product contains no
+ * hooks: tests inject the faults from outside.
  * @see docs/reliability.md#durable-steps
  */
 export const FAIL_POINTS = [
   /** S1: the transaction that accepts a request, before its commit. */
   'before-accept-commit',
-  /** S1 is durable; no answer yet, and no start. */
+  /** S1 is durable; no response and no start yet. */
   'after-accept-commit',
   /** A cancel, before and after its commit. */
   'before-cancel-commit',
   'after-cancel-commit',
-  /** S2: entries of the outbox are claimed, nothing is started. */
+  /** S2: outbox entries are claimed, nothing is started. */
   'before-start',
-  /** The server has started the workflows, the entries are still there. */
+  /** The server has started the workflows; the entries still exist. */
   'after-start',
   'after-outbox-commit',
-  /** The group's first step has read its batches. */
+  /** The group's first activity has read its batches. */
   'after-begin',
   /** S3: some statements of the chunk that queues messages are done. */
   'inside-open',
@@ -24,10 +24,10 @@ export const FAIL_POINTS = [
   /** S8: pending events are applied, before and after the commit. */
   'before-advance-commit',
   'after-advance-commit',
-  /** S9: how a group stands. */
+  /** S9: reading the state of a group. */
   'before-settle',
   'after-settle',
-  /** S7: what an agent sent, before it is stored, and stored without an answer. */
+  /** S7: an agent's messages, before they are stored, and stored without a response. */
   'before-exchange-store',
   'after-exchange-store',
   /** Pending events were read, and no workflow was woken. */
@@ -35,7 +35,7 @@ export const FAIL_POINTS = [
   /** A new computer. */
   'before-enrol-commit',
   'after-enrol-commit',
-  /** A profile's run, made for a schedule or a person. */
+  /** A profile's run, created for a schedule or a person. */
   'before-run-commit',
   'after-run-commit',
 ] as const;
@@ -47,11 +47,11 @@ export function processOf(point: FailPoint): 'api' | 'worker' {
   return /accept|cancel|exchange|enrol|run/.test(point) ? 'api' : 'worker';
 }
 
-/** What one connection did since `begin`; null outside a transaction. */
+/** Statements of one connection since `begin`; null outside a transaction. */
 export type Marks = Set<Mark> | null;
 type Mark = 'accept' | 'cancel' | 'outbox' | 'advance' | 'exchange' | 'enrol' | 'run';
 
-/** Points right before a statement is sent, and right after its answer came. */
+/** Points right before a statement is sent, and right after its result arrived. */
 export interface Passed {
   before: FailPoint | null;
   after: FailPoint | null;
@@ -87,10 +87,10 @@ const COMMITS: ReadonlyArray<readonly [Mark, Passed]> = [
   ['exchange', { before: 'before-exchange-store', after: 'after-exchange-store' }],
 ];
 
-/** These reads find nothing most of the time, and count only when they do. */
+/** These reads are usually empty, and count only when they find rows. */
 export const WITH_ROWS: ReadonlySet<FailPoint> = new Set(['before-start', 'before-nudge', 'inside-open']);
 
-/** Tracks the next statement of a connection. @returns the marks that hold from now on and what is passed on the way */
+/** Tracks the next statement of a connection. @returns its new marks and the passed points */
 export function follow(marks: Marks, text: string): { marks: Marks; passed: Passed | null } {
   const word = text.trimStart().slice(0, 9).toLowerCase();
   if (word.startsWith('begin') || word.startsWith('start tra')) return { marks: new Set(), passed: null };
@@ -102,7 +102,7 @@ export function follow(marks: Marks, text: string): { marks: Marks; passed: Pass
   for (const [mark, pattern] of MARKS) if (marks && pattern.test(text)) marks.add(mark);
   const single = SINGLE.find(([pattern]) => pattern.test(text));
   if (single) return { marks, passed: single[1] };
-  // One statement is all of a plain exchange.
+  // A plain exchange is a single statement.
   const stores = marks === null && /update agent\b/.test(text);
   return { marks, passed: stores ? { before: 'before-exchange-store', after: 'after-exchange-store' } : null };
 }

@@ -8,10 +8,10 @@ import { shiftClock } from './clock.ts';
 import { FAULT_DIRECTORY, FAULT_WIRES, type FaultCommand, type Strike } from './fault-commands.ts';
 import { type FailPoint, follow, type Marks, WITH_ROWS } from './points.ts';
 
-/** Preloaded by tests into the API and the worker: injects faults where the driver says. The product never loads it. */
+/** Preloaded by tests into the API and the worker to inject the driver's faults. The product never loads it. */
 type Role = 'api' | 'worker';
 type Armed = { point: FailPoint; strike: Strike; skip: number };
-/** A result of the driver, as far as it is looked at. */
+/** The inspected part of a driver's result. */
 type Result = { rowCount?: number | null } | undefined;
 type Callback = (error: Error | null, result?: Result) => void;
 type Client = pg.PoolClient & { connection?: { stream: { destroy(): void } } };
@@ -34,7 +34,7 @@ if (directory && role && isMainThread) {
   acceptCommands(directory, role);
 }
 
-/** Lets the process reach its servers through the driver's proxies. */
+/** Connects the process to its servers through the driver's proxies. */
 function useProxies(of: Role): void {
   for (const wire of (process.env[FAULT_WIRES] ?? '').split(',')) {
     const [, owner, server, port] = /^(\w+):(\w+)=(\d+)$/.exec(wire) ?? [];
@@ -75,7 +75,7 @@ function watchStatements(): void {
   } as typeof pg.Client.prototype.query;
 }
 
-/** Calls by callback or promise, as the caller does, and inspects the result before the caller. */
+/** Supports callbacks and promises, and inspects the result before the caller does. */
 function afterwards(args: unknown[], call: (args: unknown[]) => unknown, look: (result: Result) => void): unknown {
   const last = args.at(-1);
   if (typeof last === 'function') {
@@ -93,14 +93,14 @@ function afterwards(args: unknown[], call: (args: unknown[]) => unknown, look: (
   });
 }
 
-/** The same call with a statement that the server refuses. */
+/** The same call with a statement that the server rejects. */
 function refusing(args: unknown[], sqlState: string): unknown[] {
   const text = `do $$ begin raise exception 'made by a test' using errcode = '${sqlState}'; end $$`;
   const last = args.at(-1);
   return typeof last === 'function' ? [text, last] : [text];
 }
 
-/** @returns the code with which the statement is to be refused, if any */
+/** @returns the error code for rejecting the statement, if any */
 function pass(point: FailPoint, client: Client): string | null {
   const order = armed.find((candidate) => candidate.point === point);
   if (!order) return null;
@@ -114,7 +114,7 @@ function pass(point: FailPoint, client: Client): string | null {
   return 'sqlState' in strike ? strike.sqlState : null;
 }
 
-/** The driver counts which points were really reached. */
+/** Reports a point to the driver, which counts those that were reached. */
 function report(point: FailPoint): void {
   appendFileSync(join(directory ?? '', 'struck.log'), `${role} ${point}\n`);
 }

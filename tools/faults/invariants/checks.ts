@@ -6,7 +6,7 @@ import { type Acknowledged, type ActivityFact, type Counts, type Facts, FINAL } 
 export const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8'] as const;
 export type Invariant = (typeof INVARIANTS)[number];
 
-/** Looks for violations, each as a sentence; none is an empty list. */
+/** Finds violations, each as a sentence. */
 export type Check = (facts: Facts) => string[];
 
 export const CHECKS: Readonly<Record<Invariant, Check>> = {
@@ -25,7 +25,7 @@ export function violationsIn(facts: Facts): { invariant: Invariant; text: string
   return INVARIANTS.flatMap((invariant) => CHECKS[invariant](facts).map((text) => ({ invariant, text })));
 }
 
-/** I1: what was accepted = rows = sum over the states, on groups and on lanes; a group reads as its rows together. */
+/** I1: accepted = rows = sum over the states, for groups and batches; a group's state follows from its rows. */
 function conservation({ activities, lanes, acknowledged }: Facts): string[] {
   const byParent = Map.groupBy(activities, ({ parent }) => parent);
   const byLane = Map.groupBy(activities, ({ lane }) => lane);
@@ -59,7 +59,7 @@ function conservation({ activities, lanes, acknowledged }: Facts): string[] {
 }
 
 function compareCounts(what: string, said: Counts, rows: readonly ActivityFact[]): string[] {
-  // A report that the server makes is an activity without operations.
+  // A report by the server is an activity without operations.
   if (rows.length === 0) return [];
   const count = (status: string): number => rows.filter((row) => row.status === status).length;
   const real: Counts = {
@@ -83,7 +83,7 @@ function compareEnd({ id, status, delivered }: ActivityFact, rows: readonly Acti
   return [...found, `group ${id} says that ${delivered ? 'something' : 'nothing'} was delivered`];
 }
 
-/** I2: one terminal state, out of which only a cancel may go, once, by a result. */
+/** I2: one terminal state, which only a canceled operation may leave, once, by a result. */
 function oneTerminalState({ activities, transitions }: Facts): string[] {
   const found: string[] = [];
   const operations = new Set(activities.filter(({ computer }) => computer !== null).map(({ id }) => id));
@@ -101,7 +101,7 @@ function oneTerminalState({ activities, transitions }: Facts): string[] {
   return found;
 }
 
-/** I3: never twice, what succeeded once, what was withdrawn never; on the computer it was meant for. */
+/** I3: a success never runs twice, a withdrawn operation never runs; each runs on its own computer. */
 function oneExecution({ activities, executions, mayRepeat, cloned, protocolViolations }: Facts): string[] {
   const found = [...protocolViolations];
   for (const { id, computer, status, message } of activities) {
@@ -114,7 +114,7 @@ function oneExecution({ activities, executions, mayRepeat, cloned, protocolViola
       found.push(`operation ${id} (${status}, message ${message}) ran ${runs.length} times`);
     }
     for (const run of runs) {
-      // A copy may have been separated, with a computer id of its own, before it ran what it had received.
+      // A copy may have got its own computer id before it ran what it had received.
       if (run.computerId !== computer && !cloned.has(computer))
         found.push(`operation ${id} of computer ${computer} ran on ${run.computerId}`);
     }
@@ -122,7 +122,7 @@ function oneExecution({ activities, executions, mayRepeat, cloned, protocolViola
   return found;
 }
 
-/** I4: every open activity has its open workflow and the reverse; queues keep nothing that is finished. */
+/** I4: every open activity has its open workflow and vice versa; queues hold nothing that has finished. */
 function noOrphan({ activities, lanes, openWorkflows, leftovers }: Facts): string[] {
   const expected = new Set<string>();
   for (const { workflow, parent, counts } of lanes) {
@@ -141,7 +141,6 @@ function noOrphan({ activities, lanes, openWorkflows, leftovers }: Facts): strin
   ];
 }
 
-/** I5: whatever got a 2xx response exists. */
 function acknowledgedSurvives(facts: Facts): string[] {
   const byId = new Map(facts.activities.map((activity) => [activity.id, activity]));
   return facts.acknowledged.flatMap((fact) => lostOf(fact, facts, byId));
@@ -165,7 +164,7 @@ function lostOf(fact: Acknowledged, facts: Facts, byId: ReadonlyMap<number, Acti
   return removed.has(fact.computer) ? [] : [`computer ${fact.computer} is there though its removal was answered`];
 }
 
-/** What was approved went on from there: a later cancel finds that it has ended, and an earlier one was requested. */
+/** Approvals must take effect: a later cancel finds an ended activity, and an earlier one was requested. */
 function forgottenOf(approved: readonly number[], { activities, transitions, cancelTried }: Facts): string[] {
   const ids = new Set(approved);
   const isConcerned = ({ id, parent }: ActivityFact): boolean =>
@@ -179,7 +178,7 @@ function forgottenOf(approved: readonly number[], { activities, transitions, can
   });
 }
 
-/** I7: nothing of one account happens in another. */
+/** I7: no account affects another. */
 function noEffectAcross({ activities, executions, owners, intrusions }: Facts): string[] {
   const byId = new Map(activities.map((activity) => [activity.id, activity]));
   const found = [...intrusions];
@@ -201,7 +200,7 @@ function noEffectAcross({ activities, executions, owners, intrusions }: Facts): 
   return found;
 }
 
-/** I8: a computer gets its operations in the order of their acceptance, but for what was not due, and runs them so. */
+/** I8: a computer gets and runs its operations in the order of their acceptance, except those that were not due. */
 function acceptedOrder({ deliveries, executions, mayRepeat, cloned }: Facts): string[] {
   return [...outOfOrder(deliveries), ...ranOutOfOrder(deliveries, executions, new Set([...mayRepeat, ...cloned]))];
 }

@@ -2,7 +2,7 @@ import type { TestStack } from '../../harness/stack.ts';
 import { openWorkflows } from '../../harness/stack-invariants.ts';
 import type { ActivityFact, LaneFact, TransitionFact } from './facts.ts';
 
-/** Everything with a higher number belongs to what came after. */
+/** Rows with higher numbers were created later. */
 export interface Watermark {
   activity: number;
   transition: number;
@@ -16,7 +16,7 @@ export async function readWatermark(stack: TestStack): Promise<Watermark> {
   return row!;
 }
 
-/** Activities, lanes and changes of status after a watermark, straight from the database. */
+/** Activities, batches and changes of status after a watermark, directly from the database. */
 export async function readRows(
   stack: TestStack,
   { activity, transition }: Watermark,
@@ -44,7 +44,7 @@ type Row<T> = T & { [key: string]: unknown };
 const COUNTS = `json_build_object('children', a.children_count, 'open', a.open_count, 'succeeded', a.succeeded_count,
   'failed', a.failed_count, 'canceled', a.canceled_count) as counts`;
 
-/** Account and tags of every computer that is there, and those that were removed. */
+/** Account and tags of every computer, and the removed computers. */
 export async function readComputers(stack: TestStack) {
   const rows = await stack.rows<{ id: number; account: number; tags: string[] }>(
     'select id, account_id as account, tags from computer',
@@ -55,7 +55,7 @@ export async function readComputers(stack: TestStack) {
   };
 }
 
-/** What is under way anywhere: open lanes, rows of queues, open workflows. */
+/** All open work: open batches, rows of queues, open workflows. */
 export async function readPending(stack: TestStack, { activity }: Watermark): Promise<string[]> {
   const rows = await stack.rows<{ what: string }>(
     `select format('operation %s is %s', id, status) as what from activity

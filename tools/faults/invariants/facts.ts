@@ -31,14 +31,14 @@ export interface Counts {
   canceled: number;
 }
 
-/** One change of a status, as recorded by a trigger in its transaction. */
+/** One change of a status, recorded by a trigger in its transaction. */
 export interface TransitionFact {
   activity: number;
   from: string;
   to: string;
 }
 
-/** Something that a client got a 2xx for: it must exist. */
+/** An object for which a client got a 2xx response: it must exist. */
 export type Acknowledged =
   | { what: 'group'; account: number; id: number; computers: readonly number[] | null }
   | { what: 'tag'; tag: string; computers: readonly number[] }
@@ -46,34 +46,34 @@ export type Acknowledged =
   | { what: 'approval'; account: number; ids: readonly number[] }
   | { what: 'removed'; computer: number };
 
-/** All that the invariants are checked on, seen from outside the API: databases, agents, Temporal, files. */
+/** Input of the invariants, observed from outside the API: databases, agents, Temporal, files. */
 export interface Facts {
   activities: readonly ActivityFact[];
   lanes: readonly LaneFact[];
   transitions: readonly TransitionFact[];
-  /** What computers were given, and when. */
+  /** Messages that computers received, and when. */
   deliveries: readonly Delivery[];
-  /** What the agents carried out, by operation, from their own execution logs. */
+  /** Executions by operation, from the agents' own logs. */
   executions: Executions;
-  /** Account of each computer, also of those removed since. */
+  /** Account of each computer, including removed ones. */
   owners: ReadonlyMap<number, number>;
   tags: ReadonlyMap<number, readonly string[]>;
   removed: ReadonlySet<number>;
   openWorkflows: readonly string[];
-  /** Rows of queues between database, Temporal and agents that ought to be empty. */
+  /** Rows of queues between database, Temporal and agents that should be empty. */
   leftovers: readonly string[];
   acknowledged: readonly Acknowledged[];
-  /** Computers whose agent died right after its work: the one case in which an operation may run again. */
+  /** Computers whose agent died right after its work: the only case in which an operation may run again. */
   mayRepeat: ReadonlySet<number>;
-  /** Computers whose identity two machines had: either of them may carry out what is meant for it, each at most once. */
+  /** Computers whose identity two machines had: each may run an operation at most once. */
   cloned: ReadonlySet<number>;
-  /** Groups and operations that somebody asked to cancel, whatever was answered. */
+  /** Groups and operations for which a cancel was requested, whatever the response. */
   cancelTried: ReadonlySet<number>;
-  /** Where a secret was found in clear. */
+  /** Where a secret was found unencrypted. */
   secretsFound: readonly string[];
-  /** Requests for another account's objects that were not refused. */
+  /** Requests for another account's objects that were not rejected. */
   intrusions: readonly string[];
-  /** What the server did that no agent accepts. */
+  /** Behaviour of the server that no agent accepts. */
   protocolViolations: readonly string[];
 }
 

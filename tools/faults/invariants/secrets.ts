@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { TestStack } from '../../harness/stack.ts';
 
 const CHUNK_BYTES = 4 * 2 ** 20;
-/** How far each file was read; what is before does not change any more, but for the pages of Temporal's database. */
+/** Read offset of each file; earlier content never changes, except for the pages of Temporal's database. */
 const readTo = new Map<string, number>();
 
 /**
- * Looks for texts in everything that the stack writes outside PostgreSQL: logs, output and Temporal's database with
- * its log of changes. Files that only grow are read on from where the last look ended.
+ * Searches everything that the stack writes outside PostgreSQL for texts: logs, output and Temporal's database with its
+ * WAL. Continues growing files where the last search ended.
  * @see docs/reliability.md#secrets-permissions-histories
  */
 export async function findSecrets(stack: TestStack, texts: readonly string[]): Promise<string[]> {

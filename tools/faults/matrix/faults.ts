@@ -19,7 +19,7 @@ const killOf =
 
 const killEverything: Fault = ({ world }) => world.killEverything();
 
-/** Stops a process for a while, as a blocked event loop or a swapping machine would. */
+/** Pauses a process, like a blocked event loop or a swapping machine. */
 const stopOf =
   (...roles: readonly StackRole[]): Fault =>
   async ({ world }, random) => {
@@ -33,7 +33,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended in the meantime.
+    // It has exited in the meantime.
   }
 }
 
@@ -58,7 +58,7 @@ const cutOf =
     await wire.mend();
   };
 
-/** Every connection is lost at once, and new ones are taken: answers under way never come. */
+/** Drops every connection at once and accepts new ones: pending responses never arrive. */
 const dropOf =
   (names: readonly WireName[]): Fault =>
   async ({ world }, random) => {
@@ -92,14 +92,14 @@ const AGENTS: readonly WireName[] = ['agents'];
 
 const READ_ONLY = 'default_transaction_read_only';
 
-/** New transactions may not write; those under way go on. */
+/** New transactions are read-only; those in progress continue. */
 const readOnly: Fault = async ({ world }, random) => {
   await setServer(world, `alter system set ${READ_ONLY} = on`);
   await sleep(random.int(500, 3000));
   await setServer(world, `alter system reset ${READ_ONLY}`);
 };
 
-/** Another fault may have stopped the server just now. */
+/** Ignores a server that another fault has just stopped. */
 async function setServer(world: FaultWorld, statement: string): Promise<void> {
   const set = async (): Promise<boolean> => {
     await world.stack.administer(statement);
@@ -114,7 +114,7 @@ const exhaustedPool: Fault = async ({ world }, random) => {
   await world.processes.send(random.pick(['api', 'worker'] as const), order);
 };
 
-/** Another session locks what the product wants, in an order that must end in a deadlock or a wait. */
+/** Another session takes the product's locks in an order that leads to a deadlock or a wait. */
 const lostRaces: Fault = async (session, random) => {
   const strikes: Strike[] = ['40P01', '40001', '57014', '53100', '53300'].map((sqlState) => ({ sqlState }));
   for (let count = random.int(1, 3); count > 0; count -= 1) {
@@ -172,7 +172,7 @@ const absentAgents: Fault = async ({ world }, random) => {
   for (const agent of gone) if (agent) agent.options.offline = false;
 };
 
-/** Kinds of fault with the rows of the matrix that they belong to, and how often a seed draws them. */
+/** Kinds of fault with their rows of the matrix, and their weight in a seed. */
 export const FAULTS = {
   killApi: { rows: [1, 2], weight: 4, run: killOf('api') },
   killWorker: { rows: [3, 5, 6], weight: 4, run: killOf('worker') },
@@ -213,7 +213,7 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** Removes every fault that may still be active; the supervisor restarts what died. */
+/** Removes every fault that may still be active; the supervisor restarts dead processes. */
 export async function heal(world: FaultWorld): Promise<void> {
   for (const { pid } of world.stack.processes()) signal(pid, 'SIGCONT');
   for (const wire of Object.values(world.wires)) {

@@ -1,10 +1,10 @@
-/** A test that exists elsewhere, by its file and what its title contains. */
+/** An existing test, by its file and a part of its title. */
 export interface TestReference {
   file: string;
   title: string;
 }
 
-/** Where the tests of a row of the fault matrix are besides `test/faults/rows`, and what the row is about. */
+/** A row of the fault matrix: its subject and its tests besides `test/faults/rows`. */
 export interface MatrixRow {
   row: number;
   fault: string;

@@ -4,7 +4,7 @@ import { neverHandedOut } from '../../harness/stack-invariants.ts';
 import { createRandom } from '../../simulator/random.ts';
 import type { RowCase, Stage } from './case.ts';
 
-/** Rows 14 to 18 and 20: agents that lose answers, die, send twice, or are overtaken by a cancel. */
+/** Rows 14 to 18 and 20: agents that lose responses, die, send twice, or get a late cancel. */
 export const AGENTS: readonly RowCase[] = [
   {
     row: 14,
@@ -136,7 +136,7 @@ export const AGENTS: readonly RowCase[] = [
       const random = createRandom(20, 'races');
       const unsent: number[] = [];
       const { facts } = await stage.sound(async (session) => {
-        // Sooner than any computer asks for work.
+        // Before any computer polls for work.
         unsent.push(...(await race(stage, session, 0)));
         for (let times = stage.isLong ? 20 : 4; times > 0; times -= 1) {
           unsent.push(...(await race(stage, session, random.int(0, 1500))));
@@ -170,7 +170,7 @@ export const AGENTS: readonly RowCase[] = [
   },
 ];
 
-/** @returns operations that no agent had been given when the cancel was answered */
+/** @returns operations that no agent had received when the cancel got its response */
 async function race(stage: Stage, session: Parameters<Stage['install']>[0], afterMs: number): Promise<number[]> {
   const group = await stage.mustInstall(session);
   await sleep(afterMs);

@@ -5,20 +5,20 @@ import { type Observation, observe } from '../run/seed.ts';
 import { Session } from '../workload/session.ts';
 import type { FaultWorld } from '../world/world.ts';
 
-/** So late may work be under way after the return of a server. @see docs/reliability.md#temporal-is-unavailable */
+/** Maximum delay of work after a server is back. @see docs/reliability.md#temporal-is-unavailable */
 const LATENESS_MS = 30_000;
 
 /** A row of the fault matrix on a running stack. */
 export interface RowCase {
   row: number;
-  /** What must hold. */
+  /** The expected behaviour. */
   title: string;
-  /** Left out of the short form, which every test run has. */
+  /** Skipped in the short form, which is part of every test run. */
   longOnly?: boolean;
   run(stage: Stage): Promise<void>;
 }
 
-/** What the cases share: a world at rest and the checks. */
+/** Shared by the cases: an idle world and the checks. */
 export class Stage {
   readonly world: FaultWorld;
   /** The long form repeats more and waits longer. */
@@ -30,7 +30,7 @@ export class Stage {
     this.isLong = isLong;
   }
 
-  /** Does something, ends all faults, waits for rest and expects every invariant to hold. */
+  /** Runs `work`, ends all faults, waits until the world is idle and expects every invariant to hold. */
   async sound(work: (session: Session) => Promise<void>): Promise<Observation & { session: Session }> {
     this.#sessions += 1;
     const session = new Session(this.world, 900_000 + this.#sessions);
@@ -44,13 +44,13 @@ export class Stage {
     return this.world.main.computers.takingSnaps();
   }
 
-  /** Installs a snap everywhere or on some; answers the group, null when no 2xx came. */
+  /** Installs a snap on all or some computers. @returns the group, null without a 2xx response */
   install(session: Session, computers: readonly number[] = this.all): Promise<number | null> {
     const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };
     return session.act(this.world.main, '/snaps', body, computers);
   }
 
-  /** As {@link install}. @throws when it was not answered with 2xx */
+  /** As {@link install}. @throws without a 2xx response */
   async mustInstall(session: Session, computers?: readonly number[]): Promise<number> {
     const group = await this.install(session, computers);
     expect(group).not.toBeNull();
@@ -74,7 +74,7 @@ export class Stage {
     return this.world.processes.struck().filter((line) => line.endsWith(` ${point}`)).length;
   }
 
-  /** Ids of groups and single activities made after another one. */
+  /** Ids of groups and single activities created after another one. */
   async groupsAfter(id: number): Promise<number[]> {
     const rows = await this.world.stack.rows<{ id: number }>(
       'select id from activity where parent_id is null and id > $1 order by id',
@@ -88,7 +88,7 @@ export class Stage {
     return row!.id;
   }
 
-  /** How many operations of a group have each status. */
+  /** Number of a group's operations by status. */
   async statuses(group: number): Promise<Record<string, number>> {
     const rows = await this.world.stack.rows<{ status: string; n: number }>(
       'select status, count(*)::int as n from activity where parent_id = $1 group by status',
@@ -97,13 +97,13 @@ export class Stage {
     return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
   }
 
-  /** Waits until so many operations of a group have been handed out. */
+  /** Waits until so many operations of a group are delivered. */
   async waitUntilDelivered(group: number, count = 1): Promise<void> {
     const isThere = async (): Promise<boolean> => (await this.#delivered(group)) >= count;
     await this.world.stack.until('deliveries', isThere, { everyMs: 20 });
   }
 
-  /** Waits until operations of each group are handed out. @throws when it is too late for a server that has returned */
+  /** Waits until operations of each group are delivered. @throws when that takes too long after the server is back */
   async waitUntilUnderWay(groups: readonly number[]): Promise<void> {
     const are = async (): Promise<boolean> => {
       const delivered = await Promise.all(groups.map((group) => this.#delivered(group)));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { RowCase, Stage } from './case.ts';
 
-/** Rows 12, 13, 21: a database that refuses, is full or is fought over. */
+/** Rows 12, 13, 21: a database with rejected statements, a full disk or lock conflicts. */
 export const DATABASE: readonly RowCase[] = [
   {
     row: 12,
@@ -92,7 +92,7 @@ export const DATABASE: readonly RowCase[] = [
   },
 ];
 
-/** The server refuses each commit of an action once; a client sees one of the statuses, and all that is there runs. */
+/** Rejects each commit of an action once; a client gets an allowed status, and everything accepted runs. */
 async function refusedAt(stage: Stage, sqlState: string, allowed: readonly number[]): Promise<void> {
   const before = await stage.lastActivity();
   const { session } = await stage.sound(async (current) => {

@@ -4,7 +4,7 @@ import { openWorkflows } from '../../harness/stack-invariants.ts';
 import { FAIL_POINTS, processOf } from '../inside/points.ts';
 import type { RowCase, Stage } from './case.ts';
 
-/** Rows 1 to 10: processes and servers that end between two durable steps. */
+/** Rows 1 to 10: processes and servers that die between two durable steps. */
 export const DURABLE: readonly RowCase[] = [
   {
     row: 1,
@@ -145,7 +145,7 @@ export const DURABLE: readonly RowCase[] = [
   },
 ];
 
-/** Kills the worker at a point in the middle of an action on all computers; all of them succeed all the same. */
+/** Kills the worker at a point during an action on all computers; all must succeed. */
 async function killAt(stage: Stage, point: (typeof FAIL_POINTS)[number]): Promise<void> {
   const { session } = await stage.sound(async (current) => {
     const before = stage.strikes(point);
@@ -156,7 +156,7 @@ async function killAt(stage: Stage, point: (typeof FAIL_POINTS)[number]): Promis
   expect(await stage.statuses(session.groups[0]!)).toEqual({ succeeded: stage.all.length });
 }
 
-/** How many workflow executions an id ever had. */
+/** Number of workflow executions with an id. */
 async function runsOf(stage: Stage, workflowId: string): Promise<number> {
   const client = await stage.world.stack.temporal();
   return (await client.workflow.count(`WorkflowId = '${workflowId}'`)).count;

@@ -8,7 +8,7 @@ export const TIME: readonly RowCase[] = [
     (offsetMs): RowCase => ({
       row: 22,
       title: `a worker's clock that is off by ${offsetMs / 60_000} minutes over a slot makes one run of it`,
-      // By a clock that is behind, the slot is not there yet: the reconciler finds it afterwards.
+      // For a slow clock the slot is not due yet; the reconciler finds it later.
       longOnly: offsetMs < 0,
       async run(stage) {
         await stage.sound(async () => {
@@ -77,12 +77,12 @@ export const TIME: readonly RowCase[] = [
   },
 ];
 
-/** Waits for a moment by which this minute's run is made, and from which 210 seconds end well before another is due. */
+/** Waits until this minute's run exists and the next one is due in well over 210 seconds. */
 async function untilEarlyInMinute(): Promise<void> {
   while (new Date().getSeconds() < 5 || new Date().getSeconds() >= 10) await sleep(200);
 }
 
-/** Makes profiles that run once, all at one moment so many milliseconds from now. */
+/** Creates profiles that run once, all due in so many milliseconds. */
 async function dueTogether(stage: Stage, count: number, inMs: number): Promise<number[]> {
   const timestamp = new Date(Date.now() + inMs).toISOString();
   const profiles: number[] = [];

@@ -10,16 +10,16 @@ import { findFreePorts } from '../../stack/processes/ports.ts';
 import { signalProcess } from '../../stack/processes/processes.ts';
 import type { RowCase, Stage } from './case.ts';
 
-/** What the codec says of a key that it does not have. */
+/** The codec's message about an unknown key. */
 const UNREADABLE = 'which is not configured';
 const OTHER_KEY = `other:${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** Rows 24, 26 and 29: workers that cannot read, and processes that are told to end under load. */
+/** Rows 24, 26 and 29: workers that cannot decrypt, and processes that are stopped under load. */
 export const WORKERS: readonly RowCase[] = [
   {
     row: 24,
     title: 'a run whose input nobody can read is started anew, and all others go on',
-    // The reconciler gives it a minute.
+    // The reconciler waits for a minute.
     longOnly: true,
     async run(stage) {
       await stage.sound(async (session) => {
@@ -102,13 +102,13 @@ export const WORKERS: readonly RowCase[] = [
   },
 ];
 
-/** How a process reaches the Temporal server, for one beside it. */
+/** The TLS settings of a process, for another one. */
 function tlsOf(pid: number): Record<string, string> {
   const names = ['CA', 'CERT', 'KEY', 'SERVER_NAME'].map((name) => `FLOTILLA_TEMPORAL_TLS_${name}`);
   return Object.fromEntries(names.map((name) => [name, environmentOf(pid, name) ?? '']));
 }
 
-/** Starts a workflow under a key that no worker of the stack has. */
+/** Starts a workflow encrypted with a key that no worker of the stack has. */
 async function startUnreadable(stage: Stage, workflowId: string): Promise<void> {
   const { client, close } = await connectClient({
     temporalAddress: `127.0.0.1:${stage.world.stack.ports.temporal}`,

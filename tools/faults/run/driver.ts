@@ -6,7 +6,7 @@ import { type Outcome, runSeed } from './seed.ts';
 export interface DriverOptions {
   seeds: readonly number[];
   computers: number;
-  /** Seeds that share one stack; a failed one gets the next a fresh one in any case. */
+  /** Seeds that share one stack; after a failed seed, the next one always gets a new stack. */
   perStack: number;
   /** Rows of the matrix to draw faults from; empty means all. */
   onlyRows: readonly number[];
@@ -15,7 +15,7 @@ export interface DriverOptions {
   onWorld?: (world: FaultWorld | null) => void;
 }
 
-/** Runs seeds one after another, sharing stacks as long as nothing is wrong. */
+/** Runs seeds one after another, sharing stacks until one fails. */
 export async function runSeeds(options: DriverOptions): Promise<Outcome[]> {
   const { seeds, computers, perStack, onlyRows, onOutcome, onWorld } = options;
   const only = faultsOf(onlyRows);
@@ -46,7 +46,7 @@ export async function runSeeds(options: DriverOptions): Promise<Outcome[]> {
   }
 }
 
-/** A seed that cannot be brought to its end is a failed one. */
+/** A seed that cannot be completed has failed. */
 async function attempt(world: FaultWorld, seed: number, only: readonly FaultName[]): Promise<Outcome> {
   const plan = drawPlan(seed, only);
   const began = performance.now();

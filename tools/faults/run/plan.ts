@@ -2,20 +2,20 @@ import { createRandom, type Random } from '../../simulator/random.ts';
 import { FAULTS, type FaultName } from '../matrix/faults.ts';
 import { ACTIONS, type ActionName, FURTHER_ACTIONS, LATER_ACTIONS } from '../workload/actions.ts';
 
-/** One step of a seed: work or a fault, begun so long after the step before; some are not waited for. */
+/** One step of a seed, work or a fault, with its delay after the previous step; some are not awaited. */
 export type Step = { afterMs: number; waits: boolean; stream: string | number } & (
   | { act: ActionName }
   | { fault: FaultName }
 );
 
-/** What one seed does. Each step draws its details from a stream of its own. */
+/** The steps of one seed. Each step draws its details from its own random stream. */
 export interface Plan {
   seed: number;
   steps: readonly Step[];
 }
 
 /**
- * Draws what a seed does: a dozen pieces of work with one to three faults among them.
+ * Draws the steps of a seed: a dozen pieces of work with one to three faults among them.
  * @param only - faults to draw from; all by default
  */
 export function drawPlan(seed: number, only: readonly FaultName[] = names(FAULTS)): Plan {
@@ -31,7 +31,7 @@ export function drawPlan(seed: number, only: readonly FaultName[] = names(FAULTS
     waits: random.chance(0.6),
   }));
   const steps: ((typeof work)[number] | (typeof faults)[number])[] = [...work];
-  // Never before there is work to hit.
+  // Never before the first piece of work.
   for (const fault of faults) steps.splice(random.int(1, steps.length), 0, fault);
   const first = steps.map((step, stream) => ({ ...step, stream }));
   const further = withMoreWork(seed, first, 'further', FURTHER_ACTIONS);
@@ -54,7 +54,7 @@ function withMoreWork<T extends ActionName>(
   return all;
 }
 
-/** The stream of a step's own draws. */
+/** The random stream of a step. */
 export function streamOf(plan: Plan, step: Step): Random {
   return createRandom(plan.seed, 'step', step.stream);
 }

@@ -11,7 +11,7 @@ export function progressLine(outcome: Outcome, place: number, total: number): st
   return `[${place}/${total}] seed ${seed} ${verdict}: ${work}: ${steps.join(' ')}${lateness}`;
 }
 
-/** How to see a failed seed again. */
+/** The command that repeats a failed seed. */
 export function repeatLine(outcome: Outcome, computers: number): string {
   const texts = outcome.violations.slice(0, 20).map(({ invariant, text }) => `    ${invariant}: ${text}`);
   return [`  repeat: npm run faults -- --seed ${outcome.seed} --computers ${computers}`, ...texts].join('\n');
@@ -34,7 +34,6 @@ export function summarize(outcomes: readonly Outcome[]) {
   };
 }
 
-/** The summary as a text. */
 export function renderSummary(outcomes: readonly Outcome[]): string {
   const summary = summarize(outcomes);
   const table = (counts: Record<string, number>): string =>
@@ -62,7 +61,7 @@ export function writeReport(root: string, outcomes: readonly Outcome[], at: Date
   return path;
 }
 
-/** Keeps what the processes logged while a seed failed. @returns where */
+/** Keeps the logs of a failed seed. @returns where */
 export function keepLogs(root: string, { seed }: Outcome, dataDir: string): string {
   const directory = join(root, 'build', 'faults', `seed-${seed}`);
   cpSync(join(dataDir, 'logs'), directory, { recursive: true });

@@ -18,15 +18,15 @@ export interface Outcome {
   faults: FaultName[];
   acts: ActionName[];
   violations: { invariant: Invariant | 'answers' | 'driver'; text: string }[];
-  /** Operations of the seed, and how often agents carried one out. */
+  /** Operations of the seed, and how many times agents ran one. */
   operations: number;
   executions: number;
-  /** How often each status was answered; 0 is a broken connection. */
+  /** Number of responses by status; 0 is a broken connection. */
   answers: Record<number, number>;
   /** Fail points that struck. */
   struck: string[];
   ms: number;
-  /** From the end of all faults to rest; and what was under way when a minute of it was over. */
+  /** Time from the end of all faults to idle, and the work still open after a minute. */
   restMs: number;
   late: string[];
 }
@@ -102,9 +102,7 @@ async function finishEnrolments({ newcomers, removed }: Session): Promise<void> 
   }
 }
 
-/**
- * Cancels what is scheduled for much later, what nobody approved, and what a copy of a computer may have taken with it.
- */
+/** Cancels operations that are scheduled much later, unapproved, or possibly taken away by a copy of a computer. */
 async function cancelWaiting({ world, cloned }: Session, { activity }: Watermark): Promise<void> {
   const rows = await world.stack.rows<{ id: number; account: number }>(
     `select distinct coalesce(parent_id, id) as id, account_id as account from activity
@@ -113,14 +111,14 @@ async function cancelWaiting({ world, cloned }: Session, { activity }: Watermark
     [activity, [...cloned]],
   );
   for (const party of world.parties) {
-    // One by one: a refusal, as of what has ended meanwhile, is of all that are asked for together.
+    // One by one: a single rejected id, for example of an ended activity, rejects the whole request.
     for (const { id } of rows.filter(({ account }) => account === party.id)) {
       await retryUntilAnswered(() => party.api.request('POST', '/activities/cancel', { activity_ids: [id] }));
     }
   }
 }
 
-/** Requests right after the faults may still meet one of them, so they are repeated. */
+/** Repeats requests right after the faults, which may still meet one of them. */
 async function retryUntilAnswered(ask: () => Promise<{ status: number }>): Promise<void> {
   const until = performance.now() + STANDSTILL_MS;
   while (performance.now() < until) {
@@ -134,7 +132,7 @@ async function retryUntilAnswered(ask: () => Promise<{ status: number }>): Promi
 }
 
 export interface Rest {
-  /** What is still open when nothing has changed for long; empty when all is done. */
+  /** Work still open after a long time without changes. */
   pending: string[];
   late: string[];
   ms: number;
@@ -183,7 +181,7 @@ async function collect(session: Session, watermark: Watermark, pending: readonly
   };
 }
 
-/** One operation may have been carried out by a computer and by its copy. */
+/** A computer and its copy may both have run an operation. */
 function mergeExecutions(all: readonly Executions[]): Executions {
   const byId = Map.groupBy(
     all.flatMap((executions) => [...executions]),

@@ -14,7 +14,7 @@ const snaps: Action = async (session, random) => {
   await session.act(session.world.main, '/snaps', body, computers);
 };
 
-/** What is installed is removed again, on each computer as soon as it is there. */
+/** Removes what was installed, on each computer as soon as it is there. */
 const follow: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const body = { computer_ids: computers, snaps: [{ name: random.pick(SNAPS) }] };
@@ -62,7 +62,7 @@ const restart: Action = async (session, random) => {
 const compliance: Action = async (session, random) => {
   const { main, fixtures } = session.world;
   const profile = random.pick([fixtures.auditProfile, fixtures.fixProfile]);
-  // Refused while all its computers are busy with another run.
+  // Rejected while all its computers are busy with another run.
   await session.act(main, `/usg-profiles/${profile}:execute`, {}, null);
 };
 
@@ -98,7 +98,7 @@ async function cancel(session: Session, ids: readonly number[], account: number)
   if (done !== null) session.acknowledged.push({ what: 'cancel', account, ids });
 }
 
-/** One finished or running group again, or its inverse; refused when that is not possible. */
+/** Repeats or reverts a finished or running group; rejected when that is impossible. */
 const again: Action = async (session, random) => {
   const group = random.pick([...session.groups, 0]);
   if (group === 0) return;
@@ -135,7 +135,7 @@ const neighbour: Action = async (session, random) => {
   await session.act(party, '/snaps', body, computers);
 };
 
-/** The second account reaches for what is the first one's. */
+/** The second account tries to access objects of the first. */
 const intruder: Action = async (session, random) => {
   const { main, neighbour: other } = session.world;
   const computer = random.pick(main.computers.takingSnaps());
@@ -160,12 +160,12 @@ const enrol: Action = async (session, random) => {
   const name = `new-${seed}-${newcomers.length}-${random.hex(4)}`;
   const computers = world.newcomers(name, seed * 100 + newcomers.length + 1000, random.int(1, 3));
   newcomers.push(computers);
-  // It waits for the gateway, for as long as that is away.
+  // Waits until the gateway is available.
   void computers.fleet.start();
   await sleep(random.int(0, 500));
 };
 
-/** A computer that came in this seed goes away again. */
+/** Removes a computer that enrolled in this seed. */
 const remove: Action = async (session, random) => {
   const { world, newcomers, removed } = session;
   const computer = random.pick(newcomers.flatMap((computers) => computers.ids()));
@@ -175,7 +175,7 @@ const remove: Action = async (session, random) => {
   if (done !== null) session.acknowledged.push({ what: 'removed', computer });
 };
 
-/** What a seed draws from, with how often. */
+/** The actions a seed draws from, with their weights. */
 export const ACTIONS = {
   snaps: { weight: 8, run: snaps },
   delayedSnaps: { weight: 2, run: delayedSnaps },
@@ -195,14 +195,14 @@ export const ACTIONS = {
   remove: { weight: 1, run: remove },
 } as const satisfies Record<string, { weight: number; run: Action }>;
 
-/** What came later. It is drawn apart, so that a seed goes on drawing what it drew from the others. */
+/** Added later and drawn separately, so that older draws of a seed do not change. */
 export const FURTHER_ACTIONS = {
   clone: { weight: 1, run: clone },
   askFirst: { weight: 2, run: askFirst },
   approve: { weight: 3, run: approve },
 } as const satisfies Record<string, { weight: number; run: Action }>;
 
-/** What came after that, drawn apart for the same reason. */
+/** Added after those, and drawn separately for the same reason. */
 export const LATER_ACTIONS = {
   follow: { weight: 1, run: follow },
 } as const satisfies Record<string, { weight: number; run: Action }>;

@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 
-/** An administrator whose actions need somebody else's approval. */
+/** An administrator whose actions need another person's approval. */
 export const askFirst: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };
@@ -8,7 +8,7 @@ export const askFirst: Action = async (session, random) => {
   if (group !== null) session.unapproved.push(group);
 };
 
-/** A group as a whole, or some of its operations; refused where somebody was faster. */
+/** Approves a group or some of its operations; rejected where another approval came first. */
 export const approve: Action = async (session, random) => {
   const { main } = session.world;
   const group = random.pick([...session.unapproved, 0]);

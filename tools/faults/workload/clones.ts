@@ -4,8 +4,8 @@ import type { Action } from './action.ts';
 const SETTLED_MS = 20_000;
 
 /**
- * A new computer's disk is copied and both go on with one identity, while work is ordered for it. Which of the two is
- * handed an operation is chance; the other is told apart and enrols as a computer of its own.
+ * Copies a new computer's disk; both continue with one identity while operations are requested. Either of them may
+ * receive an operation; the other is detected as a copy and enrols as a new computer.
  */
 export const clone: Action = async (session, random) => {
   const { world, seed, newcomers, cloned } = session;
@@ -13,7 +13,7 @@ export const clone: Action = async (session, random) => {
   const original = world.newcomers(name, seed * 100 + newcomers.length + 1000, 1);
   newcomers.push(original);
   await original.fleet.start();
-  // It may not get through before the faults are over: then the copy is one that never had an identity.
+  // It may not succeed before the faults are over: then the copy never had an identity.
   await original.fleet.settled(SETTLED_MS).catch(() => undefined);
   if (random.chance(0.5)) await install(session, original.ids());
   await sleep(random.int(0, 400));

@@ -9,20 +9,20 @@ export class Session {
   readonly world: FaultWorld;
   readonly seed: number;
   readonly acknowledged: Acknowledged[] = [];
-  /** Groups of the main account that got a 2xx. */
+  /** Accepted groups of the main account. */
   readonly groups: number[] = [];
-  /** Those among them that waited for approval when they were made. */
+  /** Those that waited for approval when they were created. */
   readonly unapproved: number[] = [];
   /** Computers that enrolled during the seed. */
   readonly newcomers: Computers[] = [];
   readonly removed = new Set<number>();
   /** Computers whose identity two machines had. */
   readonly cloned = new Set<number>();
-  /** Groups and operations that somebody asked to cancel, whatever was answered. */
+  /** Groups and operations for which a cancel was requested, whatever the response. */
   readonly cancelTried = new Set<number>();
   readonly intrusions: string[] = [];
   readonly mayRepeat = new Set<number>();
-  /** How often each status was answered; 0 stands for a connection that was refused or broke. */
+  /** Number of responses by status; 0 is a rejected or broken connection. */
   readonly answers = new Map<number, number>();
   /** Responses that no fault explains. */
   readonly wrongAnswers: string[] = [];
@@ -32,7 +32,7 @@ export class Session {
     this.seed = seed;
   }
 
-  /** One request of a client that tries once. @returns null without a 2xx: nothing is known then */
+  /** One request without retries. @returns null without a 2xx response: its effect is unknown then */
   async request<T>(party: Party, method: string, path: string, body?: unknown): Promise<Answer<T> | null> {
     let answer: Answer<T>;
     try {

@@ -1,7 +1,7 @@
 import type { TestStack } from '../../harness/stack.ts';
 
 /**
- * Makes every action of a person wait for approval. The product has no such rule yet, so a trigger does it in the
+ * Makes every action of a person wait for approval. The product has no such rule yet, so a trigger sets it in the
  * transaction that creates the rows.
  */
 export async function requireApproval(stack: TestStack, personId: number): Promise<void> {

@@ -5,7 +5,7 @@ import type { Executions } from '../../harness/delivery-order.ts';
 import { readExecutions } from '../../harness/stack-fleet.ts';
 import { createFleet, type Fleet, type SimulatedComputer } from '../../simulator/fleet.ts';
 
-/** Quick enough that a seed takes seconds, slow enough that a fault finds operations before, in and behind theirs. */
+/** Fast enough for a seed of seconds, slow enough for faults to hit operations before, during and after execution. */
 const TIMES = {
   pingMs: 600,
   urgentMs: 150,
@@ -16,16 +16,16 @@ const TIMES = {
   rampMs: 500,
 };
 
-/** Computers of one account in the driver's own process: like real ones they live on whatever happens to the server. */
+/** Computers of one account in the driver's process: like real ones they outlive any fault of the server. */
 export interface Computers {
   readonly fleet: Fleet;
-  /** Ids under which the server knows them, in the order of the fleet. */
+  /** Their ids on the server, in the order of the fleet. */
   ids(): number[];
   /** Ids of those that take snaps. */
   takingSnaps(): number[];
   byId(id: number): SimulatedComputer | undefined;
   executions(): Executions;
-  /** The same computers, with all that they had when they last wrote it down, once more; nothing runs yet. */
+  /** A copy of the computers with their last saved state; not started yet. */
   copy(name: string): Computers;
   violations(): string[];
 }
@@ -39,7 +39,7 @@ export interface FleetPlace {
   computers: number;
 }
 
-/** Makes them; nothing runs before the fleet is started. */
+/** Creates the computers; nothing runs before the fleet is started. */
 export function createComputers(place: FleetPlace): Computers {
   const executionLogFile = join(place.directory, `${place.name}.execution-log.jsonl`);
   const stateFile = join(place.directory, `${place.name}.state.jsonl`);

@@ -7,13 +7,13 @@ import type { FaultCommand } from '../inside/fault-commands.ts';
 
 /** The processes of a stack that accept fault commands. */
 export interface FaultableProcesses {
-  /** Sends a command to every running process of the role. Returns how many accepted it. */
+  /** Sends a command to every running process of the role. @returns how many accepted it */
   send(role: 'api' | 'worker', command: FaultCommand): Promise<number>;
-  /** Points that struck since the world began, in order. */
+  /** Points that struck since the world started, in order. */
   struck(): string[];
 }
 
-/** @param directory - where the processes listen and write */
+/** @param directory - where the processes read commands and write */
 export function createFaultableProcesses(directory: string): FaultableProcesses {
   return {
     async send(role, command) {

@@ -32,7 +32,7 @@ export interface Party {
   computers: Computers;
 }
 
-/** One real stack with two accounts, into whose processes every fault of the matrix can be injected. */
+/** A real stack with two accounts, into whose processes every fault of the matrix can be injected. */
 export class FaultWorld {
   readonly stack: TestStack;
   readonly wires: Wires;
@@ -50,7 +50,7 @@ export class FaultWorld {
     this.processes = createFaultableProcesses(directory);
   }
 
-  /** Starts a stack, enrols the computers of both accounts and makes what the seeds share. */
+  /** Starts a stack, enrols the computers of both accounts and creates what the seeds share. */
   static async begin(computers: number, settings: Record<string, string> = {}): Promise<FaultWorld> {
     const root = await newStackRoot();
     const ports = await choosePorts();
@@ -106,7 +106,7 @@ export class FaultWorld {
     return [...Object.values(CANARIES), ...[...this.parties, this.trainee].map(({ api }) => api.token)];
   }
 
-  /** Computers that nothing is running on yet. */
+  /** Computers that are not running yet. */
   newcomers(name: string, seed: number, computers: number): Computers {
     return this.#computers(name, 'standalone', seed, computers);
   }

@@ -30,7 +30,7 @@ const REPEATABLE_TYPES: ReadonlySet<string> = new Set([
   'unknown-package-hashes',
 ]);
 
-/** Whether a message can be made again from the state of the machine. */
+/** Whether a message can be recreated from the state of the machine. */
 export function isRepeatable(message: BObject): boolean {
   const type = String(message['type']);
   return (

@@ -32,7 +32,7 @@ export interface SessionRecord {
   uuid: string | null;
 }
 
-/** When the next exchange follows; `retry` after a refused registration. */
+/** When the next exchange follows; `retry` after a rejected registration. */
 export type NextExchange = 'at once' | 'urgent' | 'regular' | 'retry';
 
 export class InvalidResponse extends Error {}

@@ -1,6 +1,6 @@
 import type { ReleaseName } from './releases.ts';
 
-/** Where the newest version of a package comes from. */
+/** Source of the newest version of a package. */
 export type Pocket = 'release' | 'updates' | 'security';
 
 /** Which machines have a package. */

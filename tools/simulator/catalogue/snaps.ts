@@ -63,7 +63,7 @@ const STORE: ReadonlyMap<string, StoreSnap> = new Map(
 const RISKS: Readonly<Record<string, number>> = { stable: 0, candidate: 2, beta: 5, edge: 17 };
 const WELL_FORMED = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
-/** Every well-formed name exists, so that tests can use any, except those that begin with `no-such`. */
+/** Every well-formed name exists, so that tests can use any, except names that start with `no-such`. */
 export function findSnap(name: string): StoreSnap | null {
   const known = STORE.get(name);
   if (known) return known;

@@ -3,7 +3,7 @@ import type { KernelFlavour, ReleaseName } from '../catalogue/releases.ts';
 export type Platform = 'metal' | 'kvm' | 'vmware' | 'aws' | 'azure' | 'gcp' | 'lxd' | 'laptop' | 'wsl';
 export type Kind = 'server' | 'desktop' | 'windows' | 'wsl';
 
-/** Full-disk encryption: on a TPM, on a TPM that refuses to give new keys, or the agent has no plug-in for it. */
+/** Full-disk encryption: on a TPM, on a TPM that fails to create new keys, or without a plug-in of the agent. */
 export type Encryption = 'tpm' | 'failing' | 'absent';
 
 /** The fixed part of one computer of the pattern; the seed determines the rest. */
@@ -14,7 +14,7 @@ export interface Role {
   /** Null on Windows. */
   release: ReleaseName | null;
   tags: readonly string[];
-  /** Which of the three available kernels is installed, 0 for the oldest. While a reboot is pending an older one runs. */
+  /** Which of three available kernels is installed, 0 for the oldest; an older one runs while a reboot is pending. */
   kernelStep: 0 | 1 | 2;
   rebootPending?: true;
   pro?: true;

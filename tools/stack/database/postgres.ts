@@ -10,7 +10,7 @@ import { StackError } from '../stack-error.ts';
 import { locatePostgres, type PostgresBinaries } from './postgres-binaries.ts';
 
 export interface PostgresOptions {
-  /** Directory of the cluster, made when absent. Its parent has to exist. */
+  /** Directory of the cluster, created if missing. Its parent has to exist. */
   dataDir: string;
   /** Listens on loopback only. */
   port: number;
@@ -117,7 +117,7 @@ async function makeCluster(binaries: PostgresBinaries, user: UnprivilegedUser | 
   if (await stat(dataDir).catch(() => null)) {
     throw new StackError(`${dataDir} exists but is not a PostgreSQL data directory: move it away or restore it.`);
   }
-  // Under another name first: a start that dies half way must leave nothing that looks like a cluster.
+  // Created under another name first: an interrupted start must leave nothing that looks like a cluster.
   const draft = `${dataDir}.new`;
   const passwordFile = `${dataDir}.${randomBytes(4).toString('hex')}`;
   await rm(draft, { recursive: true, force: true });
@@ -181,7 +181,7 @@ export async function stopLeftoverServer(path: string): Promise<void> {
   if (!(await waitUntil(() => processesIn(dataDir).length === 0, 10_000))) {
     throw new StackError(`Process ${processesIn(dataDir).join(', ')} still uses ${dataDir}: end it and start again.`);
   }
-  // Nobody uses the directory, so the file is stale, even if its process id is alive again as something else.
+  // No process uses the directory, so the file is stale, even if its process id has been reused.
   await rm(join(dataDir, 'postmaster.pid'), { force: true });
 }
 

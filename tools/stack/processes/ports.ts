@@ -10,7 +10,7 @@ export function listenProblem(host: string, port: number): Promise<string | null
   });
 }
 
-/** Tells whether this process could listen on the port now. */
+/** Whether this process could listen on the port now. */
 export async function isPortFree(host: string, port: number): Promise<boolean> {
   return (await listenProblem(host, port)) === null;
 }
@@ -32,7 +32,7 @@ export async function findFreePort(host = '127.0.0.1'): Promise<number> {
   }
 }
 
-/** As many different ports, each of which was free a moment ago. */
+/** Several different ports that were free a moment ago. */
 export async function findFreePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await findFreePort());

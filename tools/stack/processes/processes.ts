@@ -14,7 +14,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Start of the process in clock ticks since boot; with the pid it identifies a process for good. Null when it has ended. */
+/** Start of the process in clock ticks since boot; with the pid it identifies a process. Null when it has exited. */
 export function startTicks(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

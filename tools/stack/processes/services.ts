@@ -57,8 +57,8 @@ export function postgresService(
 }
 
 /**
- * The embedded Temporal server with its web UI, which only the owner of the certificates can use. Getting its program for
- * the first time may take minutes.
+ * The embedded Temporal server with its web UI, which only the owner of the certificates can use. Obtaining its program
+ * for the first time may take minutes.
  */
 export function temporalService(
   context: ServiceContext,

@@ -11,7 +11,7 @@ export interface Supervised<Started> {
 
 export interface SuperviseOptions<Started> {
   title: string;
-  /** @throws {ConfigError} {StackError} when it cannot begin */
+  /** @throws {ConfigError} {StackError} when it cannot start */
   create(): Supervised<Started>;
   /** Prints how to use it, in one write, so that a reader of the output sees all of it or nothing. */
   announce(started: Started): Promise<void>;
