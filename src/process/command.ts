@@ -7,9 +7,7 @@ export interface Command {
   name: string;
   /** Determines the required settings. */
   role: ConfigRole;
-  /** Output of `--help`. */
   help: string;
-  /** Names of its boolean options. */
   flags?: readonly string[];
 }
 
@@ -43,7 +41,7 @@ function readFlags({ flags = [] }: Command, args: string[]): ReadonlySet<string>
   return new Set(Object.keys(parseArgs({ args, options }).values));
 }
 
-/** A refused connection to a host with several addresses is an AggregateError without a message. */
+/** A failed connection to a host with several addresses is an AggregateError without a message. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && !error.message) return error.errors.map(describe).join(', ');

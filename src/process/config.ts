@@ -36,7 +36,6 @@ export interface Config {
   readonly temporalTls: TemporalTlsSettings;
   readonly temporalPort: number;
   readonly temporalUiPort: number;
-  /** Directory with the programs of a Temporal server. */
   readonly temporalServerDir: string | null;
   /** Address of metrics and health checks. */
   readonly metricsHost: string;
@@ -101,7 +100,6 @@ export interface TemporalTlsSettings {
 export interface ScriptProfileLimits {
   /** Computers of one run; the lowest ids are chosen. */
   readonly maxComputers: number;
-  /** Active profiles of an account. */
   readonly maxProfiles: number;
   /** Minutes between two runs of a recurring profile. */
   readonly minIntervalMinutes: number;

@@ -1,7 +1,6 @@
 import type { SettingReader } from './setting-reader.ts';
 
 export interface IdentitySettings {
-  /** Whether people may create accounts. */
   readonly selfServiceAccounts: boolean;
   readonly loginThrottle: LoginThrottleSettings;
   readonly passwords: PasswordPolicy;

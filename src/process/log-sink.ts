@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-/** Accepts log lines without ever blocking the process: lines that cannot be written in time are dropped and counted. */
+/** Accepts log lines and never blocks the process: lines that cannot be written in time are dropped and counted. */
 export interface LogSink {
   write(line: string): void;
   /** Lines dropped since the process started. */
@@ -16,9 +16,9 @@ export interface LogSinkOptions {
 }
 
 /**
- * Writes to a file descriptor of unknown quality: a file whose disk may be full, a pipe whose reader may hang or be gone.
- * @remarks A pipe is reopened as non-blocking. A socket cannot be reopened: one thread of the pool writes to it, so that
- * a hanging reader blocks only that thread. Files and pipes are written to at once while they accept data.
+ * Writes to an unreliable file descriptor: a file on a full disk, or a pipe whose reader hangs or has exited.
+ * @remarks A pipe is reopened as non-blocking. A socket cannot be reopened: one thread of the pool writes to it, so
+ * that a hanging reader blocks only that thread. Files and pipes are written to at once while they accept data.
  * @see docs/reliability.md#the-log-cannot-be-written-mail-or-pam-hangs
  */
 export function createLogSink(fd: number, options: LogSinkOptions = {}): LogSink {

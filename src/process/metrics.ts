@@ -43,9 +43,7 @@ const PORTS_TRIED = 100;
 const UPSTREAM_TIMEOUT_MS = 5_000;
 const REQUEST_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * Serves `/metrics`, `/healthz` (200 while the process runs) and `/readyz` (503 with the reasons while it is not ready).
- */
+/** Serves `/metrics`, `/healthz` (200 while the process runs) and `/readyz` (503 with the reasons while not ready). */
 export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const { config, logger } = options;
   const registry = new Registry();

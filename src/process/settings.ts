@@ -1,7 +1,7 @@
 import type { SettingType } from './setting-types.ts';
 import * as types from './setting-types.ts';
 
-/** `process`: API, gateway, worker; `migrate`: only the database; `temporal`: only the Temporal server; `stack`: makes all of it. */
+/** `process`: API, gateway, worker; `migrate`: the database; `temporal`: the Temporal server; `stack`: all of it. */
 export type ConfigRole = 'stack' | 'process' | 'migrate' | 'temporal';
 
 type Process = 'all' | 'npm start' | 'API' | 'gateway' | 'API, gateway' | 'worker' | 'API, worker';

@@ -8,10 +8,8 @@ export interface BenchContext {
   options: Options;
   /** Owns everything that the benchmark starts. */
   resources: Resources;
-  /** Folder of package.json. */
   root: string;
   machine: Machine;
-  /** Shows progress. */
   progress(text: string): void;
 }
 

@@ -38,20 +38,17 @@ export interface Options {
   computers?: readonly number[];
   /** Rows of `activities` and `observability`. */
   activities: number;
-  /** Profiles of `scheduler` that are due at one moment. */
   profiles: number;
   rounds: number;
   /** Rounds of benchmarks whose rounds take minutes; default two. */
   longRounds: number;
   /** Length of one round of `auth`, `login`, `checkins` and `exchanges`. */
   seconds: number;
-  /** Length of `soak`. */
   minutes: number;
   /** Seconds between two pings of a simulated agent; by the size of the fleet when absent. */
   pingSeconds?: number;
   /** Give verdicts even on a busy machine. */
   judgeAnyway: boolean;
-  /** Keep the results for the page in the documentation. */
   keep: boolean;
   help: boolean;
 }
@@ -127,7 +124,6 @@ const SMALL = { activities: 100_000, profiles: 500, rounds: 3, seconds: 3, minut
 
 const LONG_ROUNDS = 2;
 
-/** Default sizes of `all`. */
 const SMALL_FLEETS: Partial<Record<BenchmarkName, readonly number[]>> = {
   snaps: [1000],
   growth: [250, 500, 1000, 2000],

@@ -4,7 +4,6 @@ export interface ForeignVariable {
   readonly about: string;
   /** The default; absent where there is none. */
   readonly value?: string;
-  /** The default in words. */
   readonly default?: string;
 }
 

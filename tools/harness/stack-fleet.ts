@@ -50,7 +50,6 @@ export class FleetBeside {
     return this.#violations.flatMap((counts) => [...counts].map(([text, count]) => `${count} times: ${text}`));
   }
 
-  /** Executions so far, by operation. */
   executions(): Executions {
     return readExecutions(this.#executionLogFile);
   }

@@ -27,7 +27,6 @@ export interface SimulatedComputer {
   readonly options: ComputerOptions;
   readonly machine: Machine;
   readonly isEnrolled: boolean;
-  /** Off or restarting. */
   readonly isDown: boolean;
   /** Approved, its inventory reported, nothing left to do or to send. */
   readonly isSettled: boolean;
@@ -59,9 +58,9 @@ const DRAIN_MS = 1000;
 /**
  * Makes a fleet of simulated computers whose agents speak the real protocol over HTTP.
  * @throws if the state file belongs to a fleet of another seed
- * @remarks Like a real agent, a killed agent loses facts, which it reports again, and the batch it kept for a server that
- *   steps back. Identity, counters, results and accepted operations survive. A recovery key does not: its result becomes
- *   a failure.
+ * @remarks Like a real agent, a killed agent loses facts, which it reports again, and the batch it kept for a server
+ * that steps back. Identity, counters, results and accepted operations survive. A recovery key does not: its result
+ * becomes a failure.
  */
 export function createFleet(options: FleetOptions): Fleet {
   const settings = settingsOf(options);

@@ -24,7 +24,6 @@ export interface FleetSettings {
   url: string;
   account: string;
   registrationKey: string | null;
-  /** Determines everything random. */
   seed: number;
   /** Stores identities, counters and unsent results; null for none. */
   stateFile: string | null;
@@ -34,10 +33,8 @@ export interface FleetSettings {
   connections: number;
   times: FleetTimes;
   shares: FaultShares;
-  /** Number of rules that an audit checks. */
   auditRules: number;
   logger: Logger;
-  /** Granularity of all times. */
   tickMs: number;
 }
 

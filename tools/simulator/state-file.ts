@@ -16,7 +16,6 @@ export interface AgentRecord {
   machine: MachineChanges;
   packagesReported: boolean;
   bricked: boolean;
-  /** Set by the server. */
   intervals: Partial<Intervals>;
 }
 
@@ -50,8 +49,8 @@ type Line = { fleet: Partial<FleetRecord> } | ({ i: number } & Partial<AgentReco
 const BLOAT_BYTES = 32 * 2 ** 20;
 
 /**
- * Opens the state of a fleet: JSON lines, of which later ones override parts of earlier ones. A line is written at every
- * step that a real agent would commit, so that a killed simulator goes on where it was; a torn line is dropped.
+ * Opens the state of a fleet: JSON lines, of which later ones override parts of earlier ones. A line is written at
+ * every step that a real agent would commit, so that a killed simulator goes on where it was; a torn line is dropped.
  * @param file - null keeps nothing
  * @throws when the file belongs to a fleet of another seed
  */
@@ -114,7 +113,7 @@ function readState(file: string, fresh: FleetRecord): { fleet: FleetRecord; agen
   return { fleet, agents: new Map([...agents].flatMap(([i, record]) => complete(i, record))) };
 }
 
-/** An agent that was killed before its first answer has nothing worth keeping. */
+/** An agent that was killed before its first response has no state worth keeping. */
 function complete(index: number, record: Partial<AgentRecord>): [number, AgentRecord][] {
   const { session, types = [], queue = [], operations = [], machine = {} } = record;
   const { packagesReported = false, bricked = false, intervals = {} } = record;
@@ -130,7 +129,7 @@ function parseLine(text: string): Line | null {
   }
 }
 
-/** Returns a descriptor of the new file that appends. It holds identities, which nobody else may read. */
+/** Returns an appending descriptor of the new file, readable only by its owner because it holds identities. */
 function rewrite(file: string, fleet: FleetRecord, agents: AgentRecords): number {
   const temporary = `${file}.new`;
   const descriptor = openSync(temporary, 'w', 0o600);

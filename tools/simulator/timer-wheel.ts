@@ -5,7 +5,6 @@ export interface Timer {
 export interface TimerWheel {
   /** Calls `run` once, at most one tick late. */
   after(delayMs: number, run: () => void): Timer;
-  /** Cancels all timers and ignores new ones. */
   stop(): void;
 }
 

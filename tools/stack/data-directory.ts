@@ -17,7 +17,6 @@ export interface DataDirectory {
   temporalDatabase: string;
   /** Certificates by which the parts of this stack authenticate each other. */
   certificates: string;
-  /** Identities of the simulated computers. */
   fleetState: string;
   log(name: string): string;
   /** Lets another stack use the directory. */
@@ -75,7 +74,6 @@ async function makeDirectories(path: string): Promise<string> {
 }
 
 export interface Preparation {
-  /** Name of the stack in messages. */
   name: string;
   report(message: string): void;
   /** @throws {StackError} when a port is taken */

@@ -1,6 +1,6 @@
 import type { KnownFix } from '../../src/persistence/software/kernels.repository.ts';
 
-/** Kernels that simulated computers are offered besides the kernel of their release: upstream version and ABI numbers. */
+/** Kernels offered to simulated computers besides that of their release: upstream version and ABI numbers. */
 const KERNELS = [
   { base: '5.15.0', abis: [161, 168], dottedMeta: true },
   { base: '6.8.0', abis: [94, 101], dottedMeta: false },

@@ -71,7 +71,7 @@ export async function joinStack(
     const more = seedArguments(args);
     return { settings: taken, args: more, message: [`fleet: ${where} at ${urlOf(settings)}`, ...more].join(' ') };
   }
-  // Processes of the stack stop with it within seconds and set their build as the current one; a joined one does neither.
+  // Processes of the stack stop with it within seconds and make their build current; a joined one does neither.
   const taken = { ...settings, FLOTILLA_EMBEDDED: 'false', ...unlimited(settings), ...given };
   if (role === 'worker') return { settings: taken, args: [], message: `worker: ${where}` };
   // The stack's own port is taken, and still in the environment if the stack was started from this shell.

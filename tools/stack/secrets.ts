@@ -17,7 +17,6 @@ export interface StackSecrets {
   temporalDatabasePassword: string;
   /** Opens the codec endpoint to the Temporal UI and CLI of this stack. */
   codecToken: string;
-  /** Opens the Temporal UI. */
   temporalUiToken: string;
   /** The first administrator's generated password, from before the account exists until it was shown. */
   unshownPassword?: string;

@@ -36,7 +36,6 @@ export interface Stack {
 }
 
 export interface StartedStack {
-  /** Path of the data directory. */
   dataDir: string;
   /** Null with an external Temporal server. */
   temporal: OwnTemporal | null;
@@ -49,7 +48,6 @@ export interface StartedStack {
 export interface OwnTemporal {
   /** Address of the web UI, with the token. */
   ui: string;
-  /** File that holds it. */
   uiFile: string;
   /** File for `temporal --config-file`. */
   cliProfile: string;

@@ -8,7 +8,6 @@ export interface Certificates {
   ca: string;
   /** Of the server and its parts. */
   server: { cert: string; key: string };
-  /** Of clients. */
   client: { cert: string; key: string };
 }
 
@@ -120,7 +119,6 @@ const [BOOLEAN, INTEGER, BIT_STRING, OCTET_STRING, OID, UTF8_STRING, UTC_TIME, S
   0x01, 0x02, 0x03, 0x04, 0x06, 0x0c, 0x17, 0x30, 0x31,
 ] as const;
 
-/** Encoded object identifiers. */
 const oid = (hex: string): Buffer => der(OID, Buffer.from(hex, 'hex'));
 const ECDSA_WITH_SHA256 = oid('2a8648ce3d040302');
 const COMMON_NAME = oid('550403');

@@ -31,7 +31,6 @@ export async function findOnPath(name: string, env: Record<string, string | unde
 export interface CachedProgram {
   /** Directory under the cache; has the version in its name. */
   directory: string;
-  /** File name inside the directory. */
   file: string;
 }
 

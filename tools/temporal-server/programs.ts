@@ -47,8 +47,8 @@ const ADVICE = `Do one of these, then start again:
   - set FLOTILLA_TEMPORAL_ADDRESS to a Temporal server of your own.`;
 
 /**
- * Finds the programs of the Temporal server: the named directory, the cache, a build with Go from the pinned module, and
- * without Go the official release, which has no web UI.
+ * Finds the programs of the Temporal server: the named directory, the cache, a build with Go from the pinned module,
+ * and without Go the official release, which has no web UI.
  * @throws {BinaryUnavailable} with every reason when no source has them
  */
 export async function resolveTemporal(options: ResolveOptions): Promise<TemporalPrograms> {

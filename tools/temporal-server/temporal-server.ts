@@ -128,8 +128,8 @@ export async function prepareStore(
 }
 
 /**
- * The SQLite schema changes with the server's versions, so the version that used the file last is written beside it. Data
- * of an older one is moved aside: the reconciler restarts open work from the application's database.
+ * The SQLite schema changes with the server's versions, so the version that used the file last is written beside it.
+ * Data of an older one is moved aside: the reconciler restarts open work from the application's database.
  */
 async function checkDataFile(file: string, report?: (message: string) => void): Promise<void> {
   const record = `${file}.version`;

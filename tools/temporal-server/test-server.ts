@@ -23,8 +23,8 @@ const ADVICE = `Do one of these, then start again:
   - name a Temporal test server by FLOTILLA_TEST_SERVER_BIN.`;
 
 /**
- * Finds the time-skipping Temporal server for workflow tests: the named one, the cache, the download that the SDK knows,
- * or the pinned jars from Maven run by Java.
+ * Finds the time-skipping Temporal server for workflow tests: the named one, the cache, the download that the SDK
+ * knows, or the pinned jars from Maven run by Java.
  * @throws {BinaryUnavailable} with every reason when no source has it
  * @see docs/decisions/0008-embedded-stack-and-simulator.md#alternatives
  */

@@ -29,7 +29,6 @@ export interface AppDeps extends HandlerDeps {
   /** Concurrent and waiting calls of accounts; absent for no limit. */
   concurrency?: ConcurrencyLimits;
   requestMemory?: RequestMemoryLimit;
-  /** Serves the agents' paths. */
   gateway?: RequestHandler;
   /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */
   codec?: RequestHandler[];

@@ -55,7 +55,6 @@ interface RequestState {
   /** Null until the request is authenticated. */
   principal: Principal | null;
   operation: Operation | undefined;
-  /** Body of the operation's response. */
   body: unknown;
 }
 
@@ -228,7 +227,6 @@ function readBearer(req: Request): string {
   return header.slice('bearer '.length);
 }
 
-/** Enforces `x-permission` and `x-login`. */
 function authorize({ access, needsLogin }: Operation, caller: Principal): void {
   if (needsLogin && caller.token.method === 'key') {
     throw new DomainError('Forbidden', 'A token from an access key may not do this; log in with a password');

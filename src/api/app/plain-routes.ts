@@ -25,7 +25,7 @@ const DOCS_HEADERS = {
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
 };
 
-/** `/healthz`, `/readyz` and, with a document, `/openapi.json`, `/docs` and `/`, which redirects there: GET only, without a token. */
+/** `/healthz`, `/readyz` and, with a document, `/openapi.json`, `/docs` and its redirect `/`: GET, without a token. */
 export function plainRoutes(deps: {
   document: OpenApiDocument | null;
   readiness: Readiness;

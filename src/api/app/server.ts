@@ -25,7 +25,6 @@ export const SERVER_LIMITS: ServerLimits = {
 };
 
 const MAX_CONNECTIONS = 10_000;
-/** Time for requests in flight at a shutdown. */
 const DRAIN_MS = 2_000;
 /** Keep-alive connections become idle one after another. */
 const IDLE_SWEEP_MS = 50;
@@ -89,7 +88,6 @@ async function close(server: Server): Promise<void> {
   clearTimeout(limit);
 }
 
-/** The latest response on each connection. */
 const LATEST_RESPONSES = new WeakMap<Socket, ServerResponse>();
 /** For each response the one that was not finished when its request arrived. */
 const PREVIOUS_RESPONSES = new WeakMap<ServerResponse, ServerResponse>();
@@ -97,8 +95,8 @@ const PREVIOUS_RESPONSES = new WeakMap<ServerResponse, ServerResponse>();
 const ENDING_SOCKETS = new WeakSet<Socket>();
 
 /**
- * Whether the client expects a response: requests pipelined behind a response that closes the connection are not served,
- * because the client has to repeat them.
+ * Whether the client expects a response: requests pipelined behind a response that closes the connection are not
+ * served, because the client has to repeat them.
  * @see RFC 9112 9.6
  */
 function expectsResponse(request: IncomingMessage, response: ServerResponse): boolean {

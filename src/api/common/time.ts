@@ -14,7 +14,7 @@ function two(part: number): string {
   return part < 10 ? `0${part}` : `${part}`;
 }
 
-/** Times of scripts and script profiles: UTC with microseconds and without a zone. @see docs/api-conventions.md#names-values-and-times */
+/** Script times: UTC with microseconds, without a zone. @see docs/api-conventions.md#names-values-and-times */
 export function formatLocalTime(instant: Date): string {
   return `${instant.toISOString().slice(0, 23)}000`;
 }

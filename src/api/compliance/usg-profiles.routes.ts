@@ -117,7 +117,6 @@ function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgPro
   };
 }
 
-/** Body of POST /usg-profiles. */
 function readUsgProfileRequest(body: unknown, traceparent: string | null): UsgProfileRequest {
   const request = body as Schemas['UsgProfileRequest'];
   return {

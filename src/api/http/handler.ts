@@ -9,7 +9,6 @@ export interface RequestContext {
   query: Record<string, unknown>;
   body: unknown;
   requestId: string;
-  /** Same as `caller.origin`. */
   origin: Origin;
   /** The raw request; use it only for its URL and headers. */
   request: Request;

@@ -45,7 +45,6 @@ export interface Operation {
   feature: string | null;
   /** Changes something although it is a GET. */
   hasSideEffects: boolean;
-  /** Responds with a list of activity ids. */
   listsActivities: boolean;
   /** The only kind of deployment that has it; null for all. */
   deployment: Config['deployment'] | null;

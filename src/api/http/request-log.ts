@@ -18,8 +18,8 @@ export interface CompletedRequest {
 const MAX_LOGGED_IDS = 50;
 
 /**
- * Logs a request with ids and figures, but no content, and with the activities of its response, so that a request can be
- * followed to what it created. At `info` when something may have changed; at `debug` for reads and for requests that
+ * Logs a request with ids and figures, but no content, and with the activities of its response, so that a request can
+ * be followed to what it created. At `info` when something may have changed; at `debug` for reads and for requests that
  * failed unauthenticated, which anybody can send at will.
  * @remarks Call it within the request's span, whose ids the line carries.
  */

@@ -25,7 +25,7 @@ function describe(span: Span | null, operation: Operation | undefined, status: n
   if (status >= 500) failSpan(span, null);
 }
 
-/** W3C trace context for the work that a request starts: the request's span, or the client's context while tracing is off. */
+/** W3C trace context for a request's work: the request's span, or the client's context while tracing is off. */
 export function traceparentOf(request: Request): string | null {
   return activeTraceparent() ?? traceparentHeader(request);
 }

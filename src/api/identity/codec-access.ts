@@ -15,8 +15,8 @@ const CODEC_PATHS = new Set(['/encode', '/decode']);
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * The codec endpoint requires its token, or the permission ManageAccount, and a known host name, which protects against DNS
- * rebinding.
+ * The codec endpoint requires its token, or the permission ManageAccount, and a known host name, which protects against
+ * DNS rebinding.
  */
 export function createCodecAccess(deps: {
   authenticator: Pick<Authenticator, 'authenticate'>;

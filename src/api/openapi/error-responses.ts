@@ -6,8 +6,8 @@ import type { HttpMethod, OpenApiDocument, OperationObject, ParameterObject } fr
 export type ErrorCodes = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
 
 /**
- * All error codes of an operation: those that follow from its permission, feature, parameters and body, and those of its
- * `x-errors`.
+ * All error codes of an operation: those that follow from its permission, feature, parameters and body, and those of
+ * its `x-errors`.
  * @param parameters - of the operation, references followed
  * @see docs/api-conventions.md#error-codes
  */
@@ -81,7 +81,6 @@ export function unknownCodeOf(parameter: string): string {
 
 const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
 
-/** Additional headers by status. */
 const HEADERS: Readonly<Record<number, Record<string, unknown>>> = {
   401: { 'WWW-Authenticate': { $ref: '#/components/headers/Authenticate' } },
   429: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },

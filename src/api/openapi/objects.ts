@@ -36,7 +36,6 @@ export interface OperationObject {
   'x-feature'?: string;
   /** A GET that changes something. */
   'x-acts'?: boolean;
-  /** Responds with a list of activity ids. */
   'x-activity-ids'?: boolean;
   /** Read-only fields, with the operation that changes them. */
   'x-changed-by'?: Record<string, string>;

@@ -2,8 +2,8 @@ import type { JsonSchema, OpenApiDocument, OperationObject } from './objects.ts'
 import { bodySchemaOf, eachOperation, resolveReference } from './reading.ts';
 
 /**
- * Adds to every operation that its body has no further fields, and that its response names ignored ones. Objects without
- * declared properties stay open.
+ * Adds to every operation that its body has no further fields, and that its response names ignored ones. Objects
+ * without declared properties stay open.
  */
 export function describeUnknownKeys(document: OpenApiDocument): void {
   const closed = new Set<JsonSchema>();

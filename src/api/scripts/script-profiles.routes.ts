@@ -130,7 +130,6 @@ function readScriptProfileQuery(query: Record<string, unknown>, page: Page): Scr
   return { ...page, archived, search: search || null, names: names ?? null };
 }
 
-/** Body of POST /script-profiles. */
 function readScriptProfileRequest(body: unknown, traceparent: string | null): ScriptProfileRequest {
   const request = body as Schemas['ScriptProfileRequest'];
   return {

@@ -116,7 +116,6 @@ function readScriptQuery(query: Record<string, unknown>, page: Page): ScriptQuer
   return { ...page, status: status === 'all' ? null : status, search: search || null };
 }
 
-/** Body of POST /scripts. */
 function readScriptRequest(body: unknown): ScriptRequest {
   const request = body as Schemas['ScriptRequest'];
   return {

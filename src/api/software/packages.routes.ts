@@ -29,7 +29,6 @@ export function packagesRoutes(deps: { services: Pick<Services, 'packages'>; pub
   };
 }
 
-/** Body of POST /packages. */
 interface PackageBody extends DeliveryFields {
   action: PackageAction;
   computer_ids: number[];

@@ -30,7 +30,6 @@ interface SnapInBody {
   time?: string | null;
 }
 
-/** Body of POST /snaps. */
 interface SnapBody extends DeliveryFields {
   action: SnapAction;
   computer_ids: number[];

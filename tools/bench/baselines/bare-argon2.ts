@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 
 const COST = { memory: 19 * 1024, passes: 2, parallelism: 1, tagLength: 32 };
-/** As many concurrent hashes as the product allows. */
 const AT_ONCE = Math.max(1, availableParallelism() - 1);
 
 const derive = promisify(argon2);

@@ -3,7 +3,6 @@ import type { Sinks } from '@temporalio/workflow';
 /** Requests a number of no-op workflows. */
 export interface NoOpOrder {
   count: number;
-  /** Workflows open at a time. */
   parallel: number;
   /** Default: `noOp`. A `bareGroup` has a child that waits for a signal, which is sent. */
   workflow?: 'noOp' | 'bareGroup';

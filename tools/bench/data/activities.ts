@@ -19,7 +19,6 @@ export interface ActivitiesOptions {
   seed?: number;
   /** Creation time of the newest row; the oldest is a year older. */
   now: Date;
-  /** Called at each step. */
   progress?(text: string): void;
 }
 

@@ -8,7 +8,6 @@ export interface AuditsOptions {
   accountId: number;
   profileId: number;
   rules: number;
-  /** Start time of each run. */
   startedAt: readonly Date[];
 }
 

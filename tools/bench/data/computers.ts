@@ -15,11 +15,9 @@ export interface ComputersOptions {
   now: Date;
   /** How many computers the gateway's code creates: whole patterns of the simulated fleet. */
   prototypes?: number;
-  /** Called at each step. */
   progress?(text: string): void;
 }
 
-/** Ten times the pattern of the simulated fleet. */
 const PROTOTYPES = 10 * PATTERN.length;
 
 /**

@@ -1,10 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Resources } from './resources.ts';
 
-/**
- * Starts a Node program of ours with an IPC channel and waits until it is ready.
- * @throws when it exits before
- */
+/** Starts a Node program of ours with an IPC channel and waits until it is ready. @throws when it exits before */
 export async function startChild(
   resources: Resources,
   file: string,

@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface ProcessStat {
   pid: number;
   parent: number;
-  /** CPU of the process itself. */
   ownCpuMs: number;
   /** CPU of the process and its reaped children. */
   cpuMs: number;

@@ -19,9 +19,7 @@ export interface Report {
   rows: Row[];
   /** Highest noise of the machine. See {@link noiseOf}. */
   noise: { foreignShare: number; stealShare: number; loadAverage: number };
-  /** Assertions that held, in words. */
   asserted: string[];
-  /** Every round as measured. */
   rounds: unknown;
   notes: string[];
 }

@@ -11,7 +11,6 @@ export interface Resources {
   spawn(command: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
   /** Creates a folder that every user may enter: under root, PostgreSQL runs as another user. */
   folder(prefix: string): string;
-  /** Registers a clean-up. */
   defer(end: () => Promise<void> | void): void;
   /** Stops everything; safe to call twice. */
   release(): Promise<void>;

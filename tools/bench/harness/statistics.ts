@@ -76,10 +76,7 @@ export function growthExponent(small: { size: number; cost: number }, large: { s
   return Math.log(large.cost / small.cost) / Math.log(large.size / small.size);
 }
 
-/**
- * Slope of the least-squares line through points.
- * @throws {RangeError} when there are fewer than two different x
- */
+/** Slope of the least-squares line through points. @throws {RangeError} when there are fewer than two different x */
 export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): number {
   const around = aroundMean(points);
   const spread = sum(around.map(({ x }) => x ** 2));

@@ -15,7 +15,6 @@ export interface Role {
   name: string;
   /** Read at every sample, because a process may be restarted in between. */
   roots: () => readonly number[];
-  /** Counts the roots without their children. */
   alone?: boolean;
   /** `proportional` for processes that share memory. */
   memory?: 'resident' | 'proportional';
@@ -26,7 +25,6 @@ export interface RoleUsage {
   cpuMs: number;
   /** Highest sampled memory. */
   peakMiB: number;
-  /** Memory when the window opened. */
   startMiB: number;
   storageBytes: number;
 }
@@ -38,7 +36,6 @@ export interface Usage {
   /** Share of the machine's CPU taken by processes that are not ours. */
   foreignShare: number;
   stealShare: number;
-  /** Of the last minute, for the whole machine. */
   loadAverage: number;
 }
 

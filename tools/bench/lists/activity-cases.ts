@@ -81,7 +81,6 @@ export interface ActivityFacts {
   group: number;
 }
 
-/** Operations and their groups. */
 const withGroups = (which: string) =>
   `a.id in (select unnest(array[k.id, k.parent_id]) from activity k where ${which})`;
 

@@ -26,7 +26,6 @@ export interface CaseFigures {
   /** Rows on the page, and of all that match. */
   rows: number;
   count: number;
-  /** Database statements per request. */
   statements: number;
   product: SideFigures[];
   bare: SideFigures[];

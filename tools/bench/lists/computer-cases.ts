@@ -2,7 +2,6 @@ import { BLOCKS, type Block } from './computer-block-cases.ts';
 import { checkBlock, checkPage } from './computer-checks.ts';
 import type { BareStatement, ListCase, Page } from './list-case.ts';
 
-/** Columns of a computer in its list item, unformatted. */
 const COLUMNS = `c.id, c.title, c.comment, c.hostname, c.total_memory, c.total_swap,
   c.reboot_required as reboot_required_flag, c.update_manager_prompt, c.clone_id, contact.last_exchange_time,
   contact.last_ping_time, c.tags, g.name as access_group, c.distribution, c.distribution_info,

@@ -23,11 +23,9 @@ const REST_SHARE = 0.2;
 
 /** Data and cases of a list benchmark. */
 export interface ListBench {
-  /** Fills the database. */
   fill(persistence: Persistence, accountId: number): Promise<void>;
   /** Creates a person who sees only some access groups, when there are restricted cases. */
   restrict?(persistence: Persistence, accountId: number): Promise<{ email: string; password: string }>;
-  /** Cases for the generated rows. */
   cases(database: pg.Client, accountId: number): Promise<ListCase[]> | ListCase[];
 }
 
@@ -36,7 +34,6 @@ export interface ListFigures {
   size: number;
   fillSeconds: number;
   cases: CaseFigures[];
-  /** Requests that the product rejected as invalid. */
   refused: string[];
 }
 

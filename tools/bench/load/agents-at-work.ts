@@ -7,7 +7,6 @@ import { portOf, Tally, withConnections } from './tally.ts';
 
 /** Rare enough that actions are measured and not the pings in between; real agents ping every half minute. */
 const PING_EVERY_MS = 500;
-/** Start time of every process that agents report. */
 const STARTED_AT = 1_750_000_000;
 /** Size of a message without the name of its process. */
 const REST_BYTES = 190;

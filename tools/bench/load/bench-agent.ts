@@ -5,7 +5,6 @@ import { type RawConnection, requestBytes } from './raw-connection.ts';
 /** Accepted message types; enough to get snap operations. */
 const HANDLED_TYPES = ['install-snaps', 'refresh-snaps', 'remove-snaps', 'resynchronize', 'set-id', 'set-intervals'];
 
-/** How many of them are operations. */
 const OPERATIONS = 3;
 
 const EXCHANGE_LIMIT = 12;

@@ -53,11 +53,9 @@ export interface LoadResult {
   failures: number;
   seconds: number;
   latencyMs: Latency;
-  /** Ids of enrolled agents. */
   ids: number[];
   /** Number of different bodies, or of agents that exchanged. */
   distinct: number;
-  /** Length of the last body in bytes. */
   bodyBytes: number;
 }
 

@@ -7,7 +7,6 @@ import { HEAD, MEASURES, REASONS } from './page-text.ts';
 /** Results of a benchmark without its rounds, and where they were measured. */
 export interface KeptResult extends Omit<Report, 'rounds'> {
   at: string;
-  /** Arguments of `npm run bench --`. */
   command: string;
   on: Product;
   machine: Machine;

@@ -11,7 +11,6 @@ export interface BenchFleet {
   readonly pid: number;
   /** Executions so far: how often an operation ran, and how many ran more than once on a computer. */
   executions(): { executed: number; repeated: number };
-  /** Restarts the same agents with another interval. */
   setPing(seconds: number): Promise<void>;
 }
 
@@ -21,7 +20,6 @@ export const AGENT_TIMES = { urgentSeconds: 0.2, operationSeconds: 0.1 } as cons
 /** Default interval of the open client. */
 export const DEFAULT_PING_SECONDS = 30;
 
-/** Default ping rate of a whole fleet. */
 const PINGS_PER_SECOND = 1250;
 const MIN_PING_SECONDS = 0.5;
 

@@ -33,7 +33,6 @@ export function rolesIn(usage: Usage): ProductRole[] {
   return PRODUCT_ROLES.filter((role) => usage.roles[role] !== undefined);
 }
 
-/** The topmost process of each role below the supervisor. */
 function rolePids(supervisor: number): Map<string, number[]> {
   const tree = treeOf(listProcesses(), supervisor);
   const roleOf = new Map<number, string>();

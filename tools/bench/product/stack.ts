@@ -17,7 +17,6 @@ export interface Stack {
   readonly apiPorts: readonly number[];
   readonly agentPorts: readonly number[];
   readonly dataDir: string;
-  /** When the process was started, by `performance.now()`. */
   readonly startedAt: number;
   /** API, workers, Temporal and PostgreSQL, each with everything below it, and the supervisor. */
   readonly roles: readonly Role[];
@@ -26,7 +25,6 @@ export interface Stack {
   /** Resolves when GET /readyz is 200 everywhere. */
   ready(): Promise<void>;
   stop(): Promise<void>;
-  /** Kills all its processes at once. */
   kill(): Promise<void>;
 }
 

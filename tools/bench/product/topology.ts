@@ -6,9 +6,7 @@ import { waitFor } from '../harness/wait.ts';
 import { PRODUCT_ROLES, productRoles } from './roles.ts';
 import { COMMON_SETTINGS, type Launched, launch, letMeasure, operated, type Stack, serves } from './stack.ts';
 
-/** Of each kind. */
 const SERVERS = 2;
-/** Offsets of the first ports of each kind. */
 const OFFSETS = { gateway: 10, temporal: 20, temporalUi: 21, database: 22, metrics: 23, temporalInternal: 40 } as const;
 const PORTS = 60;
 /** The official server is built at a machine's first start; its databases are created at every start. */

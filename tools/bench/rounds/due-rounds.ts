@@ -7,16 +7,13 @@ import { PRODUCT_ROLES } from '../product/roles.ts';
 import { createProfile, type UsgSetting, type Watched, watched } from './usg-setting.ts';
 
 const LIMIT_MS = 900_000;
-/** Profiles created at a time. */
 const PARALLEL = 8;
 const TRIED_PROFILES = 40;
 /** Schedules must exist in time: factors for the duration measured in the previous round, or guessed. */
 const MARGIN = { measured: 1.25, guessed: 2 };
 const AHEAD_MS = 15_000;
-/** Interval of the checks for an idle product. */
 const LOOK_MS = 2000;
 const AT_REST = 0.3;
-/** The measurement starts this long before the due time. */
 const EARLY_MS = 1500;
 
 export interface DueRound extends Watched {

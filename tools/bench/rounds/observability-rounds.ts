@@ -25,7 +25,6 @@ export interface ObservedRound {
 const CONNECTIONS = 16;
 const SCRAPE_EVERY_MS = 1000;
 const READINGS = 50;
-/** How many ports processes try for metrics. */
 const METRICS_PORTS = 12;
 
 /** Enrols agents with a product. */

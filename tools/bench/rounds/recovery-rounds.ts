@@ -32,7 +32,6 @@ export interface RecoveryRound {
   ordered: Start;
   killed: Start;
   undisturbedRate: number;
-  /** Open operations when everything was killed. */
   left: number;
   /** From GET /readyz = 200 until the last of them was done. */
   drainSeconds: number;

@@ -33,7 +33,6 @@ export interface GroupRound {
   doneSeconds: number;
   /** GET /activities/<id> of the finished group. */
   readMs: number;
-  /** Measurements of an API client meanwhile. */
   probe: LoadResult;
   writes: { postgres: Writes; temporal: Writes };
   usage: Usage;

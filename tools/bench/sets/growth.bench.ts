@@ -16,7 +16,6 @@ const WARM_UP = 200;
 /** From this size on a round takes minutes. */
 const LARGE = 10_000;
 
-/** The rounds of one size. */
 interface SizeRounds {
   computers: number;
   enrolSeconds: number;

@@ -22,10 +22,8 @@ import {
 } from '../rounds/observability-rounds.ts';
 
 const COMPUTERS = 500;
-/** Computers of the generated year of activities. */
 const GAUGED_COMPUTERS = 10_000;
 const READINGS = 20;
-/** How often the leading worker reads the figures of the fleet. */
 const READ_EVERY_MS = 10_000;
 
 /**
@@ -68,7 +66,6 @@ async function startCollector({ resources }: BenchContext): Promise<Record<strin
   return { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
 }
 
-/** Milliseconds of each reading of the gauges. */
 async function readGauges({ options, progress }: BenchContext, { api, stack }: ObservedSide): Promise<number[]> {
   const url = stack.environment()['FLOTILLA_DATABASE_URL']!;
   const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'generator' });

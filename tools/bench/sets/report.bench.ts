@@ -20,7 +20,6 @@ const DAY_MS = 86_400_000;
 /** From this size on a round takes minutes. */
 const LARGE = 5000;
 
-/** Rounds of one kind of report and of its bare rows. */
 interface KindRounds {
   kind: 'summary' | 'detailed';
   product: SideRound[];

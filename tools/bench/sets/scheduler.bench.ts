@@ -11,7 +11,6 @@ import { prepareUsg } from '../rounds/usg-setting.ts';
 
 /** Not involved; gateway and API are probed meanwhile. */
 const COMPUTERS = 25;
-/** Rows per claim of the bare scheduler. */
 const CLAIM = 100;
 /** From so many profiles on a round takes minutes. */
 const LARGE = 5000;

@@ -15,7 +15,6 @@ import { openDatabase } from '../product/database.ts';
 import { startProduct } from '../product/product.ts';
 import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 
-/** Concurrency of both sides. */
 const PARALLEL = 100;
 const SETTLE_LIMIT_MS = 60_000;
 

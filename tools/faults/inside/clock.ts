@@ -3,7 +3,6 @@ let offsetMs = 0;
 
 const now = (): number => Real.now() + offsetMs;
 
-/** The built-in class with a shifted now. */
 const Shifted = new Proxy(Real, {
   construct: (target, args, self) => Reflect.construct(target, args.length === 0 ? [now()] : args, self) as object,
   apply: () => new Real(now()).toString(),

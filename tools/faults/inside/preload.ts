@@ -11,7 +11,6 @@ import { type FailPoint, follow, type Marks, WITH_ROWS } from './points.ts';
 /** Preloaded by tests into the API and the worker to inject the driver's faults. The product never loads it. */
 type Role = 'api' | 'worker';
 type Armed = { point: FailPoint; strike: Strike; skip: number };
-/** The inspected part of a driver's result. */
 type Result = { rowCount?: number | null } | undefined;
 type Callback = (error: Error | null, result?: Result) => void;
 type Client = pg.PoolClient & { connection?: { stream: { destroy(): void } } };
@@ -34,7 +33,6 @@ if (directory && role && isMainThread) {
   acceptCommands(directory, role);
 }
 
-/** Connects the process to its servers through the driver's proxies. */
 function useProxies(of: Role): void {
   for (const wire of (process.env[FAULT_WIRES] ?? '').split(',')) {
     const [, owner, server, port] = /^(\w+):(\w+)=(\d+)$/.exec(wire) ?? [];
@@ -93,7 +91,6 @@ function afterwards(args: unknown[], call: (args: unknown[]) => unknown, look: (
   });
 }
 
-/** The same call with a statement that the server rejects. */
 function refusing(args: unknown[], sqlState: string): unknown[] {
   const text = `do $$ begin raise exception 'made by a test' using errcode = '${sqlState}'; end $$`;
   const last = args.at(-1);

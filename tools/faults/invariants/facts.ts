@@ -10,7 +10,6 @@ export interface ActivityFact {
   status: string;
   delivered: boolean;
   ended: boolean;
-  /** Counters of its children. */
   counts: Counts & { children: number };
   /** State of its message; null when it has none. */
   message: string | null;

@@ -11,7 +11,6 @@ const LATENESS_MS = 30_000;
 /** A row of the fault matrix on a running stack. */
 export interface RowCase {
   row: number;
-  /** The expected behaviour. */
   title: string;
   /** Skipped in the short form, which is part of every test run. */
   longOnly?: boolean;
@@ -88,7 +87,6 @@ export class Stage {
     return row!.id;
   }
 
-  /** Number of a group's operations by status. */
   async statuses(group: number): Promise<Record<string, number>> {
     const rows = await this.world.stack.rows<{ status: string; n: number }>(
       'select status, count(*)::int as n from activity where parent_id = $1 group by status',

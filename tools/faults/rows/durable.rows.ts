@@ -156,7 +156,6 @@ async function killAt(stage: Stage, point: (typeof FAIL_POINTS)[number]): Promis
   expect(await stage.statuses(session.groups[0]!)).toEqual({ succeeded: stage.all.length });
 }
 
-/** Number of workflow executions with an id. */
 async function runsOf(stage: Stage, workflowId: string): Promise<number> {
   const client = await stage.world.stack.temporal();
   return (await client.workflow.count(`WorkflowId = '${workflowId}'`)).count;

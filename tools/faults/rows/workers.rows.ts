@@ -10,7 +10,6 @@ import { findFreePorts } from '../../stack/processes/ports.ts';
 import { signalProcess } from '../../stack/processes/processes.ts';
 import type { RowCase, Stage } from './case.ts';
 
-/** The codec's message about an unknown key. */
 const UNREADABLE = 'which is not configured';
 const OTHER_KEY = `other:${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -102,7 +101,6 @@ export const WORKERS: readonly RowCase[] = [
   },
 ];
 
-/** The TLS settings of a process, for another one. */
 function tlsOf(pid: number): Record<string, string> {
   const names = ['CA', 'CERT', 'KEY', 'SERVER_NAME'].map((name) => `FLOTILLA_TEMPORAL_TLS_${name}`);
   return Object.fromEntries(names.map((name) => [name, environmentOf(pid, name) ?? '']));

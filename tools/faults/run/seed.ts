@@ -23,7 +23,6 @@ export interface Outcome {
   executions: number;
   /** Number of responses by status; 0 is a broken connection. */
   answers: Record<number, number>;
-  /** Fail points that struck. */
   struck: string[];
   ms: number;
   /** Time from the end of all faults to idle, and the work still open after a minute. */

@@ -165,7 +165,6 @@ const enrol: Action = async (session, random) => {
   await sleep(random.int(0, 500));
 };
 
-/** Removes a computer that enrolled in this seed. */
 const remove: Action = async (session, random) => {
   const { world, newcomers, removed } = session;
   const computer = random.pick(newcomers.flatMap((computers) => computers.ids()));

@@ -13,7 +13,6 @@ export class Session {
   readonly groups: number[] = [];
   /** Those that waited for approval when they were created. */
   readonly unapproved: number[] = [];
-  /** Computers that enrolled during the seed. */
   readonly newcomers: Computers[] = [];
   readonly removed = new Set<number>();
   /** Computers whose identity two machines had. */

@@ -21,7 +21,6 @@ export interface Computers {
   readonly fleet: Fleet;
   /** Their ids on the server, in the order of the fleet. */
   ids(): number[];
-  /** Ids of those that take snaps. */
   takingSnaps(): number[];
   byId(id: number): SimulatedComputer | undefined;
   executions(): Executions;

@@ -101,12 +101,10 @@ export class FaultWorld {
     return this.parties[1]!;
   }
 
-  /** Secrets that must not appear on disk. */
   secrets(): string[] {
     return [...Object.values(CANARIES), ...[...this.parties, this.trainee].map(({ api }) => api.token)];
   }
 
-  /** Computers that are not running yet. */
   newcomers(name: string, seed: number, computers: number): Computers {
     return this.#computers(name, 'standalone', seed, computers);
   }
@@ -121,7 +119,6 @@ export class FaultWorld {
     this.died(role);
   }
 
-  /** Records that a part ended. */
   died(role: StackRole): void {
     this.#deaths.push({ role, at: performance.now() });
   }

@@ -13,7 +13,6 @@ export interface RunnerHost {
   readonly options: ComputerOptions;
   readonly computerId: number | null;
   readonly packageIds: PackageIds;
-  /** Off or restarting. */
   readonly isDown: boolean;
   /** By the machine's clock. */
   nowSeconds(): number;
@@ -39,8 +38,8 @@ const SLOW_FACTOR = 10;
 const DOWN_POLL_MS = 1000;
 
 /**
- * Runs operations one after another in the order in which they came. Like a real agent it does not remember finished ones:
- * an operation that comes again runs again.
+ * Runs operations one after another in the order in which they came. Like a real agent it does not remember finished
+ * ones: an operation that comes again runs again.
  */
 export class OperationRunner {
   readonly #context: FleetContext;

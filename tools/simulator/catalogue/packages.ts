@@ -5,7 +5,6 @@ import { type KernelFlavour, RELEASES, type ReleaseName } from './releases.ts';
 
 /** One version of one package in the archive of a release. */
 export interface CataloguePackage {
-  /** Position in its catalogue. */
   index: number;
   name: string;
   version: string;

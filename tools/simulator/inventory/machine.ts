@@ -4,7 +4,6 @@ import { factoryInstalled, factoryKernel, factoryRebootPackages, factorySnaps, t
 
 /** Changes since the initial state. Plain JSON. */
 export interface MachineChanges {
-  /** Reboots. */
   boots?: number;
   bootedAt?: number;
   snaps?: InstalledSnap[];

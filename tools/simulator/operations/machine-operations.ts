@@ -26,7 +26,7 @@ export const shutdown: Operation = (message) => {
   return { results: [succeeded(message, text)], power: reboot ? 'reboot' : 'off' };
 };
 
-/** Generates a recovery key on machines whose disks are encrypted with a TPM. @see docs/agent-protocol.md#recovery-keys */
+/** Generates a recovery key on machines with TPM disk encryption. @see docs/agent-protocol.md#recovery-keys */
 export const recoveryKey: Operation = (message, { machine, random }) => {
   if (machine.blueprint.encryption !== 'tpm') return failedRecoveryKey(message);
   const key = Array.from({ length: 8 }, () => random.digits(5)).join('-');

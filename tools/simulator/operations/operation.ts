@@ -13,7 +13,6 @@ export interface Outcome {
   packages?: boolean;
   /** What the machine does when the result is queued. */
   power?: 'reboot' | 'off';
-  /** Additional duration. */
   extraMs?: number;
   /** Messages after the results, such as a compliance report. */
   after?: BObject[];
@@ -25,7 +24,6 @@ export interface OperationContext {
   /** The server's ids of this machine's packages; 0 if unknown. */
   packageIds: PackageIds;
   nowSeconds: number;
-  /** Number of rules that an audit checks. */
   auditRules: number;
   /** Null if the server does not provide the attachment. */
   download(id: number): Promise<Buffer | null>;

@@ -5,14 +5,12 @@ export interface ScriptEnvironment {
   hostname: string;
   kernel: string;
   env: Readonly<Record<string, string>>;
-  /** Contents by file name. */
   attachments: ReadonlyMap<string, string>;
 }
 
 export interface ScriptRun {
   output: string;
   exitCode: number;
-  /** Time that the script slept. */
   ms: number;
   timedOut: boolean;
 }
@@ -20,9 +18,9 @@ export interface ScriptRun {
 const LONGEST_SLEEP_SECONDS = 24 * 3600;
 
 /**
- * Runs the part of a shell script that has visible effects: `echo`, `printf`, `cat` of attachments, `sleep`, `exit`, `true`, `false`,
- * `whoami`, `hostname`, `uname -r`, environment variables. Every other command succeeds silently. Like real shells, it
- * treats a carriage return or a byte-order mark as part of a word.
+ * Runs the part of a shell script that has visible effects: `echo`, `printf`, `cat` of attachments, `sleep`, `exit`,
+ * `true`, `false`, `whoami`, `hostname`, `uname -r`, environment variables. Every other command succeeds silently. Like
+ * real shells, it treats a carriage return or a byte-order mark as part of a word.
  * @param program - name of the interpreter
  * @param limitMs - null for no limit
  */

@@ -6,7 +6,6 @@ import { StackError } from '../stack-error.ts';
 export interface DatabaseRole {
   name: string;
   password: string;
-  /** Names of its databases. */
   databases: readonly string[];
   /** Parameters that functions of its databases set, for which PostgreSQL requires a grant. */
   parameters?: readonly string[];
@@ -27,8 +26,8 @@ const HELPER = 'flotilla_upgrade';
 const REFUSED = new Set(['28P01', '28000']);
 
 /**
- * Creates the roles with their databases, and transfers to them what another role owned there. Idempotent; the next call
- * finishes an interrupted one.
+ * Creates the roles with their databases, and transfers to them what another role owned there. Idempotent; the next
+ * call finishes an interrupted one.
  * @param formerPassword - of the superuser that clusters of earlier builds have in place of `postgres`
  * @throws {StackError} when neither superuser can log in
  */
@@ -86,7 +85,7 @@ async function isOwner(client: pg.Client, name: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** A role cannot rename itself, and the first one of a cluster stays a superuser: a helper role renames it to `postgres`. */
+/** A role cannot rename itself, and the first of a cluster stays a superuser: a helper renames it to `postgres`. */
 async function renameSuperuser(server: RoleServer, formerPassword: string): Promise<void> {
   const former = { ...server, user: FORMER_SUPERUSER, password: formerPassword, database: 'postgres' };
   await withClient(former, async (client) => {

@@ -14,8 +14,8 @@ export interface FirstAdministrator {
 }
 
 /**
- * Brings the schema up to date, creates the first administrator when there is no account, and requires a registration key
- * where other machines can reach the server.
+ * Brings the schema up to date, creates the first administrator when there is no account, and requires a registration
+ * key where other machines can reach the server.
  * @param secretsFile - stores a generated password until it was shown, so that a crash does not lose it
  * @param report - gets the registration key when this start generated one
  * @throws {StackError} when the database cannot be reached or prepared

@@ -4,7 +4,6 @@ import { signalProcess } from './processes.ts';
 import type { Running } from './service.ts';
 
 export interface NodeProcessOptions {
-  /** Script and its arguments. */
   command: readonly string[];
   cwd: string;
   env: Record<string, string | undefined>;
@@ -14,7 +13,7 @@ export interface NodeProcessOptions {
 }
 
 /**
- * Starts a Node process in a process group of its own, so that Ctrl-C does not reach it before its turn, and with an IPC
+ * Starts a Node process in its own process group, so that Ctrl-C does not reach it before its turn, and with an IPC
  * channel whose loss tells it that the supervisor has died. Resolves when it reports that it is ready.
  * @throws when it ends before, is not ready in time, or is aborted
  * See `lifecycle.ts`.

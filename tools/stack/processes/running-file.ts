@@ -65,8 +65,8 @@ function settingsOf(pid: number): Record<string, string> {
 }
 
 /**
- * Writes the file of running processes, synchronously. PostgreSQL is not in it, because its data directory names its own
- * process.
+ * Writes the file of running processes, synchronously. PostgreSQL is not in it, because its data directory names its
+ * own process.
  */
 export interface RunningRecord {
   add(name: string, pid: number): void;

@@ -52,7 +52,7 @@ export function runAs(user: UnprivilegedUser | null, paths: readonly string[]): 
     );
   }
   const ids = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
-  // access(2) respects the kept right only with this bit; PostgreSQL asks it about its own programs.
+  // access(2) respects the kept right only with this bit; PostgreSQL calls it for its own programs.
   const caps = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
   return { prefix: [setpriv, ...ids, ...caps] };
 }

@@ -19,7 +19,6 @@ import { temporalRole, temporalStore, topologyTemporalService } from './topology
 
 export interface StartedTopology {
   dataDir: string;
-  /** Base URLs. */
   apis: readonly string[];
   gateways: readonly string[];
   temporalAddress: string;

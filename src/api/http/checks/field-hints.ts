@@ -29,7 +29,7 @@ export function fieldHints(document: OpenApiDocument, pathOperation: PathOperati
   };
 }
 
-/** Whether an operation updates an object: by its method, or because a GET at its path responds with the same schema. */
+/** Whether an operation updates an object, by its method, or by a GET at its path with the same response schema. */
 function isUpdateOperation(document: OpenApiDocument, { path, method, operation }: PathOperation): boolean {
   if (method !== 'post') return method === 'patch' || method === 'put';
   const read = document.paths[path]?.get;
@@ -45,7 +45,6 @@ function responseSchemaOf(document: OpenApiDocument, operation: OperationObject)
   return schema ? resolveReference<JsonSchema>(document, schema) : null;
 }
 
-/** Whether a schema, or any of its branches, has a property at a path. */
 function hasProperty(document: OpenApiDocument, given: JsonSchema, [step, ...rest]: readonly string[]): boolean {
   if (step === undefined) return true;
   const schema = resolveReference<JsonSchema>(document, given);

@@ -50,7 +50,6 @@ export function prepareRequestCheck(
   };
 }
 
-/** A parameter or field in a query language. */
 interface QueryText {
   place: 'query' | 'body';
   name: string;
@@ -99,7 +98,6 @@ interface ParameterCheck {
   check: ValueCheck;
   isRequired: boolean;
   type: string;
-  /** Type of the entries of a list. */
   itemType: unknown;
 }
 

@@ -2,9 +2,7 @@ import { DomainError, type ErrorDetail } from '../../../domain/common/errors.ts'
 import type { Config } from '../../../process/config.ts';
 import { MAX_FIELD_ERRORS } from '../../../services/common/fields.ts';
 
-/** Characters of the header that lists ignored names. */
 const MAX_HEADER_CHARACTERS = 4000;
-/** Characters of a name in an error message. */
 const MAX_NAME = 100;
 
 export type UnknownKeys = Config['unknownKeys'];
@@ -62,7 +60,6 @@ export class RequestFaults {
   }
 }
 
-/** Percent-encodes everything but unreserved characters. */
 function headerName(path: string): string {
   return path
     .toWellFormed()

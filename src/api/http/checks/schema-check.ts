@@ -19,8 +19,8 @@ export interface Hints {
 }
 
 /**
- * Prepares the check of a schema. It accepts what the validator accepts, but reports all faults, in plain words and once
- * per path.
+ * Prepares the check of a schema. It accepts what the validator accepts, but reports all faults, in plain words and
+ * once per path.
  * @throws when the schema has an unsupported keyword
  */
 export function prepareCheck(document: OpenApiDocument, given: JsonSchema, hints: Hints): ValueCheck {

@@ -75,7 +75,6 @@ const RULES: Readonly<Record<string, (limit: never, schema: JsonSchema) => Rule>
   },
 };
 
-/** Keywords that need no rule here. */
 const OTHER_KEYWORDS = new Set(
   `type properties required additionalProperties items oneOf anyOf allOf uniqueItems default description examples format
   $ref x-service-checks x-message x-selectors`.split(/\s+/),

@@ -27,8 +27,8 @@ export class RequestMemoryExceeded extends DomainError {
 }
 
 /**
- * Reads and decompresses a body; empty when there is none. The limit applies to the compressed and the decompressed size;
- * beyond it the rest is discarded.
+ * Reads and decompresses a body; empty when there is none. The limit applies to the compressed and the decompressed
+ * size; beyond it the rest is discarded.
  * @param memory - released by the caller
  * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType on an unknown encoding, InvalidJson when it is aborted or
  * cannot be decompressed, {@link RequestMemoryExceeded}

@@ -34,7 +34,6 @@ export async function readFormBody(
 
 const MAX_FORM_CHARACTERS = 64 * 1024;
 
-/** Characters of a name in an error message. */
 const MAX_NAME = 100;
 
 /** No JSON text starts with a name and an equals sign. */

@@ -24,8 +24,8 @@ export async function readJsonBody(req: Request, limitBytes: number, memory: Req
 }
 
 /**
- * Parses JSON strictly: UTF-8 without byte order mark, limited depth and number of values, no repeated keys, and only text
- * that the database can store.
+ * Parses JSON strictly: UTF-8 without byte order mark, limited depth and number of values, no repeated keys, and only
+ * text that the database can store.
  * @throws {DomainError} InvalidJson
  * @remarks Yields to the event loop while it scans a long text.
  */

@@ -70,7 +70,6 @@ export async function sendStream(
   res.end();
 }
 
-/** Error codes of streams whose reader has disconnected. */
 const DISCONNECT_CODES: ReadonlySet<unknown> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_DESTROYED',

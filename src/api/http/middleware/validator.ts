@@ -18,7 +18,7 @@ export interface RequestInput {
 /** Validates requests, and in tests responses, against the document. */
 export interface Validator {
   /**
-   * Validates parameters and body. Unknown fields that are ignored are removed from the body and named in a response header.
+   * Validates parameters and body. Ignored unknown fields are removed from the body and named in a response header.
    * @returns the declared query parameters
    * @throws {DomainError} InvalidParameter naming up to twenty faults; NotFound for an impossible key
    */
@@ -150,7 +150,7 @@ async function lookUpMetadata(
   return req.openapi;
 }
 
-/** Compiles the schemas of an operation: status 400 for the empty sample is fine, any other error is a broken schema. */
+/** Compiles the schemas of an operation with an empty sample: any error except status 400 is a broken schema. */
 async function warmUp(operation: Operation, metadata: Metadata, validate: RequestHandler): Promise<void> {
   const req = sampleRequest(operation, operation.path);
   req.openapi = metadata;

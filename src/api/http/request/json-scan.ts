@@ -18,9 +18,9 @@ const COMMA = 0x2c;
 const SUSPICIOUS = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
- * Scans JSON text, before it is parsed, for what is not accepted: nesting deeper than 32, too many values, repeated keys in
- * an object, U+0000 or unpaired surrogates in strings. Runs in linear time without recursion; yields now and then, so that
- * other requests can run.
+ * Scans JSON text, before it is parsed, for what is not accepted: nesting deeper than 32, too many values, repeated
+ * keys in an object, U+0000 or unpaired surrogates in strings. Runs in linear time without recursion; yields now and
+ * then, so that other requests can run.
  * @returns the fault, or null; text that is not JSON may have none
  */
 export function* scanJson(text: string): Generator<void, string | null> {
@@ -91,7 +91,6 @@ function unescaped(raw: string): string | null {
   }
 }
 
-/** Index of the closing quote; the end of the text when there is none. */
 function endOfString(text: string, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);

@@ -13,7 +13,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
 
 /**
- * Finds the first syntax error of JSON text, for an error message; null when there is none. `JSON.parse` would quote the text.
+ * Finds the first syntax error of JSON text, or null. Its message does not quote the text, unlike that of `JSON.parse`.
  * @remarks Linear in time, without recursion.
  */
 export function findSyntaxFault(text: string): SyntaxFault | null {
@@ -24,7 +24,6 @@ type Step = 'value' | 'first-entry' | 'first-key' | 'key' | 'after-value';
 
 class Reader {
   readonly #text: string;
-  /** Closing brackets of the open arrays and objects. */
   readonly #closings: Array<']' | '}'> = [];
   #at = 0;
 

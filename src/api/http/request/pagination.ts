@@ -16,8 +16,8 @@ export function pageOf(context: RequestContext): Page {
 }
 
 /**
- * The key after which the page starts, from the cursor in a link. The cursor is ignored unless the offset is the one it was
- * created for, so that a client can change the offset in a link.
+ * The key after which the page starts, from the cursor in a link. The cursor is ignored unless the offset is the one it
+ * was created for, so that a client can change the offset in a link.
  */
 export function cursorOf(context: RequestContext): number | null {
   const [, offset, key] = /^(\d{1,16})-(\d{1,10})$/.exec(String(context.query['after'] ?? '')) ?? [];
