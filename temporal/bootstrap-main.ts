@@ -8,7 +8,6 @@ search attributes, schedules, and the key these are sealed with. Can be repeated
 
   --help  this text`;
 
-/** `npm run temporal:bootstrap` */
 await runCommand({ name: 'temporal-bootstrap', role: 'temporal', help: HELP }, async (config, logger) => {
   const { resealed, unreadable } = await bootstrap(config);
   const { temporalNamespace: namespace } = config;

@@ -12,7 +12,6 @@ ahead, terminates workflows whose rows are gone. Safe to repeat; nothing of it c
 
   --help  this text`;
 
-/** `npm run after-restore` */
 await runCommand({ name: 'after-restore', role: 'process', help: HELP }, async (config, logger) => {
   const persistence = await openPersistence({
     url: config.databaseUrl!,

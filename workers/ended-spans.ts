@@ -30,7 +30,6 @@ export class EndedSpans {
     if (this.#held.size > MAX_HELD) this.#release(this.#held.keys().next().value!);
   }
 
-  /** Records all held spans. */
   flush(): void {
     for (const runId of [...this.#held.keys()]) this.#release(runId);
   }

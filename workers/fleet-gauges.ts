@@ -18,7 +18,6 @@ export interface FleetGaugesOptions {
   db: Sql;
   registry: Registry;
   logger: Logger;
-  /** Whether this process measures the fleet. */
   isLeader: () => boolean;
   everyMs?: number;
 }

@@ -51,7 +51,6 @@ export function traceSinks(spans: Pick<EndedSpans, 'add'>): InjectedSinks<TraceS
   };
 }
 
-/** Log field for each activity argument. */
 const SUBJECTS = { batch: 'laneId', group: 'activityId', activity: 'activityId' } as const;
 
 function subjectOf(info: Info, [input]: readonly unknown[]): Record<string, string | number> {

@@ -6,13 +6,11 @@ import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './dis
 
 /** Metrics of a worker process. */
 export interface WorkerMetrics {
-  /** Counts a dispatcher event. */
   relay(what: DispatcherEvent): void;
   /** Records one Temporal activity, local or not. */
   step(name: string, isDone: boolean, seconds: number): void;
   /** Counts events that a batch processed. */
   settled(events: number): void;
-  /** Counts a closed batch. */
   laneClosed(): void;
   /** Counts a repaired row whose workflow was lost or stuck. */
   repaired(foundBy: RepairFinder, outcome: RepairMade): void;
@@ -20,7 +18,6 @@ export interface WorkerMetrics {
   stuck(reason: StuckReason): void;
   /** Records a completed run of the reconciler. */
   reconciled(seconds: number): void;
-  /** Counts a missed date. */
   scheduleMissed(kind: string): void;
 }
 

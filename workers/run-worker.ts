@@ -14,7 +14,6 @@ import type { WorkerMetrics } from './metrics.ts';
 export interface WorkerSettings {
   config: Config;
   queue: TaskQueue;
-  /** Compiled workflow code. */
   code: string;
   /** Names the code of this worker; only workers of the current build get workflows. */
   buildId: string;

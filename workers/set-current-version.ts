@@ -17,7 +17,6 @@ fails when they do not. Can be repeated.
 const WAIT_MS = 60_000;
 const PAUSE_MS = 2_000;
 
-/** `npm run worker:set-current` */
 await runCommand(
   { name: 'make-current', role: 'temporal', help: HELP, flags: ['wait'] },
   async (config, logger, flags) => {

@@ -8,7 +8,6 @@ import { FAILURE_CONVERTER_PATH } from '../temporal/data-converter.ts';
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const WORKFLOWS_PATH = path.join(PROJECT, 'workflows', 'index.ts');
 const INTERCEPTORS_PATH = path.join(PROJECT, 'workflows', 'interceptors.ts');
-/** All code that a worker runs. */
 const WORKER_SOURCES = ['src', 'temporal', 'workers', 'workflows', 'package.json'];
 /** Everything that can end up in the bundle. */
 const BUNDLED_SOURCES = ['workflows', path.join('src', 'domain'), path.join('temporal', 'failure-converter.ts')];

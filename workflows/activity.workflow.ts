@@ -15,7 +15,6 @@ const CANCEL_LOOK_MS = 1_000;
 /** Patch: a cancel also goes through the rows, and then only the rows are awaited. */
 const CANCEL_BY_ROWS = 'cancel-by-rows';
 
-/** State of a group's batches in this run. */
 interface Lanes {
   plans: readonly BatchPlan[];
   /** Whether all awaited batches have ended. */

@@ -13,7 +13,6 @@ import { TRACE_HEADER, type TraceSinks } from './contracts/tracing.contract.ts';
 interface Traced {
   parent: string;
   spanId: string;
-  /** Trace headers for its children. */
   headers: Headers;
 }
 

@@ -3,7 +3,6 @@ import { type Config, type ConfigRole, loadConfig } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 
 export interface Command {
-  /** Role in log lines. */
   name: string;
   /** Determines the required settings. */
   role: ConfigRole;

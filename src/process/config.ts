@@ -37,7 +37,6 @@ export interface Config {
   readonly temporalPort: number;
   readonly temporalUiPort: number;
   readonly temporalServerDir: string | null;
-  /** Address of metrics and health checks. */
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly deployment: 'standalone' | 'saas';

@@ -4,9 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 export interface LoggedProcessOptions extends Omit<SpawnOptions, 'stdio' | 'detached'> {
   /** Receives stdout and stderr; readable by its owner alone. */
   logFile: string;
-  /** Truncate the log file instead of appending. */
   truncate?: boolean;
-  /** Open an IPC channel to a Node process. */
   ipc?: boolean;
 }
 

@@ -28,7 +28,6 @@ function serializeError(error: Error): object {
   return code === undefined ? described : { ...described, errorCode: code };
 }
 
-/** Keys that are redacted, at each of the depths below. */
 const SECRET_KEYS = [
   'password',
   'new_password',

@@ -7,7 +7,6 @@ export interface PoolState {
   name: string;
   used: number;
   idle: number;
-  /** Callers that wait for a connection. */
   waiting: number;
   max: number;
 }

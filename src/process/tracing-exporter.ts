@@ -67,7 +67,6 @@ class SpanIds {
   }
 }
 
-/** Samplers by their names in `OTEL_TRACES_SAMPLER`. */
 function chooseSampler(env: Environment): Sampler {
   const share = readNumber(env, 'OTEL_TRACES_SAMPLER_ARG', 0, 1) ?? 1;
   const bare: Record<string, () => Sampler> = {

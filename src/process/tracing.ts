@@ -16,7 +16,6 @@ export { type Span, SpanKind };
 
 interface Recorder {
   tracer: Tracer;
-  /** Sets the id of the next span. */
   useSpanId(id: string): void;
 }
 

@@ -34,7 +34,6 @@ export class FleetBeside {
     return able.map((computer) => computer.computerId).filter((id) => id !== null);
   }
 
-  /** Restarts the same computers with other shares of faults. */
   async restart(shares: Partial<FaultShares>): Promise<void> {
     await this.#fleet.stop();
     this.#fleet = this.#create(shares);

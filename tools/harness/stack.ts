@@ -118,7 +118,6 @@ export class TestStack {
     return readFileSync(this.outputFile, 'utf8');
   }
 
-  /** Clears `output`. */
   forgetOutput(): void {
     truncateSync(this.outputFile);
   }
@@ -176,7 +175,6 @@ export class TestStack {
     return asSuperuser(this.dataDir, this.databaseUrl(), statement);
   }
 
-  /** The connection string of the stack's processes. */
   databaseUrl(): string {
     return this.#setting('FLOTILLA_DATABASE_URL');
   }
@@ -214,7 +212,6 @@ export class TestStack {
     throw new Error(`waited ${limitMs / 1000} s for ${what}${reason}\n${this.output().slice(-3000)}`);
   }
 
-  /** The environment for a process of this stack. */
   environment(): Record<string, string> {
     return {
       ...inheritedEnvironment(),
@@ -228,7 +225,6 @@ export class TestStack {
     };
   }
 
-  /** How many times it has announced that it is ready. */
   #readyCount(): number {
     return existsSync(this.outputFile) ? this.output().split('Ctrl-C stops everything').length - 1 : 0;
   }

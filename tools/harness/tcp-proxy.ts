@@ -43,7 +43,6 @@ export async function createTcpProxy(target: { host: string; port: number }) {
       for (const socket of sockets) socket.destroy();
       await closed;
     },
-    /** Listens again on the same port. */
     mend: () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve)),
     /** Closes every connection and accepts new ones: pending responses are lost. */
     drop(): void {

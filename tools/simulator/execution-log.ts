@@ -19,7 +19,6 @@ export interface Execution {
 export interface ExecutionLog {
   record(execution: Execution): void;
   count(computer: string, operationId: number): number;
-  /** Operations that were executed more than once. */
   repeated(): { computer: string; operationId: number; count: number }[];
   readonly total: number;
   /** Nothing is recorded afterwards. */

@@ -15,7 +15,6 @@ function read(): CommandLine {
   }
 }
 
-/** Logs the progress until every computer is settled. */
 function reportProgress(fleet: Fleet, logger: Logger): void {
   const total = fleet.computers.length;
   let before = -1;

@@ -29,7 +29,6 @@ export interface FleetSettings {
   stateFile: string | null;
   /** Null to keep the log in memory. */
   executionLogFile: string | null;
-  /** Maximum connections to the gateway. */
   connections: number;
   times: FleetTimes;
   shares: FaultShares;

@@ -7,11 +7,9 @@ import type { Intervals } from './settings.ts';
 /** What is stored of an agent. */
 export interface AgentRecord {
   session: Omit<SessionRecord, 'types'>;
-  /** Message types that the server accepts. */
   types: readonly string[];
   /** Queued messages in order: base64, or 0 for a fact, which can be reported again. */
   queue: (string | 0)[];
-  /** Accepted operations that have not finished. */
   operations: string[];
   machine: MachineChanges;
   packagesReported: boolean;
@@ -38,9 +36,7 @@ export interface StateFile {
   saveFleet(patch: Partial<FleetRecord>): void;
   /** The file is large enough to be compacted. */
   readonly isBloated: boolean;
-  /** Rewrites the file with one line per agent. */
   compact(current: AgentRecords): void;
-  /** Compacts and closes the file. */
   close(current: AgentRecords): void;
 }
 

@@ -14,7 +14,6 @@ export interface BringUp {
   context: ServiceContext;
   group: ServiceGroup;
   secrets: StackSecrets;
-  /** Settings of our own processes. */
   env: Record<string, string | undefined>;
   databaseUrl: string;
   temporalAddress: string;

@@ -15,9 +15,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Joined {
   /** Settings of the stack to run with. */
   settings: Record<string, string>;
-  /** Arguments to add to those that were given. */
   args: string[];
-  /** One line for the user. */
   message: string;
 }
 

@@ -6,7 +6,6 @@ import { DAY_MS } from '../../src/domain/common/durations.ts';
 /** PEM files by which the parts of one stack authenticate each other. The key of the authority is not kept. */
 export interface Certificates {
   ca: string;
-  /** Of the server and its parts. */
   server: { cert: string; key: string };
   client: { cert: string; key: string };
 }

@@ -1,4 +1,4 @@
-/** The defaults protect shared clusters; here they would only slow Flotilla down. @see docs/reliability.md#rules-for-benchmarks */
+/** The defaults protect shared clusters and would only slow us down. @see docs/reliability.md#rules-for-benchmarks */
 const LIMITS = {
   'frontend.rps': 100_000,
   'frontend.namespaceRPS': 100_000,

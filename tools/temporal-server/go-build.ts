@@ -8,7 +8,6 @@ import { runTool } from './run-tool.ts';
 export interface GoBuild {
   /** Name of what is built, for people. */
   title: string;
-  /** Directory of the module, from the project's root. */
   module: string;
   /** Programs by file name: the package of each. */
   programs: Readonly<Record<string, string>>;

@@ -27,7 +27,6 @@ export interface ResolveOptions {
 }
 
 const OURS = 'flotilla-temporal';
-/** As the official releases call them. */
 const OFFICIAL = 'temporal-server';
 const SQL_TOOL = 'temporal-sql-tool';
 const MODULE = join('tools', 'temporal-server', 'program');

@@ -5,7 +5,6 @@ export interface ToolOptions {
   env?: Record<string, string | undefined>;
   /** The tool and its children are killed after this many milliseconds. */
   limitMs: number;
-  /** Called with every chunk of standard error. */
   onError?: (text: string) => void;
   /** Called every second; a text kills the tool with this reason. */
   stalled?: () => string | null;

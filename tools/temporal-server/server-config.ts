@@ -22,7 +22,7 @@ export interface TemporalPorts {
   host: string;
   /** Of the gRPC frontend, the address that clients are given. */
   frontend: number;
-  /** Of the frontend's HTTP API, which also reports readiness, of the gRPC of each other part, and those that only the official server uses. */
+  /** Of the frontend's HTTP API (also readiness), each other part's gRPC, and those only for the official server. */
   internal: readonly number[];
   /** Of the web UI; null for none. */
   ui: number | null;

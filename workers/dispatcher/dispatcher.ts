@@ -21,7 +21,6 @@ export interface DispatcherOptions {
   /** Base URL of the links shown with a workflow. */
   publicUrl: string;
   logger: Logger;
-  /** Kinds of profiles that schedules start. */
   kinds: ProfileKinds;
   clock: { now(): Date };
   /** Counts dispatcher events, for metrics and tests. */

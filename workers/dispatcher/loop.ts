@@ -11,7 +11,6 @@ export interface LoopOptions {
   everyMs: number;
   /** Polls once; resolves to true when there is more to do at once. */
   round: () => Promise<boolean>;
-  /** Called after every failed poll. */
   onFailure?: () => void;
   logger: Logger;
 }

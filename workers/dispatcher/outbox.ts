@@ -22,7 +22,6 @@ export interface OutboxDeps {
   client: Client;
   starter: Starter;
   logger: Logger;
-  /** Called per executed command. */
   count: (what: 'started' | 'canceled' | 'refused') => void;
 }
 

@@ -16,9 +16,7 @@ export const FAILURE_TYPES = {
 
 /** Messages of failures of type `agent`. */
 export const AGENT_FAILURE_MESSAGES = {
-  /** For a workflow of one computer. */
   computer: 'the operation failed on the computer',
-  /** For a group. */
   group: 'the operation failed on some computers',
 } as const;
 

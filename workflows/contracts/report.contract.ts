@@ -1,4 +1,3 @@
 export interface ReportInput {
-  /** Id of the activity row. */
   id: number;
 }

@@ -1,6 +1,5 @@
 import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
 
-/** Workflow type of a group by the type of its first operation. */
 const GROUP_WORKFLOWS: Readonly<Record<string, string>> = {
   InstallSnaps: 'SnapAction',
   RemoveSnaps: 'SnapAction',

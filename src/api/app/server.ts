@@ -91,7 +91,6 @@ async function close(server: Server): Promise<void> {
 const LATEST_RESPONSES = new WeakMap<Socket, ServerResponse>();
 /** For each response the one that was not finished when its request arrived. */
 const PREVIOUS_RESPONSES = new WeakMap<ServerResponse, ServerResponse>();
-/** Connections that close after an unfinished response. */
 const ENDING_SOCKETS = new WeakSet<Socket>();
 
 /**

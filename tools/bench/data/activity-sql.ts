@@ -2,7 +2,7 @@ import { draw } from './plan.ts';
 
 /*
  * The statements of the activity generator, all with the parameters seed, now, account, rows, computers, first activity,
- * first lane and first payload.
+ * first batch and first payload.
  */
 
 const OPERATORS = 12;

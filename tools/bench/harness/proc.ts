@@ -5,7 +5,6 @@ export interface ProcessStat {
   pid: number;
   parent: number;
   ownCpuMs: number;
-  /** CPU of the process and its reaped children. */
   cpuMs: number;
 }
 

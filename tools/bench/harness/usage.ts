@@ -23,7 +23,6 @@ export interface Role {
 /** Usage of one role in a window. */
 export interface RoleUsage {
   cpuMs: number;
-  /** Highest sampled memory. */
   peakMiB: number;
   startMiB: number;
   storageBytes: number;

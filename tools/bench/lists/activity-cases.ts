@@ -77,7 +77,6 @@ export interface ActivityFacts {
   computer: number;
   parent: number;
   recently: string;
-  /** The access group that a restricted person sees. */
   group: number;
 }
 

@@ -22,7 +22,6 @@ export interface ListCase {
   name: string;
   /** `page` and `offset` walk through everything, `narrow` cases return a few rows. */
   family: 'page' | 'selector' | 'narrow' | 'block' | 'offset';
-  /** Path with query, below the prefix of the API. */
   path: string;
   /** The caller: the first administrator, or one who sees only some access groups. */
   asker?: 'restricted';

@@ -39,7 +39,6 @@ export interface FairnessRound {
 }
 
 const ALONE = 20;
-/** Minimum number of actions, even if the group ends first. */
 const LEAST = 5;
 const AGENT_ASKS_EVERY_MS = 40;
 const LOOK_EVERY_MS = 20;

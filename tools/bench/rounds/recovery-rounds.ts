@@ -21,7 +21,6 @@ export interface RecoverySetting {
   start(): Promise<void>;
 }
 
-/** Seconds from the start of the process. */
 interface Start {
   ready: number;
   /** Until the API responded to a POST with 2xx. */
@@ -38,7 +37,6 @@ export interface RecoveryRound {
   usage: Usage;
 }
 
-/** Completed share of an action when everything is killed. */
 const KILL_AT = 0.25;
 const SETTLE_MS = 2000;
 const LOOK_MS = 20;

@@ -16,7 +16,6 @@ export interface ReportSetting {
   database: pg.Client;
   roles: readonly Role[];
   profileId: number;
-  /** First and last day of the runs, as dates. */
   days: { first: string; last: string };
 }
 

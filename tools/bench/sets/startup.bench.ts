@@ -11,7 +11,6 @@ import { startLoad } from '../load/load-client.ts';
 import { type Api, logIn } from '../product/api.ts';
 import { startStack } from '../product/stack.ts';
 
-/** Seconds from the start of the process. */
 interface Start {
   ready: number;
   firstWorkflow: number;

@@ -10,9 +10,7 @@ export type FaultCommand =
   | { do: 'disarm' }
   /** Shifts the process's clock; 0 corrects it. */
   | { do: 'clock'; offsetMs: number }
-  /** Blocks the event loop. */
   | { do: 'block'; ms: number }
-  /** Holds every connection of every pool. */
   | { do: 'exhaust'; ms: number };
 
 /** Environment variables of processes that faults are injected into. */

@@ -32,7 +32,6 @@ export const FAIL_POINTS = [
   'after-exchange-store',
   /** Pending events were read, and no workflow was woken. */
   'before-nudge',
-  /** A new computer. */
   'before-enrol-commit',
   'after-enrol-commit',
   /** A profile's run, created for a schedule or a person. */

@@ -54,7 +54,6 @@ export interface Facts {
   deliveries: readonly Delivery[];
   /** Executions by operation, from the agents' own logs. */
   executions: Executions;
-  /** Account of each computer, including removed ones. */
   owners: ReadonlyMap<number, number>;
   tags: ReadonlyMap<number, readonly string[]>;
   removed: ReadonlySet<number>;
@@ -68,11 +67,9 @@ export interface Facts {
   cloned: ReadonlySet<number>;
   /** Groups and operations for which a cancel was requested, whatever the response. */
   cancelTried: ReadonlySet<number>;
-  /** Where a secret was found unencrypted. */
   secretsFound: readonly string[];
   /** Requests for another account's objects that were not rejected. */
   intrusions: readonly string[];
-  /** Behaviour of the server that no agent accepts. */
   protocolViolations: readonly string[];
 }
 

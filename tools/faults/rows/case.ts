@@ -38,7 +38,6 @@ export class Stage {
     return { ...observation, session };
   }
 
-  /** Computers that take snaps. */
   get all(): number[] {
     return this.world.main.computers.takingSnaps();
   }

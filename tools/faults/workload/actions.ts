@@ -135,7 +135,6 @@ const neighbour: Action = async (session, random) => {
   await session.act(party, '/snaps', body, computers);
 };
 
-/** The second account tries to access objects of the first. */
 const intruder: Action = async (session, random) => {
   const { main, neighbour: other } = session.world;
   const computer = random.pick(main.computers.takingSnaps());

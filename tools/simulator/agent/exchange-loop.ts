@@ -63,7 +63,6 @@ export class ExchangeLoop {
     this.#pingAfter(delayMs + this.intervals.pingMs * this.#context.random.next());
   }
 
-  /** Schedules an exchange, unless an earlier one is scheduled. */
   schedule(delayMs: number, regular = false): void {
     const at = performance.now() + delayMs;
     if (this.#due && this.#due.at <= at) return;

@@ -34,7 +34,6 @@ export class MessageQueue {
     else this.#held.push(message);
   }
 
-  /** Messages of the next payload. */
   batch(): BObject[] {
     return this.#pending.slice(0, MAX_MESSAGES_PER_PAYLOAD);
   }

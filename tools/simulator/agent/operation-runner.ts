@@ -25,7 +25,6 @@ export interface RunnerHost {
   readonly generation: number;
 }
 
-/** An accepted operation that has not finished. */
 interface Task {
   message: BObject;
   /** Recorded executions when it was accepted: one more means that this one is recorded. */

@@ -13,7 +13,6 @@ const HASHES_PER_REQUEST = 500;
 /** A request without a response is repeated after this time. */
 const REQUEST_LIFETIME_MS = 2 * 3600_000;
 
-/** Processes of a regular report. */
 const BUSY_PROCESSES = 3;
 
 interface PackageState {
@@ -50,7 +49,6 @@ export class Reporter {
   /** Catalogue positions by request id. */
   #openRequests: Map<number, number[]> | null = null;
   #openSince = 0;
-  /** The ids of all packages are known. */
   #hasIds: boolean;
   #reported: PackageState | null = null;
   /** Snaps are reported once per process, and after changes. */
@@ -76,7 +74,6 @@ export class Reporter {
     return this.#reported !== null;
   }
 
-  /** The server's ids of this machine's packages. */
   get packageIds(): PackageIds {
     const { catalogue } = this.#machine.blueprint;
     const uuid = this.#session.serverUuid;
@@ -93,7 +90,6 @@ export class Reporter {
     }
   }
 
-  /** Reports facts of newly accepted types. */
   typesAccepted(added: readonly string[]): void {
     this.report(added.filter(isFactType).filter((type) => type !== 'snaps' || !this.#snapsReported));
     if (added.includes('unknown-package-hashes') || added.includes('packages')) this.#requestPackageIds();

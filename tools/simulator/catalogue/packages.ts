@@ -24,7 +24,6 @@ export interface CataloguePackage {
 export interface Catalogue {
   readonly release: ReleaseName;
   readonly packages: readonly CataloguePackage[];
-  /** Versions by package name, oldest first. */
   readonly byName: ReadonlyMap<string, readonly CataloguePackage[]>;
   /** Name of the kernel meta package; null where the kernel belongs to the host, as in WSL instances. */
   readonly kernelMeta: string | null;

@@ -7,7 +7,6 @@ export interface StoreSnap {
   confinement: 'strict' | 'classic';
   publisher: string;
   summary: string;
-  /** The name of its only service, if it has one. */
   daemon?: string;
 }
 

@@ -21,7 +21,6 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
   ['usg', usg],
 ]);
 
-/** Messages that every agent handles. */
 const CONTROL_TYPES = [
   'accepted-types',
   'package-ids',

@@ -9,7 +9,6 @@ export interface Outcome {
   results: BObject[];
   /** Changed facts, which are reported before the results. */
   facts?: readonly FactType[];
-  /** The package sets changed. */
   packages?: boolean;
   /** What the machine does when the result is queued. */
   power?: 'reboot' | 'off';

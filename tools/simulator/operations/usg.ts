@@ -12,7 +12,6 @@ const PROFILES: ReadonlySet<string> = new Set([
   'disa_stig',
 ]);
 
-/** Computers that comply with every rule. */
 const COMPLIANT_SHARE = 0.4;
 /** How often rules pass on the other computers. */
 const PASS_SHARES = { named: 0.62, byHand: 0.9, numbered: 0.97 } as const;

@@ -21,7 +21,6 @@ export interface PostgresOptions {
   superuser?: string;
   /** False skips every flush to disk: for data that may be lost, as in tests. */
   durable?: boolean;
-  /** Server settings by name, over the defaults. */
   settings?: Readonly<Record<string, string>>;
   /** Called with the process id as soon as the process exists. */
   onSpawn?: (pid: number) => void;

@@ -60,11 +60,11 @@ export function temporalRole({ temporalDatabasePassword: password }: StackSecret
   return { name: WORKFLOWS, password, databases: [WORKFLOWS, VISIBILITY] };
 }
 
-/** The Temporal server on PostgreSQL with its web UI, after creating its databases and updating their schema. See {@link temporalStore}. */
+/** Creates the databases, updates their schema and starts Temporal with its web UI. See {@link temporalStore}. */
 export function topologyTemporalService(
   context: ServiceContext,
   options: {
-    /** URL of an external database, beside which the databases may have to be created; null with the embedded server. */
+    /** URL of an external database, to create the databases beside it; null with the embedded server. */
     makeIn: string | null;
     store: PostgresStore;
     programs: TemporalPrograms;

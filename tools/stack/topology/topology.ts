@@ -91,7 +91,7 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
   };
 }
 
-/** The order of a deploy: servers, schema, namespace, repair after a restore, workers, current build, API and gateways. */
+/** Order of a deploy: servers, schema, namespace, repair after a restore, workers, current build, API, gateways. */
 async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | null> {
   const { context, group, plan, secrets, env, databaseUrl } = bringing;
   const { config, data, report } = context;
