@@ -4,7 +4,7 @@ import type { SessionRecord } from './agent/session.ts';
 import type { MachineChanges } from './inventory/machine.ts';
 import type { Intervals } from './settings.ts';
 
-/** What is stored of an agent. */
+/** Stored state of an agent. */
 export interface AgentRecord {
   session: Omit<SessionRecord, 'types'>;
   types: readonly string[];
@@ -46,7 +46,7 @@ const BLOAT_BYTES = 32 * 2 ** 20;
 
 /**
  * Opens the state of a fleet: JSON lines, of which later ones override parts of earlier ones. A line is written at
- * every step that a real agent would commit, so that a killed simulator goes on where it was; a torn line is dropped.
+ * every step that a real agent would commit, so that a killed simulator resumes there; a torn line is dropped.
  * @param file - null keeps nothing
  * @throws when the file belongs to a fleet of another seed
  */

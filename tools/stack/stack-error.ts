@@ -1,4 +1,4 @@
-/** A reason why the stack cannot run that the user can act upon: its message is shown alone, without a stack trace. */
+/** Why the stack cannot run, for the user to act upon: shown without a stack trace. */
 export class StackError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

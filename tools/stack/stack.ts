@@ -18,20 +18,20 @@ export interface StackOptions {
   config: Config;
   env: Record<string, string | undefined>;
   report(message: string): void;
-  /** The data directory is a restored copy: bring it in line with the agents before they are served. */
+  /** The data directory is a restored copy: reconcile it with the agents before serving them. */
   afterRestore?: boolean;
 }
 
 /** The embedded stack of one process. */
 export interface Stack {
   /**
-   * Starts everything. Resolves when an action would go through.
+   * Starts everything. Resolves when an action would succeed.
    * @throws {StackError} with the one reason why it cannot run
    */
   start(): Promise<StartedStack>;
   /** Rejects when a part keeps failing; never resolves. */
   readonly failed: Promise<never>;
-  /** Ends everything in order within 15 s, at any moment. Idempotent. */
+  /** Stops everything in order within 15 s, at any moment. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface StartedStack {
   administratorShown(): Promise<void>;
 }
 
-/** How the owner of a stack reaches its Temporal server. */
+/** Access of a stack's owner to its Temporal server. */
 export interface OwnTemporal {
   /** Address of the web UI, with the token. */
   ui: string;

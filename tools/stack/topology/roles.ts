@@ -75,8 +75,8 @@ export function localUrl(config: Config): string {
 }
 
 /**
- * How our processes start: with bounded young generations (MiB of each half). Most of their garbage are buffers outside
- * the heap, which only a collection frees, and what V8 allows itself on a large machine lets many of them wait for one.
+ * Commands of our processes, with bounded young generations (MiB of each half). Most garbage is buffers outside the
+ * heap, freed only by a collection, and V8's defaults on a large machine let many of them accumulate.
  */
 export const API_COMMAND: readonly string[] = ['--max-semi-space-size=16', 'src/server/main.ts'];
 export const WORKER_COMMAND: readonly string[] = ['--max-semi-space-size=4', 'workers/main.ts'];

@@ -5,7 +5,7 @@ import { describeTemporal } from '../stack.ts';
 import { createTopology, type StartedTopology, TOPOLOGY_STOP_MS } from './topology.ts';
 import { planTopology, TOPOLOGY_HELP } from './topology-plan.ts';
 
-/** `npm run topology`: every part a process of its own, until a signal ends it. */
+/** `npm run topology`: each part in its own process, until a signal stops it. */
 if (process.argv.includes('--help')) print(TOPOLOGY_HELP);
 else {
   await supervise<StartedTopology>({

@@ -20,7 +20,7 @@ export interface TopologyPlan {
   temporalInternalPort: number;
   /** Simulated computers, spread over all gateways. */
   computers: number;
-  /** The database is a restored copy: bring it in line with the agents before anything is served. */
+  /** The database is a restored copy: reconcile it with the agents before serving anything. */
   afterRestore: boolean;
 }
 

@@ -22,11 +22,11 @@ const MAX_BASE = MAX_NAME_BYTES - `_${VISIBILITY}`.length;
 const SAFE_NAME = /^[\w.-]+$/;
 
 /**
- * Where the Temporal server keeps its data: in databases of its own on the server of ours, `temporal` and
+ * Where the Temporal server keeps its data: in separate databases on our database server, `temporal` and
  * `temporal_visibility` beside `flotilla`, `<name>_temporal` and `<name>_temporal_visibility` beside any other. Two
  * servers in one store would be one cluster, in which the reconcilers of two databases end each other's workflows.
  * @param url - of our database
- * @throws {StackError} when it asks for TLS, which the server started here does not speak to PostgreSQL, or no database
+ * @throws {StackError} when it asks for TLS, which this Temporal server does not use with PostgreSQL, or no database
  * names can be derived from its name
  */
 export function temporalStore(url: string): PostgresStore {

@@ -29,7 +29,7 @@ export interface StartedTopology {
   administratorShown(): Promise<void>;
 }
 
-/** Limit for an ordered stop; workers in containers may take longer for steps under way. */
+/** Limit for an ordered stop; workers in containers may take longer for running activities. */
 export const TOPOLOGY_STOP_MS = 45_000;
 const STOP_ORDER: readonly StopShare[] = [
   { name: 'fleet', limitMs: 2000 },
@@ -130,7 +130,7 @@ async function startTemporal(bringing: TopologyStart): Promise<void> {
   // Checks the database URL before fetching the programs, which may take minutes.
   const role = temporalRole(secrets);
   const beside = temporalStore(databaseUrl);
-  // In the embedded PostgreSQL its databases exist already, with a role of their own.
+  // In the embedded PostgreSQL its databases exist already, with their own role.
   const store = config.databaseUrl ? beside : { ...beside, user: role.name, password: role.password };
   const { signal } = group;
   const programs = await resolveTemporal({ bin: config.temporalServerDir, report, env, signal });
