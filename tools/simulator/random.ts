@@ -15,7 +15,7 @@ export interface Random {
 
 const GOLDEN = 0x9e3779b9;
 
-/** Creates a generator from a seed and a path such as `('disks', 7)`. Equal paths give equal values on every machine. */
+/** Creates a generator from a seed and a path such as `('disks', 7)`. Equal paths give equal values everywhere. */
 export function createRandom(seed: number, ...path: readonly (string | number)[]): Random {
   let state = hashPath(seed, path);
   const word = (): number => {
