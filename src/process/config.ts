@@ -1,12 +1,13 @@
 import { type IdentitySettings, readIdentitySettings } from './identity-settings.ts';
 import { SettingReader } from './setting-reader.ts';
 import type { EncryptionKey } from './setting-types.ts';
-import type { ConfigRole, SettingValue } from './settings.ts';
+import type { ConfigRole } from './setting.ts';
+import type { SettingValue } from './settings.ts';
 
 export type { LoginThrottleSettings, PamSettings, PasswordPolicy } from './identity-settings.ts';
 export { ConfigError } from './setting-reader.ts';
 export type { EncryptionKey } from './setting-types.ts';
-export type { ConfigRole } from './settings.ts';
+export type { ConfigRole } from './setting.ts';
 
 /** Timeouts that PostgreSQL enforces, in seconds; 0 for none. */
 export interface DatabaseLimits {

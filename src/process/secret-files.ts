@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { SETTINGS, type Setting } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { SETTINGS } from './settings.ts';
 
 /** Each can be read from a file instead, `<setting>_FILE`, as container platforms provide secrets. */
 export const SECRET_SETTINGS: readonly string[] = Object.entries<Setting<unknown>>(SETTINGS)

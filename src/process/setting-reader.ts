@@ -1,6 +1,7 @@
 import { readSecretFiles } from './secret-files.ts';
 import { InvalidSetting } from './setting-types.ts';
-import { type ConfigRole, SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
+import type { ConfigRole, Setting } from './setting.ts';
+import { SETTINGS, type SettingName, type SettingValue } from './settings.ts';
 
 /** Names every wrong setting at once, one line each. */
 export class ConfigError extends Error {

@@ -1,4 +1,5 @@
-import { SETTING_SECTIONS, type Setting } from '../../src/process/settings.ts';
+import type { Setting } from '../../src/process/setting.ts';
+import { SETTING_SECTIONS } from '../../src/process/settings.ts';
 import { CONTAINER_VARIABLES, type ForeignVariable, TEST_VARIABLES, TRACING_VARIABLES } from './foreign-variables.ts';
 
 const FOREIGN_SECTIONS = {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
-import { SETTINGS, type Setting } from '../../../src/process/settings.ts';
+import type { Setting } from '../../../src/process/setting.ts';
+import { SETTINGS } from '../../../src/process/settings.ts';
 import { CONTAINER_VARIABLES, TRACING_VARIABLES } from '../../../tools/docs/foreign-variables.ts';
 import { renderEnvExample, renderSettingTables } from '../../../tools/docs/render-settings.ts';
 import { replaceSection } from '../../../tools/docs/section.ts';
