@@ -34,27 +34,27 @@ export async function lane(input: LaneInput): Promise<LaneResult> {
 }
 
 async function drive(input: LaneInput, cancellation: CancelWatch): Promise<BatchProgress> {
-  let dirty = false;
-  let told = false;
+  let isWoken = false;
+  let isCancelApplied = false;
   const wake = (): void => {
-    dirty = true;
+    isWoken = true;
   };
   setHandler(nudge, wake);
   const board = createProgressBoard();
   const timer = new DueTimer(wake, input.overdue);
-  const isCancelNews = (): boolean => cancellation.requested && !told;
-  const hasNews = (): boolean => dirty || isCancelNews();
+  const isCancelPending = (): boolean => cancellation.requested && !isCancelApplied;
+  const mustProcess = (): boolean => isWoken || isCancelPending();
   for (;;) {
-    dirty = false;
-    const cancelAll = isCancelNews();
-    told ||= cancelAll;
+    isWoken = false;
+    const cancelAll = isCancelPending();
+    isCancelApplied ||= cancelAll;
     const progress = await activities.processPendingEvents({ batch: input.lane, cancelAll });
     timer.arm(progress.open === 0 ? null : progress.nextDueAt);
     board.show(batchProgress(progress), progress.operations ?? []);
     if (progress.open === 0) return progress;
     // The next run's first activity processes all pending events; only a cancel request would not reach it.
-    if (!isCancelNews() && historyIsLong(input)) await goOn(input, timer);
-    await condition(hasNews);
+    if (!isCancelPending() && historyIsLong(input)) await goOn(input, timer);
+    await condition(mustProcess);
   }
 }
 
