@@ -48,10 +48,6 @@ export function toInt(value: BValue | undefined, what: string, min: number, max:
   return number;
 }
 
-export function toIntOrNull(value: BValue | undefined, what: string, min: number, max: number): number | null {
-  return value === undefined || value === null ? null : toInt(value, what, min, max);
-}
-
 /** Any finite number; null for anything else. */
 export function toNumberOrNull(value: BValue | undefined): number | null {
   const number = value instanceof BFloat ? value.value : value;

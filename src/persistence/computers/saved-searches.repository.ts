@@ -32,11 +32,6 @@ export async function listSavedSearches(
   return { count: counted[0]!.count, results };
 }
 
-export async function findSavedSearch(sql: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
-  const rows = await sql.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} and name = $2`, [accountId, name]);
-  return rows[0] ?? null;
-}
-
 /** The texts of saved searches by name; unknown names are left out. */
 export async function findSearchTexts(
   sql: Sql,
@@ -65,7 +60,7 @@ export async function isSearchTitleTaken(tx: Sql, accountId: number, title: stri
   return rows.length > 0;
 }
 
-/** As {@link findSavedSearch}, locked until the transaction ends. */
+/** The saved search of a name, locked until the transaction ends; null when there is none. */
 export async function lockSavedSearch(tx: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
   const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} and name = $2 for update`, [
     accountId,
