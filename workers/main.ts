@@ -55,7 +55,10 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
     logger,
     upstream: metricsUrl,
     serves: queues,
-    obstacles: async () => [...unpolled(queues, workers), ...(await findOutage(client, config.temporalNamespace))],
+    readinessFailures: async () => [
+      ...unpolled(queues, workers),
+      ...(await findOutage(client, config.temporalNamespace)),
+    ],
   });
   const measures = createWorkerMetrics(metrics.registry);
   const persistence = await openDatabase(config, logger);

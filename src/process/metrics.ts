@@ -33,7 +33,7 @@ export interface MetricsOptions {
   /** Roles of the process: `api`, `gateway`, task queues. */
   serves?: readonly string[];
   /** Why the process is not ready, for `/readyz`; empty when it is. */
-  obstacles?: () => readonly string[] | Promise<readonly string[]>;
+  readinessFailures?: () => readonly string[] | Promise<readonly string[]>;
   /** URL of metrics that a library of this process serves itself; they are appended to ours. */
   upstream?: string | null;
 }
@@ -57,7 +57,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
     },
     '/healthz': async (res) => sendJson(res, 200, { alive: true }),
     '/readyz': async (res) => {
-      const reasons = (await options.obstacles?.()) ?? [];
+      const reasons = (await options.readinessFailures?.()) ?? [];
       sendJson(res, reasons.length === 0 ? 200 : 503, { ready: reasons.length === 0, reasons });
     },
   };

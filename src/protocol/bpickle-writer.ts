@@ -11,7 +11,7 @@ const END = 0x3b;
 /**
  * Writes one value. Dict keys come out sorted by code point; text with lone surrogates gets U+FFFD in their place.
  * @throws {BpickleError} on a number that is no safe integer (wrap it in BFloat, or use a bigint), on `undefined` and
- *   other foreign values, and on nesting beyond 200 levels
+ *   other unsupported values, and on nesting beyond 200 levels
  * @see docs/agent-protocol.md#encoding
  */
 export function encode(value: BValue): Buffer {

@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   });
   const serves = [...(gatewayOnly ? [] : ['api']), ...(withGateway ? ['gateway'] : [])];
   const obstacles = async () => (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
-  const metrics = await startMetrics({ config, logger, serves, obstacles });
+  const metrics = await startMetrics({ config, logger, serves, readinessFailures: obstacles });
   metrics.registerPools(persistence.pools);
   const clientAddress = createClientAddress(config.trustedProxies);
   const gateway = withGateway

@@ -127,7 +127,7 @@ function toOperation(
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,
     needsBody: operation.requestBody?.required === true,
-    formFields: operation['x-body-pairs'] ? formFieldsOf(document, operation) : null,
+    formFields: operation['x-body-form'] ? formFieldsOf(document, operation) : null,
     pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
     selectors: parameters.find((p) => p['x-selectors'])?.['x-selectors'] ?? null,

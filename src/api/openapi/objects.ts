@@ -44,7 +44,7 @@ export interface OperationObject {
   /** Largest body in bytes, if not 2 MiB. */
   'x-body-limit'?: number;
   /** The body may also be a form, and its media type is not checked. */
-  'x-body-pairs'?: boolean;
+  'x-body-form'?: boolean;
 }
 
 export interface Reference {

@@ -4780,7 +4780,7 @@ export interface operations {
                  *     | `contract:<id>` `contract-expires-within-days:<n>` `license-expires-within-days:<n>` | from now on |
                  *     | `has-pro-management:<true or false>` | attached to Pro |
                  *     | `search:<name>` | what the saved search finds |
-                 *     | `instance-id:` `instance-type:` `ami-id:` `availability-zone:` | as the cloud says; `null` for nothing |
+                 *     | `instance-id:` `instance-type:` `ami-id:` `availability-zone:` | as the cloud reports it; `null` matches computers without one |
                  *     | `has:upgrade-profile` | associated with an upgrade profile |
                  */
                 query?: string;

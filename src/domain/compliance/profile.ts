@@ -33,9 +33,9 @@ export function tailoringFileKey(profileId: number, at: Date): string {
 
 /** Pass rate in whole percent, rounded to 100 or 0 only when it is exact; null without results. */
 export function passRate(passing: number, failing: number): number | null {
-  const judged = passing + failing;
-  if (judged === 0) return null;
-  const rate = Math.round((100 * passing) / judged);
+  const counted = passing + failing;
+  if (counted === 0) return null;
+  const rate = Math.round((100 * passing) / counted);
   if (passing === 0 || failing === 0) return rate;
   return Math.min(99, Math.max(1, rate));
 }

@@ -97,12 +97,12 @@ function entriesOf(fields: Readonly<Record<string, unknown>>): SnapEntry[] {
 }
 
 function undoPackages({ type, summary, message, complemented }: DoneOperation): InverseOperation[] {
-  const asked = (list: string) => (message.fields[list] as number[] | undefined) ?? [];
+  const requested = (list: string) => (message.fields[list] as number[] | undefined) ?? [];
   const lists = {
-    install: union(asked('remove'), complemented.remove),
-    remove: union(asked('install'), complemented.install),
-    hold: asked('remove-hold'),
-    'remove-hold': asked('hold'),
+    install: union(requested('remove'), complemented.remove),
+    remove: union(requested('install'), complemented.install),
+    hold: requested('remove-hold'),
+    'remove-hold': requested('hold'),
   };
   const fields = Object.fromEntries(Object.entries(lists).filter(([, ids]) => ids.length > 0));
   if (Object.keys(fields).length === 0) return [];

@@ -12,9 +12,9 @@ export interface ChildCounts {
 /** Stored statuses of groups. `scheduled` and `waiting` are computed on reading; `unapproved` is set by approvals. */
 export type GroupStatus = 'undelivered' | 'delivered' | 'succeeded' | 'failed' | 'canceled';
 
-/** A group without operations has succeeded. @param isBegun - whether an operation was delivered before it ended */
-export function rollUp(counts: ChildCounts, isBegun: boolean): GroupStatus {
-  if (counts.open > 0) return isBegun ? 'delivered' : 'undelivered';
+/** A group without operations has succeeded. @param wasDelivered - whether an operation was delivered before it ended */
+export function rollUp(counts: ChildCounts, wasDelivered: boolean): GroupStatus {
+  if (counts.open > 0) return wasDelivered ? 'delivered' : 'undelivered';
   if (counts.failed > 0) return 'failed';
   return counts.canceled > 0 ? 'canceled' : 'succeeded';
 }

@@ -105,8 +105,8 @@ export function offsetsOf(rule: ShortRule, start: number): number[] {
       within('BYSECOND', SECOND_MS, at.getUTCSeconds()),
     ),
   ];
-  const places = placesOf(rule, times.length);
-  return places ? places.map((place) => times[place]!) : times;
+  const indexes = indexesOf(rule, times.length);
+  return indexes ? indexes.map((index) => times[index]!) : times;
 }
 
 /** Times of day of a weekly, monthly or yearly rule, in ms. */
@@ -144,22 +144,22 @@ export function* periodsFrom(
 
 /** The dates of one period after BYSETPOS, ascending. */
 export function* chosen(rule: LongRule, days: readonly number[], times: readonly number[]): Generator<number> {
-  const places = placesOf(rule, days.length * times.length);
-  if (places === null) {
+  const indexes = indexesOf(rule, days.length * times.length);
+  if (indexes === null) {
     for (const day of days) for (const time of times) yield day * DAY_MS + time;
     return;
   }
-  for (const place of places) {
-    yield days[Math.floor(place / times.length)]! * DAY_MS + times[place % times.length]!;
+  for (const index of indexes) {
+    yield days[Math.floor(index / times.length)]! * DAY_MS + times[index % times.length]!;
   }
 }
 
 /** Indexes from 0 that BYSETPOS selects from `size` dates, ascending and distinct; null for all. */
-function placesOf({ lists }: RecurrenceRule, size: number): number[] | null {
+function indexesOf({ lists }: RecurrenceRule, size: number): number[] | null {
   const positions = lists['BYSETPOS']?.map(Number);
   if (!positions) return null;
-  const places = positions.map((position) => (position > 0 ? position - 1 : size + position));
-  return ascending(places.filter((place) => place >= 0 && place < size));
+  const indexes = positions.map((position) => (position > 0 ? position - 1 : size + position));
+  return ascending(indexes.filter((index) => index >= 0 && index < size));
 }
 
 /** The first day of a day's period, as a day number since 1970. */

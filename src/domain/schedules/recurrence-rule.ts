@@ -13,10 +13,10 @@ export type Frequency = LongFrequency | ShortFrequency;
 
 /** A valid recurrence rule. */
 export type RecurrenceRule = LongRule | ShortRule;
-export type LongRule = RuleOf<LongFrequency>;
-export type ShortRule = RuleOf<ShortFrequency>;
+export type LongRule = FrequencyRule<LongFrequency>;
+export type ShortRule = FrequencyRule<ShortFrequency>;
 
-interface RuleOf<F extends Frequency> {
+interface FrequencyRule<F extends Frequency> {
   /** Upper case, without `RRULE:`, parts in the order given. */
   text: string;
   frequency: F;

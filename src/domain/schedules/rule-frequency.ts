@@ -23,10 +23,10 @@ const BEGIN_DAY = Date.UTC(FIRST_YEAR, 0, 7) / DAY_MS;
  * @remarks Limited to some hundred thousand steps for any rule.
  */
 export function frequencyOf(rule: RecurrenceRule, daysOf: DaysOfYear): RuleFrequency {
-  return isShort(rule) ? judgeShort(rule, daysOf) : judgeLong(rule, daysOf);
+  return isShort(rule) ? frequencyOfShort(rule, daysOf) : frequencyOfLong(rule, daysOf);
 }
 
-function judgeLong(rule: LongRule, daysOf: DaysOfYear): RuleFrequency {
+function frequencyOfLong(rule: LongRule, daysOf: DaysOfYear): RuleFrequency {
   const times = timesOf(rule, 0);
   let last: number | null = null;
   let isNever = true;
@@ -44,7 +44,7 @@ function judgeLong(rule: LongRule, daysOf: DaysOfYear): RuleFrequency {
 }
 
 /** Two periods can occur together, for some start, if their distance is a multiple of the interval. */
-function judgeShort(rule: ShortRule, daysOf: DaysOfYear): RuleFrequency {
+function frequencyOfShort(rule: ShortRule, daysOf: DaysOfYear): RuleFrequency {
   const offsets = offsetsOf(rule, 0);
   const distances = dayDistances(daysOf);
   if (offsets.length === 0 || distances.size === 0) return 'never';

@@ -92,7 +92,7 @@ async function identifyMachine(
   const isClone = (existing || original) && (await takeExpectedClone(tx, original, digest, now));
   if (existing && isClone && !original?.isOwn) return { digest, existing: undefined, isNew: true };
   const later = existing || original ? undefined : await findLaterRegistration(tx, registration, digest);
-  if (later) await reportLateRegistration(tx, later, registration.madeAt!, now);
+  if (later) await reportOutdatedRegistration(tx, later, registration.madeAt!, now);
   return { digest, existing, isNew: !later };
 }
 
@@ -167,7 +167,7 @@ async function findLaterRegistration(
   return row;
 }
 
-async function reportLateRegistration(tx: Sql, later: LaterRegistration, madeAt: number, now: Date): Promise<void> {
+async function reportOutdatedRegistration(tx: Sql, later: LaterRegistration, madeAt: number, now: Date): Promise<void> {
   const at = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
   const message =
     `A registration was not accepted: by the clock of the machine it was made at ${at(madeAt)}, which is not after ` +

@@ -88,7 +88,7 @@ export class IdentifiedExchange {
     const suspicion = suspectClone(session, request);
     if (kind === 'late') {
       metrics.exchanged('late');
-      logger.info({ computerId }, 'a payload came late and was ignored');
+      logger.info({ computerId }, 'a delayed payload was ignored');
       if (suspicion) await recordSuspectedClones(db, [suspicion]);
       return this.#lateResponse(session);
     }

@@ -15,12 +15,12 @@ export async function logIgnoredResults(
   const ignored = results.map((result) => result.operationId).filter((id) => !accepted.has(id));
   if (ignored.length === 0) return;
   logger.info({ computerId, operationIds: ignored }, 'ignored results of operations that do not wait for one');
-  const foreign = await db.query<{ id: number }>(
+  const rows = await db.query<{ id: number }>(
     'select id from activity where id = any($1::int[]) and computer_id <> $2',
     [ignored, computerId],
   );
-  if (foreign.length === 0) return;
-  logger.warn({ computerId, operationIds: foreign.map((row) => row.id) }, "results of another computer's operations");
-  const rejected = foreign.map(() => ({ type: 'operation-result', reason: 'an operation of another computer' }));
+  if (rows.length === 0) return;
+  logger.warn({ computerId, operationIds: rows.map((row) => row.id) }, "results of another computer's operations");
+  const rejected = rows.map(() => ({ type: 'operation-result', reason: 'an operation of another computer' }));
   await saveRejected(db, computerId, rejected, now);
 }

@@ -4,7 +4,7 @@ import { MAX_TAGS } from '../../services/common/tag-fields.ts';
 import type { ComputerColumns, Facts } from './facts.ts';
 import { describeItem, type MessageFaults } from './faults.ts';
 import { MalformedMessage, toNumberOrNull, toText } from './fields.ts';
-import { isJsonObject, type Json, wireToJson } from './json.ts';
+import { isJsonObject, type Json, toJson } from './json.ts';
 import { lenientBoolean, lenientInt, lenientText, readItems, readOrSkip, shorten } from './lenient-fields.ts';
 
 const MAX_NAME = 1024;
@@ -178,7 +178,7 @@ export function readAptPreferences(message: BObject, facts: Facts, faults: Messa
         const name = toText(file, 'the name of a file', 4096);
         const place = { what: 'a file', faults, item: itemName };
         const isText = typeof content === 'string' || content instanceof Uint8Array;
-        return [name, isText ? lenientText(content, MAX_PREFERENCE, place) : wireToJson(content)];
+        return [name, isText ? lenientText(content, MAX_PREFERENCE, place) : toJson(content)];
       },
     },
   );

@@ -11,7 +11,7 @@ export interface ReportedProcess {
 }
 
 export interface ProcessDelta {
-  forgetAll: boolean;
+  resetAll: boolean;
   upserts: Map<number, ReportedProcess>;
   kills: Set<number>;
 }
@@ -33,7 +33,7 @@ export interface LocalGroup {
 }
 
 export interface UserDelta {
-  forgetAll: boolean;
+  resetAll: boolean;
   users: Map<string, LocalUser>;
   removedUsers: Set<string>;
   groups: Map<string, LocalGroup>;

@@ -17,7 +17,7 @@ export function parseJson(text: string): Json | undefined {
 }
 
 /** Converts a wire value to JSON: byte strings to UTF-8 text, tuples to lists, keys to text. */
-export function wireToJson(value: BValue, depth = 0): Json {
+export function toJson(value: BValue, depth = 0): Json {
   if (depth > MAX_DEPTH) throw new MalformedMessage('nested too deeply');
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'string') return sanitizeText(value);
@@ -25,12 +25,10 @@ export function wireToJson(value: BValue, depth = 0): Json {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof BFloat) return Number.isFinite(value.value) ? value.value : null;
   if (value instanceof Uint8Array) return sanitizeText(Buffer.from(value).toString('utf8'));
-  if (value instanceof BTuple) return value.items.map((item) => wireToJson(item, depth + 1));
-  if (Array.isArray(value)) return value.map((item) => wireToJson(item, depth + 1));
+  if (value instanceof BTuple) return value.items.map((item) => toJson(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => toJson(item, depth + 1));
   const entries = value instanceof Map ? [...value] : Object.entries(value);
-  return Object.fromEntries(
-    entries.map(([key, item]) => [String(wireToJson(key, depth + 1)), wireToJson(item, depth + 1)]),
-  );
+  return Object.fromEntries(entries.map(([key, item]) => [String(toJson(key, depth + 1)), toJson(item, depth + 1)]));
 }
 
 function storableJson(value: unknown, depth: number): Json {

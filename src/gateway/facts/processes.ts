@@ -16,7 +16,7 @@ const MAX_PERCENT = 1_000_000_000;
 
 /** Reads `active-process-info`. A process whose report cannot be stored is deleted: its pid may have been reused. */
 export function readProcesses(message: BObject, facts: Facts, faults: MessageFaults): void {
-  const forgetAll = message['kill-all-processes'] === true;
+  const resetAll = message['kill-all-processes'] === true;
   const unreadable = new Set<number>();
   const upserts = ['add-processes', 'update-processes'].flatMap((key) =>
     readDicts(
@@ -38,8 +38,8 @@ export function readProcesses(message: BObject, facts: Facts, faults: MessageFau
       read: readPid,
     },
   );
-  faults.requireUsable(forgetAll || upserts.length + kills.length > 0);
-  const delta = forgetAll ? forgetProcesses(facts) : ensureDelta(facts);
+  faults.requireUsable(resetAll || upserts.length + kills.length > 0);
+  const delta = resetAll ? resetProcesses(facts) : ensureDelta(facts);
   for (const pid of [...kills, ...unreadable]) {
     delta.upserts.delete(pid);
     delta.kills.add(pid);
@@ -50,13 +50,13 @@ export function readProcesses(message: BObject, facts: Facts, faults: MessageFau
   }
 }
 
-export function forgetProcesses(facts: Facts): ProcessDelta {
-  facts.processes = { forgetAll: true, upserts: new Map(), kills: new Set() };
+export function resetProcesses(facts: Facts): ProcessDelta {
+  facts.processes = { resetAll: true, upserts: new Map(), kills: new Set() };
   return facts.processes;
 }
 
 function ensureDelta(facts: Facts): ProcessDelta {
-  facts.processes ??= { forgetAll: false, upserts: new Map(), kills: new Set() };
+  facts.processes ??= { resetAll: false, upserts: new Map(), kills: new Set() };
   return facts.processes;
 }
 
@@ -109,7 +109,7 @@ export async function saveProcesses(tx: Sql, reports: ReadonlyArray<PerComputer<
   await tx.query(
     SAVE,
     [
-      reports.filter(({ value }) => value.forgetAll).map(({ computerId }) => computerId),
+      reports.filter(({ value }) => value.resetAll).map(({ computerId }) => computerId),
       kills.map(({ computerId }) => computerId),
       kills.map(({ pid }) => pid),
       ...toColumns(rows, 'pid', 'name', 'state', 'uid', 'gid', 'startTime', 'vmSize', 'cpuUtilisation'),

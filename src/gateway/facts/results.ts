@@ -5,8 +5,8 @@ import { describeItem, type MessageFaults } from './faults.ts';
 import { isLonger, MalformedMessage, toBoolean, toInt, toTextOrNull } from './fields.ts';
 import { lenientInt, lenientText, readItems } from './lenient-fields.ts';
 import { restartPackages } from './packages.ts';
-import { forgetProcesses } from './processes.ts';
-import { forgetUsers } from './users.ts';
+import { resetProcesses } from './processes.ts';
+import { resetUsers } from './users.ts';
 
 const SUCCEEDED = 6;
 const FAILED = 5;
@@ -76,15 +76,15 @@ export function readResynchronize(message: BObject, facts: Facts): void {
     const operationId = readOperationId(message);
     const requests = facts.openResyncs.filter(({ id }) => id === operationId);
     if (requests.length === 0) facts.results.push({ operationId, ok: true, code: null, text: null });
-    else forgetScopes(facts, new Set(requests.flatMap(({ scopes }) => scopes)));
+    else resetScopes(facts, new Set(requests.flatMap(({ scopes }) => scopes)));
     return;
   }
-  forgetScopes(facts, new Set(['process', 'users', 'package']));
+  resetScopes(facts, new Set(['process', 'users', 'package']));
 }
 
-function forgetScopes(facts: Facts, scopes: ReadonlySet<string>): void {
-  if (scopes.has('process')) forgetProcesses(facts);
-  if (scopes.has('users')) forgetUsers(facts);
+function resetScopes(facts: Facts, scopes: ReadonlySet<string>): void {
+  if (scopes.has('process')) resetProcesses(facts);
+  if (scopes.has('users')) resetUsers(facts);
   if (scopes.has('package')) restartPackages(facts);
 }
 

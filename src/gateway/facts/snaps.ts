@@ -3,7 +3,7 @@ import { isDict } from '../../protocol/bpickle.ts';
 import type { Facts, InstalledSnap } from './facts.ts';
 import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { toDict, toText } from './fields.ts';
-import { wireToJson } from './json.ts';
+import { toJson } from './json.ts';
 import { lenientText, readDicts } from './lenient-fields.ts';
 
 const MAX_SNAPS = 10_000;
@@ -64,7 +64,7 @@ export function readSnapServices(message: BObject, facts: Facts, faults: Message
     { what: 'running', faults },
     {
       name: (service) => describeItem('service', service['name']),
-      read: (service) => wireToJson(service),
+      read: (service) => toJson(service),
     },
   );
   faults.requireUsable(services.length > 0);

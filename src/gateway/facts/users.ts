@@ -80,13 +80,13 @@ function readMembers(
   );
 }
 
-export function forgetUsers(facts: Facts): void {
+export function resetUsers(facts: Facts): void {
   facts.users = emptyDelta(true);
 }
 
-function emptyDelta(forgetAll: boolean): UserDelta {
+function emptyDelta(resetAll: boolean): UserDelta {
   return {
-    forgetAll,
+    resetAll,
     users: new Map(),
     removedUsers: new Set(),
     groups: new Map(),
@@ -143,9 +143,9 @@ function readGroup(group: BObject, item: ItemName, faults: MessageFaults): Local
 
 /** Saves the deltas of different computers: users in one statement, groups and their members in two more. */
 export async function saveUsers(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelta>>): Promise<void> {
-  const users = reports.filter(({ value }) => value.forgetAll || value.users.size + value.removedUsers.size > 0);
+  const users = reports.filter(({ value }) => value.resetAll || value.users.size + value.removedUsers.size > 0);
   if (users.length > 0) await saveUserRows(tx, users);
-  const groups = reports.filter(({ value }) => value.forgetAll || value.groups.size + value.removedGroups.size > 0);
+  const groups = reports.filter(({ value }) => value.resetAll || value.groups.size + value.removedGroups.size > 0);
   if (groups.length > 0) await saveGroupRows(tx, groups);
   const changes = reports.flatMap(({ computerId, value: { joins, leaves } }) =>
     [...new Set([...joins.keys(), ...leaves.keys()])].map((group) => ({
@@ -173,7 +173,7 @@ async function saveUserRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelt
     SAVE_USERS,
     [
       computerIds(reports),
-      reports.map(({ value }) => value.forgetAll),
+      reports.map(({ value }) => value.resetAll),
       reports.map(({ value }) => jsonKeys(value.removedUsers)),
       reports.map(({ value }) => jsonKeys(value.users.keys())),
       ...toColumns(rows, 'username', 'uid', 'name', 'enabled', 'location', 'homePhone', 'workPhone', 'primaryGid'),
@@ -184,17 +184,17 @@ async function saveUserRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelt
 
 async function saveGroupRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelta>>): Promise<void> {
   const rows = reports.flatMap(({ computerId, value }) =>
-    [...value.groups.values()].map((row) => ({ computerId, row, forget: value.forgetAll })),
+    [...value.groups.values()].map((row) => ({ computerId, row, reset: value.resetAll })),
   );
   await tx.query(
     SAVE_GROUPS,
     [
       computerIds(reports),
-      reports.map(({ value }) => value.forgetAll),
+      reports.map(({ value }) => value.resetAll),
       reports.map(({ value }) => jsonKeys(value.removedGroups)),
       reports.map(({ value }) => jsonKeys(value.groups.keys())),
       ...toColumns(rows, 'name', 'gid'),
-      rows.map(({ forget }) => forget),
+      rows.map(({ reset }) => reset),
     ],
     'gateway-save-groups',
   );
@@ -204,8 +204,8 @@ async function saveGroupRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDel
 const SAVE_USERS = `
   with removed as (
     delete from computer_user u using unnest($1::int[], $2::boolean[], $3::jsonb[], $4::jsonb[])
-      v(id, forget, removed, present)
-    where u.computer_id = v.id and (v.forget or v.removed ? u.username) and not (v.present ? u.username)
+      v(id, reset, removed, present)
+    where u.computer_id = v.id and (v.reset or v.removed ? u.username) and not (v.present ? u.username)
   )
   insert into computer_user
     (computer_id, username, uid, name, enabled, location, home_phone, work_phone, primary_gid)
@@ -223,14 +223,14 @@ const SAVE_USERS = `
 const SAVE_GROUPS = `
   with removed as (
     delete from computer_group g using unnest($1::int[], $2::boolean[], $3::jsonb[], $4::jsonb[])
-      v(id, forget, removed, present)
-    where g.computer_id = v.id and (v.forget or v.removed ? g.name) and not (v.present ? g.name)
+      v(id, reset, removed, present)
+    where g.computer_id = v.id and (v.reset or v.removed ? g.name) and not (v.present ? g.name)
   )
   insert into computer_group (computer_id, name, gid, members)
-  select r.computer_id, r.name, r.gid, case when r.forget then '{}' else coalesce(known.members, '{}') end
-  from unnest($5::int[], $6::text[], $7::bigint[], $8::boolean[]) r(computer_id, name, gid, forget)
+  select r.computer_id, r.name, r.gid, case when r.reset then '{}' else coalesce(known.members, '{}') end
+  from unnest($5::int[], $6::text[], $7::bigint[], $8::boolean[]) r(computer_id, name, gid, reset)
     left join computer_group known on known.computer_id = r.computer_id and known.name = r.name
-  where known.computer_id is null or known.gid is distinct from r.gid or (r.forget and known.members <> '{}')
+  where known.computer_id is null or known.gid is distinct from r.gid or (r.reset and known.members <> '{}')
   on conflict (computer_id, name) do update set gid = excluded.gid, members = excluded.members`;
 
 const SAVE_MEMBERS = `

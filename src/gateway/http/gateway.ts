@@ -61,7 +61,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const contacts = new ContactBuffer(db, logger);
   const limiter = new TaskLimiter(Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS), MAX_WAITING_EXCHANGES);
   const clientAddress = deps.clientAddress ?? ((req) => req.socket.remoteAddress ?? 'unknown');
-  const serverUuid = readOnce(async () => {
+  const serverUuid = cacheResult(async () => {
     const [row] = await db.query<{ value: string }>(`select value from system_setting where key = 'server_uuid'`);
     return row!.value;
   });
@@ -117,7 +117,7 @@ function createRouter(
 }
 
 /** Caches the first result; after an error the next caller tries again. */
-function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
+function cacheResult<T>(read: () => Promise<T>): () => Promise<T> {
   let value: Promise<T> | null = null;
   return () => {
     value ??= read().catch((error: unknown) => {

@@ -36,7 +36,7 @@ const DELETE_EMPTY = `
   delete from activity_block b
   where b.block < (select max(id) >> 12 from activity) - ${RECENT_BLOCKS}
     and (b.account_id, b.block) in (
-      select k.account_id, k.block from unnest($1::int[], $2::int[]) as asked(account_id, block)
+      select k.account_id, k.block from unnest($1::int[], $2::int[]) as requested(account_id, block)
       join activity_block k using (account_id, block)
       group by k.account_id, k.block having sum(k.activities) = 0)`;
 

@@ -6,7 +6,7 @@ import {
   CREATE_CHAINED_GROUP,
   CREATE_GROUP,
   CREATE_PAYLOADS,
-  CREATE_PLACED_GROUP,
+  CREATE_PER_COMPUTER_GROUP,
   CREATE_UNIFORM_GROUP,
 } from './activity-creation.sql.ts';
 import { addStartCommand } from './outbox.repository.ts';
@@ -110,7 +110,7 @@ function uniformValues(plan: GroupPlan, parent: number, payload: number, setting
 }
 
 /** One operation of a group whose computers do different things. */
-export interface PlacedOperation {
+export interface ComputerOperationPlan {
   /** Index of its computer in the plan. */
   place: number;
   /** From 0 on each computer, without gaps. */
@@ -126,9 +126,9 @@ export interface PlacedOperation {
   origin: number | null;
 }
 
-export type PlacedGroupPlan = Omit<GroupPlan, 'operations'> & {
+export type PerComputerGroupPlan = Omit<GroupPlan, 'operations'> & {
   messages: readonly OperationMessage[];
-  operations: readonly PlacedOperation[];
+  operations: readonly ComputerOperationPlan[];
 };
 
 /**
@@ -136,7 +136,11 @@ export type PlacedGroupPlan = Omit<GroupPlan, 'operations'> & {
  * references the activity it repeats or reverts.
  * @returns id of the parent
  */
-export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings: BatchSettings): Promise<number> {
+export async function createPerComputerGroup(
+  tx: Sql,
+  plan: PerComputerGroupPlan,
+  settings: BatchSettings,
+): Promise<number> {
   const { operations, messages } = plan;
   const payloads = await createPayloads(
     tx,
@@ -144,7 +148,7 @@ export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings
     messages.map((message) => ({ message })),
   );
   const parent = await nextGroupId(tx, plan.accountId);
-  await tx.query(CREATE_PLACED_GROUP, [
+  await tx.query(CREATE_PER_COMPUTER_GROUP, [
     ...operationArrays(
       { ...plan, operations: operations.map((operation) => ({ ...operation, message: messages[operation.message]! })) },
       operations.map(({ message }) => payloads[message]!),

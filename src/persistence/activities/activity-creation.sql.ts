@@ -37,7 +37,7 @@ const targets = (source: string) => `
 const BATCH_COLUMNS = `account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at,
       after_activity_id, answer_seconds`;
 
-const placesText = (from: string, to: string) => `'computers ' || to_char(${from}, 'FM999,999') || '-'
+const positionsText = (from: string, to: string) => `'computers ' || to_char(${from}, 'FM999,999') || '-'
           || to_char(${to}, 'FM999,999') || ' of ' || to_char(cardinality($1::int[]), 'FM999,999')`;
 
 const BATCHES = `
@@ -46,7 +46,7 @@ const BATCHES = `
     select $8, $16::int, $13 || case when $15 then min(t.id)::text else $16::int || '/lane/' || t.ordinal end, $15,
       t.ordinal, count(*), count(*), bool_or(t.after is not null) or $22::int is not null,
       case when $15 then min(t.summary) filter (where t.link = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
-        else ${placesText('min(t.place)', 'max(t.place)')} end, $10, $22::int,
+        else ${positionsText('min(t.place)', 'max(t.place)')} end, $10, $22::int,
       (select min(p.answer_seconds) from operation_payload p where p.id = any($4::bigint[]))
     from target t left join computer c on $15 and c.id = t.computer_id
     group by t.ordinal
@@ -89,7 +89,7 @@ const createGroupText = (source: string, chained: boolean) => `
 // Without chains the search for the previous link would cost a sort of all rows.
 export const CREATE_GROUP = createGroupText(EVERYWHERE, false);
 export const CREATE_CHAINED_GROUP = createGroupText(EVERYWHERE, true);
-export const CREATE_PLACED_GROUP = createGroupText(PLACED, true);
+export const CREATE_PER_COMPUTER_GROUP = createGroupText(PLACED, true);
 
 // CREATE_GROUP for one operation without its own delay, the same for all at one time, in batches of many: rows are
 // computed as they are written and not materialized. A large insert takes a fifth to a third less.
@@ -97,7 +97,7 @@ export const CREATE_UNIFORM_GROUP = `
   with opened as (
     insert into lane (${BATCH_COLUMNS})
     select $5::int, $11::int, $9 || $11::int || '/lane/' || k.ordinal, false, k.ordinal, k.size, k.size, false,
-      ${placesText('k.skipped + 1', 'k.skipped + k.size')}, $7::timestamptz, null,
+      ${positionsText('k.skipped + 1', 'k.skipped + k.size')}, $7::timestamptz, null,
       (select p.answer_seconds from operation_payload p where p.id = $4::bigint)
     from (
       select skipped / $10::int + 1 as ordinal, skipped, least($10::int, cardinality($1::int[]) - skipped) as size

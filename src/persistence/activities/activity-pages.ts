@@ -110,6 +110,6 @@ async function countWhere(db: Sql, { text, values }: SqlCondition): Promise<numb
 /** The visible matches: the first four parameters are the scope, the values of the query follow. */
 export function matching(scope: ActivityScope, selection: ActivitySelection, further = ''): SqlCondition {
   const seen = visibilityParameters(scope);
-  const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 5 });
-  return { text: `${VISIBLE}${further} and ${asked.text}`, values: [...seen, ...asked.values] };
+  const filter = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 5 });
+  return { text: `${VISIBLE}${further} and ${filter.text}`, values: [...seen, ...filter.values] };
 }

@@ -53,7 +53,7 @@ export async function saveVerdicts(
   if (verdicts.length === 0) return [];
   const runs = verdicts.map(({ runId }) => runId);
   const computers = verdicts.map(({ computerId }) => computerId);
-  await tx.query(LOCK_JUDGED, [runs, computers]);
+  await tx.query(LOCK_EVALUATED, [runs, computers]);
   return tx.query(SAVE, [
     runs,
     computers,
@@ -73,7 +73,7 @@ export async function saveVerdicts(
  * batches lock their own row, then operations, then audits.
  */
 export async function lockBatchesOfAudits(tx: Sql, activityIds: readonly number[]): Promise<void> {
-  if (activityIds.length > 0) await tx.query(LOCK_LANES, [activityIds]);
+  if (activityIds.length > 0) await tx.query(LOCK_BATCHES, [activityIds]);
 }
 
 /** Appends a reason to the result text of succeeded operations. See {@link lockBatchesOfAudits}. */
@@ -110,12 +110,12 @@ const LOCK_TOUCHED = `
     where a.id = any($2::int[]) and r.id = $1 order by a.computer_id) t
   cross join lateral (${locked({ computer: 't.computer', profile: 't.profile', run: '$1' })}) u`;
 
-const LOCK_JUDGED = `
+const LOCK_EVALUATED = `
   select from (select v.*, r.profile_id as profile from unnest($1::int[], $2::int[]) as v(run, computer)
     join usg_run r on r.id = v.run order by v.run, v.computer) v
   cross join lateral (${locked({ computer: 'v.computer', profile: 'v.profile', run: 'v.run' })}) u`;
 
-const LOCK_LANES = `
+const LOCK_BATCHES = `
   select from lane where id in (select lane_id from activity where id = any($1::int[])) order by id for update`;
 
 const counted = (state: string) =>
@@ -134,7 +134,7 @@ const PROGRESS = `
     select a.computer_id, bool_or(n.status = 'failed') as failed,
       bool_or(n.status = 'canceled' or exists (
         select from activity d where d.blocked_by = a.id and d.status = 'canceled')) as canceled,
-      bool_or(n.status in ('delivered', 'succeeded')) as begun,
+      bool_or(n.status in ('delivered', 'succeeded')) as started,
       bool_or(n.status = 'succeeded' and not exists (select from activity d where d.blocked_by = a.id)) as audited
     from unnest($2::int[], $3::text[]) as n(id, status) join activity a on a.id = n.id
     group by a.computer_id
@@ -148,7 +148,7 @@ const PROGRESS = `
         when b.failed then 'fail'
         when b.old in ('pass', 'fail') then b.old
         when b.canceled then 'not-started'
-        when b.begun then 'in-progress'
+        when b.started then 'in-progress'
         else b.old end,
       awaiting_since = case when b.audited and b.old_reported_at is null and b.old <> 'fail' then $4::timestamptz end
     from before b

@@ -236,11 +236,11 @@ const UPDATE = `
   where id = $1`;
 
 const MISSED = `
-  select p.id as "profileId", due.nominal as "scheduledTime"
+  select p.id as "profileId", due.scheduled as "scheduledTime"
   from usg_profile p
-  cross join lateral (select max(d) as nominal from unnest(p.planned_dates) d where d <= $1) due
-  where not p.archived and due.nominal is not null and ($3::int is null or p.id = $3)
-    and not exists (select from usg_run r where r.profile_id = p.id and r.nominal_time = due.nominal)
+  cross join lateral (select max(d) as scheduled from unnest(p.planned_dates) d where d <= $1) due
+  where not p.archived and due.scheduled is not null and ($3::int is null or p.id = $3)
+    and not exists (select from usg_run r where r.profile_id = p.id and r.nominal_time = due.scheduled)
   order by p.id limit $2`;
 
 const WITH_DATES = `

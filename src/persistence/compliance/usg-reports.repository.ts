@@ -129,13 +129,13 @@ export async function endReportActivity(
 /** Open reports requested before a time; at most `limit`, least recently updated first. */
 export async function openReportActivities(
   sql: Sql,
-  askedBefore: Date,
+  requestedBefore: Date,
   limit: number,
 ): Promise<Array<{ id: number; modification_time: Date }>> {
   return sql.query(
     `select a.id, a.modification_time from usg_report u join activity a on a.id = u.activity_id
      where a.completion_time is null and a.creation_time <= $1 order by a.modification_time, a.id limit $2`,
-    [askedBefore, limit],
+    [requestedBefore, limit],
   );
 }
 

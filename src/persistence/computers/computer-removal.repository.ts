@@ -89,11 +89,11 @@ const OPEN_OPERATIONS = `
 const MOVE_DEFAULT_CHILD = `
   update computer c set is_default_child = true
   from (
-    select min(k.id) as id from computer gone
-    join computer k on k.account_id = gone.account_id and k.hostagent_uid = gone.hostagent_uid
-    where gone.id = any($1) and gone.is_default_child and k.is_wsl and k.state = 'approved' and not k.archived
+    select min(k.id) as id from computer removed
+    join computer k on k.account_id = removed.account_id and k.hostagent_uid = removed.hostagent_uid
+    where removed.id = any($1) and removed.is_default_child and k.is_wsl and k.state = 'approved' and not k.archived
       and k.id <> all($1)
-    group by gone.account_id, gone.hostagent_uid) heir
+    group by removed.account_id, removed.hostagent_uid) heir
   where c.id = heir.id`;
 
 const UNLINK = `

@@ -54,7 +54,7 @@ const REPORTS_LOOKED_AT = 1_000;
 export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
   const [queues] = await db.query<QueueRow>(QUEUES, [COUNT_LIMIT]);
   const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, [COUNT_LIMIT]);
-  const [lanes] = await db.query<LaneRow>(LANES, [COUNT_LIMIT]);
+  const [batches] = await db.query<BatchRow>(BATCHES, [COUNT_LIMIT]);
   const messages = await db.query<{ state: 'queued' | 'sent'; count: number }>(MESSAGES, [COUNT_LIMIT]);
   const reports = await db.query<ReportRow>(REPORTS, [REPORTS_LOOKED_AT]);
   const [computers] = await db.query<ComputerRow>(COMPUTERS);
@@ -64,10 +64,10 @@ export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
     outboxOldestSeconds: queues!.outbox_seconds,
     inbox: queues!.inbox,
     inboxOldestSeconds: queues!.inbox_seconds,
-    openBatches: lanes!.lanes,
-    overdueBatches: lanes!.overdue,
-    unopenedBatches: lanes!.unopened,
-    openOperations: lanes!.operations,
+    openBatches: batches!.batches,
+    overdueBatches: batches!.overdue,
+    unopenedBatches: batches!.unopened,
+    openOperations: batches!.operations,
     messages: { queued: 0, sent: 0, ...byKey(messages, 'state', 'count') },
     reports: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'count') },
     reportsOldestSeconds: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'seconds') },
@@ -82,8 +82,8 @@ interface QueueRow extends Record<string, unknown> {
   inbox_seconds: number;
 }
 
-interface LaneRow extends Record<string, unknown> {
-  lanes: number;
+interface BatchRow extends Record<string, unknown> {
+  batches: number;
   overdue: number;
   unopened: number;
   operations: number[];
@@ -127,8 +127,8 @@ const ageOf = (from: number | null, to: number | null): string => {
 
 const AGES = AGE_BUCKETS.map(({ seconds }, i) => ageOf(AGE_BUCKETS[i - 1]?.seconds ?? null, seconds));
 
-const LANES = `
-  select count(*)::int as lanes,
+const BATCHES = `
+  select count(*)::int as batches,
     count(*) filter (where l.next_due_at <= now() - interval '1 minute')::int as overdue,
     count(*) filter (where l.opened_at is null and l.created_at <= now() - interval '2 minutes')::int as unopened,
     array[${AGES.join(', ')}] as operations

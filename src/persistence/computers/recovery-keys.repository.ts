@@ -9,7 +9,7 @@ export const GENERATE_RECOVERY_KEY = 'GenerateFDERecoveryKeyRequest';
 export interface EncryptedKeyRow {
   computer_id: number;
   key_id: string;
-  sealed: Buffer;
+  ciphertext: Buffer;
 }
 
 export interface KeyTarget {
@@ -48,10 +48,13 @@ export async function readEncryptedKey(
   db: Sql,
   computerId: number,
 ): Promise<{ title: string; key: EncryptedKeyRow | null } | null> {
-  const [row] = await db.query<{ title: string; key_id: string | null; sealed: Buffer | null }>(READ, [computerId]);
+  const [row] = await db.query<{ title: string; key_id: string | null; ciphertext: Buffer | null }>(READ, [computerId]);
   if (!row) return null;
-  const { title, key_id, sealed } = row;
-  return { title, key: key_id === null || sealed === null ? null : { computer_id: computerId, key_id, sealed } };
+  const { title, key_id, ciphertext } = row;
+  return {
+    title,
+    key: key_id === null || ciphertext === null ? null : { computer_id: computerId, key_id, ciphertext },
+  };
 }
 
 /** Locks some keys that are encrypted with one of `readable`, but not with `keyId`. */
@@ -69,7 +72,7 @@ export async function replaceEncryptedKeys(tx: Sql, rows: readonly EncryptedKeyR
   await tx.query(REPLACE, [
     rows.map(({ computer_id }) => computer_id),
     rows.map(({ key_id }) => key_id),
-    rows.map(({ sealed }) => sealed),
+    rows.map(({ ciphertext }) => ciphertext),
   ]);
 }
 
@@ -92,17 +95,17 @@ const LATEST = `
   select coalesce(a.parent_id, a.id) as shown, a.status from ${GENERATIONS} order by a.id desc limit 1`;
 
 const READ = `
-  select c.title, k.key_id, k.sealed
+  select c.title, k.key_id, k.sealed as ciphertext
   from computer c left join computer_recovery_key k on k.computer_id = c.id where c.id = $1`;
 
 const TO_ROTATE = `
-  select computer_id, key_id, sealed from computer_recovery_key
+  select computer_id, key_id, sealed as ciphertext from computer_recovery_key
   where key_id <> $1 and key_id = any($2::text[])
   order by computer_id limit $3 for update skip locked`;
 
 const REPLACE = `
-  update computer_recovery_key k set key_id = n.key_id, sealed = n.sealed
-  from unnest($1::int[], $2::text[], $3::bytea[]) n(computer_id, key_id, sealed)
+  update computer_recovery_key k set key_id = n.key_id, sealed = n.ciphertext
+  from unnest($1::int[], $2::text[], $3::bytea[]) n(computer_id, key_id, ciphertext)
   where k.computer_id = n.computer_id`;
 
 const UNREADABLE = `

@@ -82,10 +82,10 @@ export async function deleteMembership(tx: Sql, accountId: number, personId: num
     personId,
   ]);
   await tx.query(
-    `with gone as (
+    `with removed as (
        delete from membership where account_id = $1 and person_id = $2 returning account_id, person_id
      )
-     insert into former_member (account_id, person_id, left_at) select account_id, person_id, now() from gone
+     insert into former_member (account_id, person_id, left_at) select account_id, person_id, now() from removed
      on conflict (account_id, person_id) do update set left_at = excluded.left_at`,
     [accountId, personId],
   );

@@ -148,7 +148,7 @@ export async function uncountInvitation(sql: Sql, accountId: number, email: stri
 }
 
 /** Deletes an invitation; of concurrent calls only the first gets its roles, the others null. */
-export async function takeInvitation(tx: Sql, id: number): Promise<{ roleIds: number[] } | null> {
+export async function claimInvitation(tx: Sql, id: number): Promise<{ roleIds: number[] } | null> {
   const locked = await tx.query('select id from invitation where id = $1 for update', [id]);
   if (locked.length === 0) return null;
   const rows = await tx.query<{ role_id: number }>('select role_id from invitation_role where invitation_id = $1', [

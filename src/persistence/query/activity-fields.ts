@@ -43,8 +43,8 @@ export const onlyLater = (now: string) => `case
 // In index order, as above: cancels are rare, and without one no row is checked.
 const ANY_CANCEL = `(select true from agent_inbox where kind = 'cancel' order by lane_id, activity_id limit 1) is true`;
 
-const cancelWaits = (lane: string, activity: string) => `exists (
-      select from agent_inbox i where i.kind = 'cancel' and i.lane_id = ${lane} and i.activity_id ${activity})`;
+const cancelWaits = (batch: string, activity: string) => `exists (
+      select from agent_inbox i where i.kind = 'cancel' and i.lane_id = ${batch} and i.activity_id ${activity})`;
 
 const NOT_PENDING = `a.status in ${statusList(FINAL_STATUSES)} or not ${ANY_CANCEL}`;
 const OPERATION_CANCEL = `${cancelWaits('a.lane_id', '= a.id')} or ${cancelWaits('a.lane_id', 'is null')}`;

@@ -48,14 +48,14 @@ export async function listPackages(
   const { states } = filter;
   const computers = await findComputers(db, filter);
   const search = filter.search === '' ? null : containing(filter.search);
-  const [asked] = await db.query<{ ids: string }>(ASKED, [search, filter.names]);
-  let unseen = asked!.ids;
+  const [named] = await db.query<{ ids: string }>(NAMED, [search, filter.names]);
+  let unseen = named!.ids;
   for (const some of inBatches(computers, batches)) {
     if (unseen === '{}') break;
     const [left] = await db.query<{ ids: string }>(unseenText(states), [some, unseen]);
     unseen = left!.ids;
   }
-  const values = [asked!.ids, unseen, page.limit, page.offset];
+  const values = [named!.ids, unseen, page.limit, page.offset];
   const [found] = await db.query<{ count: number; names: string[] }>(NAMES, values);
   const { count, names } = found!;
   return { count, names, rows: await findRows(db, rowsText(states), names, inBatches(computers, batches)) };
@@ -148,7 +148,7 @@ const KNOWLEDGE = `
   with named as materialized (
     select a.place, p.id, p.version from unnest($2::int[]) with ordinality a(id, place)
     join package given on given.id = a.id join package p on p.name = given.name
-  ), wanted as materialized (
+  ), searched as materialized (
     select coalesce(range_agg(int4range(id, id, '[]')), '{}') as ids from named
   ), mine as materialized (
     select c.id, s.installed * ids as installed, ${AVAILABLE} * ids as available, s.locked * ids as held
@@ -181,8 +181,8 @@ const HOLDING = {
 } as const;
 
 function columnsOf(states: PackageFilter['states']): readonly string[] {
-  const asked = (Object.keys(HOLDING) as Array<keyof typeof HOLDING>).find((state) => states[state]);
-  if (asked) return HOLDING[asked];
+  const restricted = (Object.keys(HOLDING) as Array<keyof typeof HOLDING>).find((state) => states[state]);
+  if (restricted) return HOLDING[restricted];
   return states.available === false ? HOLDING.installed : KNOWN;
 }
 
@@ -212,7 +212,7 @@ const HELD_AT_ALL = `(
     from unnest(s.locked) r cross join lateral generate_series(lower(r), upper(r) - 1) as held(id)
     join package p on p.id = held.id join package other on other.name = p.name)`;
 
-const ASKED = `
+const NAMED = `
   select coalesce(range_agg(int4range(id, id, '[]')), '{}')::text as ids from package
   where ($1::text is null or name ilike $1 or summary ilike $1) and ($2::text[] is null or name = any($2))`;
 
@@ -247,12 +247,12 @@ const rowsText = (states: PackageFilter['states']) => `
   with ${BATCH}, named as materialized (
     select n.place, n.missing, p.id, p.name, p.version, coalesce(p.summary, '') as summary
     from unnest($2::text[], $3::int[]) with ordinality n(name, missing, place) join package p on p.name = n.name
-  ), asked as materialized (
+  ), searched as materialized (
     select range_agg(int4range(id, id, '[]')) as ids from named
   ), hit as materialized (
     select s.computer_id,
       ${narrowed(`(${overColumns(states, (column) => `${column} * ids`, ' + ')})`, states)} as wanted
-    from batch s cross join asked where ${overColumns(states, (column) => `${column} && ids`, ' or ')}
+    from batch s cross join searched where ${overColumns(states, (column) => `${column} && ids`, ' or ')}
   ), pair as (
     select distinct n.place, n.missing, h.computer_id
     from hit h cross join lateral unnest(h.wanted) r

@@ -22,7 +22,7 @@ import { type DetailedActivity, type ParentActivity, toBaseActivity, toDetailedA
 import { approveActivities } from './approve-activities.ts';
 import { requireVisible } from './targets.ts';
 
-export interface ListOf<T> {
+export interface ActivityList<T> {
   count: number;
   results: T[];
 }
@@ -34,11 +34,15 @@ export interface ActivitiesService {
    * @throws {DomainError} InvalidQueryError
    * @see docs/api-conventions.md#activity-selectors
    */
-  list(caller: Caller, query: string, page: PageRequest): Promise<ListOf<DetailedActivity>>;
+  list(caller: Caller, query: string, page: PageRequest): Promise<ActivityList<DetailedActivity>>;
   /** As `list`, without the operations of groups. @throws {DomainError} InvalidQueryError */
-  listParents(caller: Caller, query: string, page: PageRequest): Promise<ListOf<ParentActivity>>;
+  listParents(caller: Caller, query: string, page: PageRequest): Promise<ActivityList<ParentActivity>>;
   /** As `list`, only operations on the given computers, and their groups. @throws {DomainError} UnknownComputer */
-  listOfComputers(caller: Caller, computers: readonly number[], page: PageRequest): Promise<ListOf<DetailedActivity>>;
+  listOfComputers(
+    caller: Caller,
+    computers: readonly number[],
+    page: PageRequest,
+  ): Promise<ActivityList<DetailedActivity>>;
   /** One activity with all its children. @throws {DomainError} UnknownActivity */
   read(caller: Caller, id: number): Promise<DetailedActivity>;
   /**

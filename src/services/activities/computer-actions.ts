@@ -3,10 +3,10 @@ import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
 import {
   createGroup,
-  createPlacedGroup,
+  createPerComputerGroup,
   type GroupPlan,
   type OperationTemplate,
-  type PlacedGroupPlan,
+  type PerComputerGroupPlan,
 } from '../../persistence/activities/activity-creation.repository.ts';
 import { type EmptyRun, insertEmptyRun } from '../../persistence/activities/empty-runs.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
@@ -30,7 +30,7 @@ export interface ComputerAction extends Delivery {
   after: number | null;
   summary: string;
   /** Operations that are the same on all computers, or individual ones. */
-  operations: readonly OperationTemplate[] | Pick<PlacedGroupPlan, 'messages' | 'operations'>;
+  operations: readonly OperationTemplate[] | Pick<PerComputerGroupPlan, 'messages' | 'operations'>;
   /** Shown to users, and used for repetitions. */
   parameters: Readonly<Record<string, unknown>>;
   /** W3C trace context of the request. */
@@ -68,6 +68,6 @@ async function createGroupOf(
 ): Promise<number> {
   if (plan.computers.length === 0) return await insertEmptyRun(tx, plan);
   return 'messages' in operations
-    ? await createPlacedGroup(tx, { ...plan, ...operations }, settings)
+    ? await createPerComputerGroup(tx, { ...plan, ...operations }, settings)
     : await createGroup(tx, { ...plan, operations }, settings);
 }

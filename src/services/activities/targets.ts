@@ -10,7 +10,7 @@ import type { Caller } from '../common/ports.ts';
  * locking rows.
  * @param permission - required on each computer
  * @param options.archived - `allowed` for reads and for archiving
- * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or not visible; else Forbidden when one
+ * @throws {DomainError} UnknownComputer when one is missing, pending, of another account or not visible; else Forbidden when one
  * is visible but may not be acted on; else ComputerArchived
  * @see docs/api-conventions.md#error-codes
  */
@@ -36,7 +36,7 @@ export async function requireTargets(
 }
 
 /**
- * Includes archived ones. @throws {DomainError} UnknownComputer when one is missing, pending, foreign or not visible
+ * Includes archived ones. @throws {DomainError} UnknownComputer when one is missing, pending, of another account or not visible
  */
 export async function requireVisible(db: Sql, caller: Caller, computers: readonly number[]): Promise<void> {
   const view = caller.groups('ViewComputer');

@@ -1,5 +1,5 @@
 import { unreportedPid, unreportedText } from '../../domain/activities/machine-operations.ts';
-import type { PlacedGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
+import type { PerComputerGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
 
 /**
  * A group's signals to processes that were never reported; they always fail unsent.
@@ -9,7 +9,7 @@ import type { PlacedGroupPlan } from '../../persistence/activities/activity-crea
 export function unsentSignals({
   operations,
   messages,
-}: Pick<PlacedGroupPlan, 'operations' | 'messages'>): Array<{ step: number; text: string }> {
+}: Pick<PerComputerGroupPlan, 'operations' | 'messages'>): Array<{ step: number; text: string }> {
   const pids = messages.map(unreportedPid);
   if (pids.every((pid) => pid === null)) return [];
   const inIdOrder = operations.toSorted((a, b) => a.place - b.place || a.link - b.link);

@@ -29,12 +29,12 @@ export async function rotateRecoveryKeys(db: Database, keys: readonly Encryption
   for (let moved = BATCH; moved === BATCH; rotated += moved) {
     moved = await db.transaction(async (tx) => {
       const rows = await lockKeysToRotate(tx, first.id, ids, BATCH);
-      const sealed = rows.map(({ computer_id, key_id, sealed: old }) => {
+      const fresh = rows.map(({ computer_id, key_id, ciphertext }) => {
         const context = recoveryKeyContext(computer_id);
-        const fresh = encryptSecret(keys, decryptSecret(keys, { keyId: key_id, ciphertext: old }, context), context);
-        return { computer_id, key_id: fresh.keyId, sealed: fresh.ciphertext };
+        const secret = encryptSecret(keys, decryptSecret(keys, { keyId: key_id, ciphertext }, context), context);
+        return { computer_id, key_id: secret.keyId, ciphertext: secret.ciphertext };
       });
-      if (sealed.length > 0) await replaceEncryptedKeys(tx, sealed);
+      if (fresh.length > 0) await replaceEncryptedKeys(tx, fresh);
       return rows.length;
     });
   }

@@ -118,18 +118,18 @@ async function generate(tx: Sql, deps: Deps, caller: Caller, command: GenerateCo
     entityType: 'Activity',
     entityId: group,
     entityName: summary,
-    message: `Asked the computer ${target.title} for a new recovery key`,
+    message: `Requested a new recovery key from the computer ${target.title}`,
   });
   return toBaseActivity(await readBaseActivity(tx, group, now), now);
 }
 
-function open(keys: readonly EncryptionKey[], { computer_id, key_id, sealed }: EncryptedKeyRow): string {
+function open(keys: readonly EncryptionKey[], { computer_id, key_id, ciphertext }: EncryptedKeyRow): string {
   if (!keys.some(({ id }) => id === key_id)) {
     throw new DomainError('ServiceUnavailable', 'The key that this recovery key is encrypted with is not configured', {
       retryAfterSeconds: 60,
     });
   }
-  return decryptSecret(keys, { keyId: key_id, ciphertext: sealed }, recoveryKeyContext(computer_id));
+  return decryptSecret(keys, { keyId: key_id, ciphertext }, recoveryKeyContext(computer_id));
 }
 
 function unknownComputer(id: number): DomainError {

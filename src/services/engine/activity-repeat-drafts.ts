@@ -1,7 +1,10 @@
 import { inverseOf, revertSummary } from '../../domain/engine/inverse.ts';
 import { withRunOrigin } from '../../domain/scripts/environment.ts';
 import type { NotReverted } from '../../persistence/activities/activities.repository.ts';
-import type { OperationMessage, PlacedGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
+import type {
+  OperationMessage,
+  PerComputerGroupPlan,
+} from '../../persistence/activities/activity-creation.repository.ts';
 import {
   readDone,
   readMessages,
@@ -14,8 +17,11 @@ import { ChainLayout } from '../activities/chain-layout.ts';
 import type { Caller } from '../common/ports.ts';
 
 /** The contents of a group that repeats or reverts an activity. */
-export type Draft = Pick<PlacedGroupPlan, 'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'> & {
-  parameters: NonNullable<PlacedGroupPlan['parameters']>;
+export type Draft = Pick<
+  PerComputerGroupPlan,
+  'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'
+> & {
+  parameters: NonNullable<PerComputerGroupPlan['parameters']>;
   /** What a revert omits; null for a repetition. */
   notReverted: readonly NotReverted[] | null;
 };

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
 import type { ActivityRow, NotReverted } from '../../persistence/activities/activities.repository.ts';
 import { lockBatchesOf } from '../../persistence/activities/activity-cancel.repository.ts';
-import { createPlacedGroup } from '../../persistence/activities/activity-creation.repository.ts';
+import { createPerComputerGroup } from '../../persistence/activities/activity-creation.repository.ts';
 import {
   linkReapplied,
   linkReverted,
@@ -162,7 +162,7 @@ async function carryOut(
     const link = verb.name === 'reapply' ? { reappliedFrom: id } : { reverts: id };
     const who = { accountId: caller.accountId, creatorId: caller.personId };
     const afterActivity = await requirePrior(tx, caller, after, plan.computers, now);
-    const group = await createPlacedGroup(
+    const group = await createPerComputerGroup(
       tx,
       { ...plan, ...link, ...who, afterActivity, type: ACTIVITY_GROUP, now, deliverAfter: null, traceparent },
       settings,

@@ -9,7 +9,7 @@ import { isAddressTaken } from '../../persistence/database/errors.ts';
 import { digestSecret } from './login/access-keys.ts';
 import { requireAdministrator } from './administrators.service.ts';
 import { lockCaller } from './current-person.ts';
-import { replacedMail } from './mails.ts';
+import { addressChangedMail } from './mails.ts';
 import { emailTaken, readEmail } from '../common/fields.ts';
 import type { Caller, Clock, Mailer } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
@@ -40,7 +40,7 @@ export function createEmailChangesService(deps: EmailChangesDeps): EmailChangesS
   const notify = (former: string) => {
     if (!deps.mailer.isOn) return;
     // Not awaited: a mail server may be slow, and the mailer logs failures.
-    void deps.mailer.send(replacedMail(former, deps)).catch(() => undefined);
+    void deps.mailer.send(addressChangedMail(former, deps)).catch(() => undefined);
   };
   return {
     async confirm(caller, token) {

@@ -31,7 +31,7 @@ export function listFeatures(settings: Pick<Config, 'deployment' | 'identity' | 
     {
       key: 'pam-login',
       name: 'PAM logins',
-      description: 'Logins by identity are judged by PAM',
+      description: 'Logins by identity are checked by PAM',
       enabled: settings.identity.pam !== null,
     },
     {

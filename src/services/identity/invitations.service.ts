@@ -12,7 +12,7 @@ import {
   type InvitationRow,
   insertInvitation,
   listInvitations,
-  takeInvitation,
+  claimInvitation,
   uncountInvitation,
 } from '../../persistence/identity/invitations.repository.ts';
 import { findRoleReach, lockRights } from '../../persistence/identity/rights.repository.ts';
@@ -171,7 +171,7 @@ async function create(
 
 async function remove(tx: Sql, caller: Caller, id: number, now: Date): Promise<void> {
   const row = await requireInvitation(tx, caller, id, now);
-  await takeInvitation(tx, id);
+  await claimInvitation(tx, id);
   await recordEvent(tx, caller, eventOf(row, `Withdrew the invitation of ${row.name} <${row.email}>`));
 }
 
@@ -186,7 +186,7 @@ async function reject(tx: Sql, caller: Caller, secureId: string, now: Date): Pro
   if (!found) throw unknownInvitation();
   await lockRights(tx, found.account_id);
   await requireOpenTo(tx, found.id, caller.personId);
-  if (!(await takeInvitation(tx, found.id))) throw unknownInvitation();
+  if (!(await claimInvitation(tx, found.id))) throw unknownInvitation();
   const message = `${caller.name} <${caller.email}> rejected the invitation of ${found.name} <${found.email}>`;
   await recordEvent(tx, { ...caller, accountId: found.account_id }, eventOf(found, message));
 }

@@ -5,7 +5,7 @@ import { recordEvent } from '../../persistence/events/events.repository.ts';
 import {
   findInvitationBySecureId,
   isOpenTo,
-  takeInvitation,
+  claimInvitation,
 } from '../../persistence/identity/invitations.repository.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
@@ -30,7 +30,7 @@ export async function acceptInvitation(
   if (!found) throw unknownInvitation();
   await lockRights(tx, found.account_id);
   await requireOpenTo(tx, found.id, personId);
-  const taken = await takeInvitation(tx, found.id);
+  const taken = await claimInvitation(tx, found.id);
   if (!taken) throw unknownInvitation();
   await insertMembership(tx, found.account_id, personId);
   await addRoles(tx, found.account_id, personId, taken.roleIds);

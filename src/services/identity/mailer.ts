@@ -65,11 +65,11 @@ async function deliver(
 /** The transport's timeouts restart with every reply of the server; this one covers the whole delivery. */
 async function withTimeout(timeoutMs: number, transport: Transporter, sent: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(timeoutError()), timeoutMs);
   });
   try {
-    await Promise.race([sent, late]);
+    await Promise.race([sent, timeout]);
   } finally {
     clearTimeout(timer);
     sent.catch(() => undefined);

@@ -20,7 +20,7 @@ export function confirmationMail(to: string, { token, publicUrl }: { token: stri
   };
 }
 
-export function replacedMail(to: string, { publicUrl }: { publicUrl: string }): Mail {
+export function addressChangedMail(to: string, { publicUrl }: { publicUrl: string }): Mail {
   return {
     to,
     subject: 'Your email address for Flotilla has changed',

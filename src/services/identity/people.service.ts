@@ -78,7 +78,7 @@ export function createPeopleService(deps: PeopleDeps): PeopleService {
     },
     async sendTestEmail(caller) {
       const { email } = await readSelf(deps.db, caller, now());
-      const text = `This is a test email, asked for at ${deps.publicUrl}.\n`;
+      const text = `This is a test email, requested at ${deps.publicUrl}.\n`;
       const reserved = await reserveMail(deps, caller.personId);
       await reserved.send(() => deps.mailer.send({ to: email, subject: TEST_SUBJECT, text }));
     },
@@ -109,7 +109,7 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
 }
 
 /** The current address in another case, or a new one to confirm. */
-type RequestedEmail = { spelling: string } | { pending: Omit<EmailChange, 'personId'> };
+type RequestedEmail = { corrected: string } | { pending: Omit<EmailChange, 'personId'> };
 
 /**
  * Checks the requested address and mails the token that confirms it.
@@ -118,7 +118,7 @@ type RequestedEmail = { spelling: string } | { pending: Omit<EmailChange, 'perso
 async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<RequestedEmail> {
   const compared = await compareEmail(deps.db, caller.personId, email);
   if (!compared) throw unauthorized();
-  if (compared.isOwn) return { spelling: email };
+  if (compared.isOwn) return { corrected: email };
   const reserved = await reserveMail(deps, caller.personId);
   if (compared.isTaken) throw emailTaken();
   const expiresAt = new Date(deps.clock.now().getTime() + CONFIRMATION_MS);
@@ -131,7 +131,7 @@ async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Pr
 async function storeEmail(tx: Sql, { personId }: Caller, wish: RequestedEmail): Promise<void> {
   if ('pending' in wish) return saveEmailChange(tx, { personId, ...wish.pending });
   await deleteEmailChange(tx, personId);
-  await updateEmailCase(tx, personId, wish.spelling);
+  await updateEmailCase(tx, personId, wish.corrected);
 }
 
 async function recordUpdate(

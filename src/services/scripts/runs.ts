@@ -27,14 +27,14 @@ export async function executeScript(
 ): Promise<BaseActivity> {
   const now = deps.clock.now();
   const delivery = readDelivery(command.deliverAfter, command.windowMinutes, now, 'body.deliver_after');
-  const asked = command.username === null ? null : readUsername(command.username);
+  const username = command.username === null ? null : readUsername(command.username);
   return deps.db.transaction(async (tx) => {
     await lockFleetShared(tx, caller.accountId);
     const row = await requireScript(tx, caller, id);
     requireRight(caller, row, 'ExecuteScript');
     const script = await lockRunnable(tx, id);
     const computers = await findTargets(tx, deps, caller, command.query);
-    const run = { username: asked ?? row.username, timeLimit: command.timeLimit ?? row.time_limit };
+    const run = { username: username ?? row.username, timeLimit: command.timeLimit ?? row.time_limit };
     const env = runEnvironment({ accountName: caller.accountName, creatorId: caller.personId, now }, deps.publicUrl);
     const on = computersText(computers.length);
     const plan = {

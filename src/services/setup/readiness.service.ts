@@ -48,12 +48,12 @@ export function createReadiness(deps: { persistence: Persistence; temporal: Temp
 
 async function withTimeout<T>(work: Promise<T>): Promise<T> {
   const limit = new AbortController();
-  const late = sleep(TIMEOUT_MS, undefined, { signal: limit.signal, ref: false }).then(() => {
+  const timeout = sleep(TIMEOUT_MS, undefined, { signal: limit.signal, ref: false }).then(() => {
     throw new Error(`no answer within ${TIMEOUT_MS / 1000} s`);
   });
-  late.catch(() => undefined);
+  timeout.catch(() => undefined);
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     limit.abort();
   }

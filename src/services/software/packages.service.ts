@@ -77,8 +77,8 @@ export function createPackagesService(deps: ActingDeps): PackagesService {
   return {
     async list(caller, query, filter, page) {
       if (query.trim() === '') return read(caller, null, filter, page);
-      const asked = { text: query, seen: NO_SEEN_SEARCHES };
-      return read(caller, await resolveComputerQuery(deps, caller, asked, 'query.query'), filter, page);
+      const selection = { text: query, seen: NO_SEEN_SEARCHES };
+      return read(caller, await resolveComputerQuery(deps, caller, selection, 'query.query'), filter, page);
     },
     async listOfComputer(caller, computer, filter, page) {
       await requireVisible(deps.db, caller, [computer]);

@@ -235,7 +235,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     await ask(id, 'start_date=2026-05-04');
     await ask(id, 'start_date=2026-05-04');
     const events = await world.db.query(
-      `select person_id from event where entity_id = $1 and message like 'Asked for%'`,
+      `select person_id from event where entity_id = $1 and message like 'Requested the report%'`,
       [id],
     );
     expect(events).toEqual([{ person_id: world.adminId }]);

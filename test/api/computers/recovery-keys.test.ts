@@ -124,7 +124,7 @@ describe('GET recovery-key', () => {
 
 describe('POST recovery-key:generate', () => {
   it('makes one operation that asks the agent, and an event', async () => {
-    const id = await anEncrypted('asked');
+    const id = await anEncrypted('encrypted');
     const { status, body } = await generate(id, { body: {} });
     expect(status).toBe(200);
     expect(body).toMatchObject({ activity_status: 'undelivered', parent_id: null, creator: { id: world.adminId } });
@@ -136,7 +136,7 @@ describe('POST recovery-key:generate', () => {
       [child.id],
     );
     expect(payload).toEqual({ message_type: 'fde-recovery-key', fields: { action: 'generate' } });
-    expect((await events())[0]!.message).toBe('Asked the computer asked for a new recovery key');
+    expect((await events())[0]!.message).toBe('Requested a new recovery key from the computer encrypted');
   });
 
   it('FDE-race: 50 at once make one generation', async () => {

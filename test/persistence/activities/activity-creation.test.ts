@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchWorkflowId, parseActivityWorkflowId } from '../../../src/domain/activities/workflow-id.ts';
-import { batchSize, createPlacedGroup } from '../../../src/persistence/activities/activity-creation.repository.ts';
+import { batchSize, createPerComputerGroup } from '../../../src/persistence/activities/activity-creation.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { aChain, aGroup, anAccount, childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -115,7 +115,7 @@ describe('creating a group', () => {
     const plan = { now: new Date(), deliverAfter, parameters: { operation: 'snaps' }, reappliedFrom: 7 };
     const uniform = await aGroup(db, account, { ...plan, operations: [operation] });
     const placed = await db.transaction((tx) =>
-      createPlacedGroup(
+      createPerComputerGroup(
         tx,
         {
           accountId: account.accountId,

@@ -34,7 +34,7 @@ const BATCH_CHARS = 16 * 1024 * 1024;
 /** Agents send a report right after the result; later ones are not expected. */
 const REPORT_GRACE_MS = 30 * 60_000;
 const UNREPORTED_BATCH = 1_000;
-const UNSTORABLE = 'what it says cannot be stored';
+const UNSTORABLE = 'its text cannot be stored';
 const NO_REPORT = 'The computer sent no report of its audit.';
 
 /** A claimed and parsed report. */

@@ -65,16 +65,16 @@ async function requestReport(
   caller: Caller,
   request: UsgReportRequest,
 ): Promise<UsgReportResponse> {
-  const asked = readRange(request);
+  const requested = readRange(request);
   const profile = await requireVisible(db, caller, request.profileId);
   const now = clock.now();
   return db.transaction(async (tx) => {
     const kept_since = await readKeptSince(tx, caller.accountId, now);
-    const question = await toReportKey(tx, profile, asked, { detailed: request.detailed, kept_since });
-    const report = await lockUsgReport(tx, question);
+    const key = await toReportKey(tx, profile, requested, { detailed: request.detailed, kept_since });
+    const report = await lockUsgReport(tx, key);
     if (report.open) return { activity: toBaseActivity(await readBaseActivity(tx, report.activity_id!, now), now) };
-    const { fingerprint } = await readRunsState(tx, { ...question, kept_since });
-    if (report.fingerprint === fingerprint) return { path: question.path };
+    const { fingerprint } = await readRunsState(tx, { ...key, kept_since });
+    if (report.fingerprint === fingerprint) return { path: key.path };
     const activityId = await insertReportActivity(tx, {
       report,
       creatorId: caller.personId,
@@ -86,7 +86,7 @@ async function requestReport(
       entityType: 'UsgProfile',
       entityId: profile.id,
       entityName: profile.title,
-      message: `Asked for the report ${question.path} of the USG profile ${profile.title}`,
+      message: `Requested the report ${key.path} of the USG profile ${profile.title}`,
     });
     return { activity: toBaseActivity(await readBaseActivity(tx, activityId, now), now) };
   });
@@ -103,7 +103,7 @@ function readRange({ startDate, endDate }: UsgReportRequest): ReportRange {
 async function toReportKey(
   tx: Sql,
   profile: UsgProfileRow,
-  asked: ReportRange,
+  requested: ReportRange,
   { detailed, kept_since }: { detailed: boolean; kept_since: Date | null },
 ): Promise<UsgReportKey> {
   const runsOf = (range: ReportRange): ReportedRuns => ({
@@ -112,9 +112,9 @@ async function toReportKey(
     range_end: range.end,
     kept_since,
   });
-  const days = widenToDays(asked);
-  const isOneRun = asked.end.getTime() - asked.start.getTime() === SECOND_MS;
-  const range = isOneRun || (await hasRunsBetween(tx, runsOf(days), runsOf(asked))) ? asked : days;
+  const days = widenToDays(requested);
+  const isOneRun = requested.end.getTime() - requested.start.getTime() === SECOND_MS;
+  const range = isOneRun || (await hasRunsBetween(tx, runsOf(days), runsOf(requested))) ? requested : days;
   return {
     account_id: profile.account_id,
     profile_id: profile.id,

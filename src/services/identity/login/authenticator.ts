@@ -54,9 +54,9 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
       if (entry) entries.delete(token);
       let pending = loading.get(token);
       if (!pending) {
-        const begun = load(token).finally(() => loading.get(token) === begun && loading.delete(token));
-        loading.set(token, begun);
-        pending = begun;
+        const started = load(token).finally(() => loading.get(token) === started && loading.delete(token));
+        loading.set(token, started);
+        pending = started;
       }
       return pending;
     },

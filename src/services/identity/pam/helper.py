@@ -1,6 +1,6 @@
 """Asks PAM whether a password belongs to a login name.
 
-Standard input: service NUL login name NUL password NUL. Exit status: 0 yes, 1 no, 2 PAM cannot tell.
+Standard input: service NUL login name NUL password NUL. Exit status: 0 yes, 1 no, 2 PAM cannot decide.
 An argument names a directory of PAM service files to use in place of the system's.
 """
 
@@ -11,8 +11,8 @@ import sys
 LIFETIME_SECONDS = 10
 YES, NO, CANNOT_TELL = 0, 1, 2
 PAM_SUCCESS, PAM_BUF_ERR = 0, 5
-# A module that cannot be loaded or fails inside, no memory, a directory server that is away, a stack that gives up.
-# Everything else but success is a refusal: many modules have one code for all of theirs.
+# A module that cannot be loaded or fails inside, no memory, an unavailable directory server, a stack that gives up.
+# Everything else but success rejects the login: many modules have one code for all their reasons.
 NOT_AN_ANSWER = {1, 2, 3, 5, 9, 26}
 PROMPT_ECHO_OFF, PROMPT_ECHO_ON = 1, 2
 SILENT, DISALLOW_NULL_PASSWORD = 0x8000, 0x1

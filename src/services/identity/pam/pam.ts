@@ -38,7 +38,7 @@ export function createPamAuthenticator(options: PamOptions): IdentityAuthenticat
       const task = () => runHelper(options, identity, password, deadlineMs);
       const outcome = await limiter.run(rateLimitKey(address), task);
       if (outcome === EXIT_YES || outcome === EXIT_NO) return outcome === EXIT_YES;
-      options.logger?.warn({ outcome }, 'PAM could not judge a login');
+      options.logger?.warn({ outcome }, 'PAM could not check a login');
       throw new DomainError('ServiceUnavailable', 'Logins by identity are not possible now; try again shortly', {
         retryAfterSeconds: 5,
       });
