@@ -18,7 +18,7 @@ const EVERYWHERE = `
     as o(type, summary, payload_id, after, delay, spread, link)
   order by c.place, o.link`;
 
-const PLACED = `
+const PER_COMPUTER = `
   select c.computer_id, o.*
   from unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[], $23::int[], $24::int[], $25::int[])
     as o(type, summary, payload_id, after, delay, spread, place, link, origin)
@@ -89,7 +89,7 @@ const createGroupText = (source: string, chained: boolean) => `
 // Without chains the search for the previous link would cost a sort of all rows.
 export const CREATE_GROUP = createGroupText(EVERYWHERE, false);
 export const CREATE_CHAINED_GROUP = createGroupText(EVERYWHERE, true);
-export const CREATE_PER_COMPUTER_GROUP = createGroupText(PLACED, true);
+export const CREATE_PER_COMPUTER_GROUP = createGroupText(PER_COMPUTER, true);
 
 // CREATE_GROUP for one operation without its own delay, the same for all at one time, in batches of many: rows are
 // computed as they are written and not materialized. A large insert takes a fifth to a third less.

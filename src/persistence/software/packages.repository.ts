@@ -148,7 +148,7 @@ const KNOWLEDGE = `
   with named as materialized (
     select a.place, p.id, p.version from unnest($2::int[]) with ordinality a(id, place)
     join package given on given.id = a.id join package p on p.name = given.name
-  ), searched as materialized (
+  ), wanted as materialized (
     select coalesce(range_agg(int4range(id, id, '[]')), '{}') as ids from named
   ), mine as materialized (
     select c.id, s.installed * ids as installed, ${AVAILABLE} * ids as available, s.locked * ids as held
