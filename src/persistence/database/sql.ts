@@ -1,10 +1,16 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PoolClient, QueryResultRow } from 'pg';
 
 /**
- * Parameterized SQL on one connection or pool. Rows have native types: `int` and `bigint` as number, `timestamptz` as
- * Date, `jsonb` parsed.
+ * The database, or one transaction on it: entities and parameterized SQL. Rows have native types: `int` and `bigint` as
+ * number, `timestamptz` as Date, `jsonb` parsed.
  */
 export interface Sql {
+  /**
+   * In a transaction its entity manager, which writes changed entities before the commit, and before each `query`; flush
+   * before statements of `em.getKysely()` that should see them. Outside of one, a new entity manager for each use.
+   */
+  readonly em: EntityManager;
   /**
    * Runs one statement with parameters `$1`, `$2`, ...
    * @param text - the SQL
@@ -17,7 +23,7 @@ export interface Sql {
   ): Promise<R[]>;
 }
 
-/** A pool: single statements, or several in one transaction. */
+/** A pool: single statements, or several in one transaction of MikroORM. */
 export interface Database extends Sql {
   /**
    * Runs `work` in one transaction on its own connection; rolls back when it throws. After a deadlock or serialization

@@ -24,6 +24,7 @@ function counting(): { db: Database; statements(): number } {
       transaction: (work) =>
         db.transaction((tx) =>
           work({
+            ...tx,
             query: (text, values, name) => {
               statements++;
               return tx.query(text, values, name);

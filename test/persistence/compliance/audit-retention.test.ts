@@ -66,6 +66,7 @@ async function purgeAll(): Promise<number> {
 function losing(tx: Sql): Sql {
   let removed = false;
   return {
+    ...tx,
     async query<R extends QueryResultRow>(text: string, values?: readonly unknown[], name?: string) {
       const rows = await tx.query<R>(text, values, name);
       if (text.includes('insert into usg_report') && !removed) {
@@ -81,6 +82,7 @@ function losing(tx: Sql): Sql {
 function unaware(database: Database): Database {
   const SEES = /and not exists \(select from activity k where k\.id = u\.activity_id[^)]*\)(?=\s+order by)/;
   const blind = (tx: Sql): Sql => ({
+    ...tx,
     query: (text, values, name) => tx.query(text.replace(SEES, ''), values, name),
   });
   return { ...database, transaction: (work) => database.transaction((tx) => work(blind(tx))) };

@@ -181,6 +181,7 @@ describe('a list of packages', () => {
   ])('reads %s', async (_, names, statements) => {
     let count = 0;
     const watched: Sql = {
+      ...db,
       query: (...args) => {
         count += 1;
         return db.query(...args);

@@ -8,6 +8,7 @@ export function dyingAfter(db: Database, statements: number): Database {
       db.transaction((tx) => {
         let left = statements;
         return work({
+          ...tx,
           query: (text, values, name) => {
             if (left-- === 0) throw new Error('killed');
             return tx.query(text, values, name);

@@ -68,7 +68,7 @@ async function readAccount(tx: Sql, id: number): Promise<{ name: string; registr
 /** Runs code that opens its own transactions within an open one. */
 function oneTransaction(tx: Sql): Database {
   return {
-    query: (text, values, name) => tx.query(text, values, name),
+    ...tx,
     transaction: (work) => work(tx),
     connect: () => Promise.reject(new Error('a transaction has no connection to give')),
   };

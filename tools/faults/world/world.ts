@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import pg from 'pg';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createDatabase } from '../../../src/persistence/orm/orm.ts';
+import { openPersistence } from '../../../src/persistence/orm/orm.ts';
 import { createAccount, createMember } from '../../harness/accounts.ts';
 import { choosePorts, newStackRoot, TestStack } from '../../harness/stack.ts';
 import { ApiClient } from '../../harness/stack-client.ts';
@@ -142,10 +141,10 @@ export class FaultWorld {
   }
 
   async #populate(computers: number): Promise<void> {
-    const pool = new pg.Pool({ connectionString: this.stack.databaseUrl(), max: 2 });
-    const db = createDatabase(pool);
+    const options = { url: this.stack.databaseUrl(), poolSize: 2, applicationName: 'flotilla-faults' };
+    const { db, close } = await openPersistence(options);
     const [first] = await this.stack.rows<{ id: number }>(`select id from account where name = 'standalone'`);
-    const { second, trainee } = await createPeople(db, first!.id).finally(() => pool.end());
+    const { second, trainee } = await createPeople(db, first!.id).finally(close);
     await this.#join(first!.id, 'standalone', EMAIL, CANARIES.password, 1, computers);
     await this.#join(second.accountId, SECOND_ACCOUNT, second.email, second.password, 2, SECOND_COMPUTERS);
     await this.#furnish();

@@ -1,0 +1,56 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { CompiledQuery, type Transaction } from 'kysely';
+import type { Pool, QueryResultRow } from 'pg';
+import { inChildSpan } from '../../process/tracing.ts';
+import { isSerializationFailure } from '../database/errors.ts';
+import type { Database, Sql } from '../database/sql.ts';
+
+const MAX_RETRY_DELAY_MS = 50;
+
+/**
+ * Statements and transactions over a pool.
+ * @param em - the global entity manager of a MikroORM over this pool
+ * @param maxAttempts - of transactions that PostgreSQL aborts in favour of another
+ */
+export function createDatabase(pool: Pool, em: EntityManager, maxAttempts = 1): Database {
+  return {
+    get em() {
+      return em.fork();
+    },
+    async query<R extends QueryResultRow>(text: string, values: readonly unknown[] = [], name?: string) {
+      const { rows } = await pool.query<R>({ text, values: values as unknown[], name });
+      return rows;
+    },
+    connect: () => pool.connect(),
+    transaction: (work) => inChildSpan('database transaction', () => transact(em, maxAttempts, work)),
+  };
+}
+
+async function transact<T>(em: EntityManager, maxAttempts: number, work: (tx: Sql) => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await em.fork().transactional((own) => work(statementsOf(own)));
+    } catch (error) {
+      if (attempts >= maxAttempts || !isSerializationFailure(error)) throw error;
+      await delay(Math.random() * MAX_RETRY_DELAY_MS * attempts);
+    }
+  }
+}
+
+/** Statements on the connection of the transaction that `em` runs. */
+function statementsOf(em: EntityManager): Sql {
+  const connection = em.getTransactionContext<Transaction<unknown>>()!;
+  const unitOfWork = em.getUnitOfWork();
+  return {
+    em,
+    async query<R extends QueryResultRow>(text: string, values: readonly unknown[] = [], name?: string) {
+      if (unitOfWork.getIdentityMap().keys().length > 0 || unitOfWork.getPersistStack().size > 0) await em.flush();
+      const statement = CompiledQuery.raw(text, values as unknown[]);
+      // Kysely hands the text to the driver as it is, and the driver takes a text with a name in its place.
+      const named = name === undefined ? statement : { ...statement, sql: { text, name } as unknown as string };
+      const { rows } = await connection.executeQuery<R>(named);
+      return rows;
+    },
+  };
+}

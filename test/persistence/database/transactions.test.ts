@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Account } from '../../../src/persistence/identity/account.entity.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+
+const POOL_SIZE = 2;
+
+describe('a transaction', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ poolSize: POOL_SIZE });
+    await database.persistence.db.query(`insert into account (name, title) values ('first', 'First')`);
+  });
+
+  afterAll(async () => {
+    await database?.drop();
+  });
+
+  const titles = async (): Promise<string[]> => {
+    const rows = await database.persistence.db.query<{ title: string }>('select title from account order by id');
+    return rows.map(({ title }) => title);
+  };
+
+  it('shows changed entities to the statements after them, and nobody else until its commit', async () => {
+    const { db } = database.persistence;
+    await db.transaction(async (tx) => {
+      const account = await tx.em.findOneOrFail(Account, { name: 'first' });
+      account.title = 'Changed';
+      const seen = await tx.query<{ title: string }>('select title from account where id = $1', [account.id]);
+      expect(seen).toEqual([{ title: 'Changed' }]);
+      expect(await titles()).toEqual(['First']);
+      account.title = 'Changed again';
+    });
+    expect(await titles()).toEqual(['Changed again']);
+  });
+
+  it('takes back entities and statements together', async () => {
+    const { db } = database.persistence;
+    const failing = db.transaction(async (tx) => {
+      const account = await tx.em.findOneOrFail(Account, { name: 'first' });
+      account.title = 'Lost';
+      await tx.query(`insert into account (name, title) values ('second', 'Second')`);
+      throw new Error('on purpose');
+    });
+    await expect(failing).rejects.toThrow('on purpose');
+    expect(await titles()).toEqual(['Changed again']);
+  });
+
+  it('reads native types by statements and by Kysely, and prepares named statements', async () => {
+    const { db } = database.persistence;
+    await db.transaction(async (tx) => {
+      const text = `select 9::bigint as big, to_timestamp(0) as time, '{"a": 1}'::jsonb as json`;
+      const expected = { big: 9, time: new Date(0), json: { a: 1 } };
+      expect(await tx.query(text, [], 'types-of-rows')).toEqual([expected]);
+      const { rows } = await tx.em.getKysely().executeQuery({ sql: text, parameters: [] } as never);
+      expect(rows).toEqual([expected]);
+      const prepared = await tx.query(`select statement from pg_prepared_statements where name = 'types-of-rows'`);
+      expect(prepared).toEqual([{ statement: text }]);
+    });
+  });
+
+  it.each(['db', 'genericPlanDb'] as const)('whose connection is lost leaves the pool whole (%s)', async (name) => {
+    const db = database.persistence[name];
+    const lose = () => db.transaction((tx) => tx.query('select pg_terminate_backend(pg_backend_pid())'));
+    for (let i = 0; i < 2 * POOL_SIZE; i += 1) await expect(lose()).rejects.toThrow();
+    await expect.poll(() => db.transaction((tx) => tx.query('select 1 as one'))).toEqual([{ one: 1 }]);
+    expect(database.persistence.pools().every(({ used }) => used === 0)).toBe(true);
+  });
+});
