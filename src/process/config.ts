@@ -1,186 +1,76 @@
-import { type IdentitySettings, readIdentitySettings } from './identity-settings.ts';
-import { SettingReader } from './setting-reader.ts';
-import type { EncryptionKey } from './setting-types.ts';
-import type { ConfigRole } from './setting.ts';
-import type { SettingValue } from './settings.ts';
+import type { z } from 'zod';
+import { readSecretFiles } from './secret-files.ts';
+import { type ConfigRole, settingDetails } from './setting.ts';
+import { SETTINGS } from './settings.ts';
 
-export type { LoginThrottleSettings, PamSettings, PasswordPolicy } from './identity-settings.ts';
-export { ConfigError } from './setting-reader.ts';
-export type { EncryptionKey } from './setting-types.ts';
 export type { ConfigRole } from './setting.ts';
-
-/** Timeouts that PostgreSQL enforces, in seconds; 0 for none. */
-export interface DatabaseLimits {
-  readonly statementSeconds: number;
-  readonly lockSeconds: number;
-  /** Of an open transaction without statements. */
-  readonly idleSeconds: number;
-}
+export type { EncryptionKey } from './setting-types.ts';
 
 /** All settings of a Flotilla process, read once. @see docs/architecture.md#settings-and-commands */
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** Base of absolute links, without a trailing slash. */
-  readonly publicUrl: string;
-  /** Addresses and networks of proxies in front of the API. */
-  readonly trustedProxies: readonly string[];
-  readonly dataDir: string;
-  /** An external PostgreSQL; null in the embedded stack's own process. */
-  readonly databaseUrl: string | null;
-  readonly databasePort: number;
-  readonly databasePoolSize: number;
-  readonly databaseLimits: DatabaseLimits;
-  /** An external Temporal server, `host:port`; null in the embedded stack's own process. */
-  readonly temporalAddress: string | null;
-  readonly temporalNamespace: string;
-  readonly temporalTls: TemporalTlsSettings;
-  readonly temporalPort: number;
-  readonly temporalUiPort: number;
-  readonly temporalServerDir: string | null;
-  readonly metricsHost: string;
-  readonly metricsPort: number;
-  readonly deployment: 'standalone' | 'saas';
-  /** Empty: no first administrator is created. */
-  readonly adminEmail: string;
-  readonly adminPassword: string | null;
-  readonly simulatedComputers: number;
-  /** Token secrets, newest first: the first signs, all verify. */
-  readonly jwtSecrets: readonly string[];
-  /** AES-256 keys, newest first; the first encrypts, all decrypt. */
-  readonly encryptionKeys: readonly EncryptionKey[];
-  readonly smtpUrl: string | null;
-  readonly mailFrom: string;
-  /** Age in days at which events are removed; -1 keeps all. */
-  readonly eventRetentionDays: number;
-  /** Days after their end at which activities are removed; -1 keeps all. */
-  readonly activityRetentionDays: number;
-  readonly logLevel: SettingValue<'FLOTILLA_LOG_LEVEL'>;
-  /** Grants access to the codec endpoint, as do the tokens of permitted people. */
-  readonly codecToken: string | null;
-  /** Further host names of the codec endpoint. */
-  readonly codecHosts: readonly string[];
-  /** True in processes that the embedded stack starts: they have no rate limits. */
-  readonly embedded: boolean;
-  readonly activities: ActivitySettings;
-  readonly identity: IdentitySettings;
-  readonly scriptProfiles: ScriptProfileLimits;
-  readonly traffic: TrafficSettings;
-  /** What the API does with unknown parameters and fields. */
-  readonly unknownKeys: 'refuse' | 'ignore';
+export type Config = ReturnType<typeof toConfig>;
+export type ActivitySettings = Config['activities'];
+export type DatabaseLimits = Config['databaseLimits'];
+export type IdentitySettings = Config['identity'];
+export type LoginThrottleSettings = IdentitySettings['loginThrottle'];
+export type PamSettings = NonNullable<IdentitySettings['pam']>;
+export type PasswordPolicy = IdentitySettings['passwords'];
+export type ScriptProfileLimits = Config['scriptProfiles'];
+export type TemporalTlsSettings = Config['temporalTls'];
+
+/** Names every wrong setting at once, one line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`Wrong settings:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
 }
 
-/** Limits per process; null for no limit. @see docs/limits.md#requests-of-clients */
-export interface TrafficSettings {
-  /** Per token, or per address where an operation needs none. */
-  readonly api: Rate | null;
-  /** Registrations per address and per account. */
-  readonly enrolment: Rate | null;
-  /** API calls waiting for a slot; one account gets half of them. */
-  readonly maxWaiting: number;
-}
-
-export interface Rate {
-  readonly perSecond: number;
-  readonly burst: number;
-}
-
-export interface TemporalTlsSettings {
-  readonly enabled: boolean;
-  /** PEM files: the server's certificate authority, and our own certificate and key. */
-  readonly caFile: string | null;
-  readonly certFile: string | null;
-  readonly keyFile: string | null;
-  /** Name in the server's certificate, if it differs from the host. */
-  readonly serverName: string | null;
-  readonly apiKey: string | null;
-}
-
-/** @see docs/api-conventions.md#deployment-settings */
-export interface ScriptProfileLimits {
-  /** Computers of one run; the lowest ids are chosen. */
-  readonly maxComputers: number;
-  readonly maxProfiles: number;
-  /** Minutes between two runs of a recurring profile. */
-  readonly minIntervalMinutes: number;
-}
-
-export interface ActivitySettings {
-  /** Groups of up to this many computers get a workflow per computer. @see docs/architecture.md#how-many-workflows */
-  readonly singleBatchLimit: number;
-  readonly batchMinSize: number;
-  /** Exceeded when a group would have over a thousand batches. */
-  readonly batchMaxSize: number;
-  /** An operation without a result this many days after delivery fails. */
-  readonly expiryDays: number;
-  readonly wakeUpMinMs: number;
-  readonly wakeUpMaxMs: number;
-}
+type SettingName = keyof typeof SETTINGS;
+type Values = { readonly [N in SettingName]: z.output<(typeof SETTINGS)[N]> };
+type Given = Partial<Record<SettingName, string>>;
 
 /**
  * Reads and checks every setting.
- * @param env - environment variables; an empty value counts as absent, except for email addresses
+ * @param env - environment variables; an empty value counts as absent, except for the address of the administrator
  * @param role - decides which settings are required
  * @throws {ConfigError} naming every wrong setting
  */
 export function loadConfig(env: Record<string, string | undefined>, role: ConfigRole): Config {
-  const read = new SettingReader(env, role);
-  const host = read.get('FLOTILLA_HOST');
-  const port = read.get('FLOTILLA_PORT');
-  const publicUrl = read.get('FLOTILLA_PUBLIC_URL') ?? `http://${linkHost(host)}:${port}`;
-  const deployment = read.get('FLOTILLA_DEPLOYMENT');
-  const embedded = read.get('FLOTILLA_EMBEDDED');
-  const config: Config = {
-    host,
-    port,
-    publicUrl,
-    trustedProxies: read.get('FLOTILLA_TRUSTED_PROXIES'),
-    dataDir: read.get('FLOTILLA_DATA_DIR'),
-    databaseUrl: read.get('FLOTILLA_DATABASE_URL'),
-    databasePort: read.get('FLOTILLA_DATABASE_PORT'),
-    databasePoolSize: read.get('FLOTILLA_DATABASE_POOL_SIZE'),
-    databaseLimits: Object.freeze({
-      statementSeconds: read.get('FLOTILLA_DATABASE_STATEMENT_TIMEOUT'),
-      lockSeconds: read.get('FLOTILLA_DATABASE_LOCK_TIMEOUT'),
-      idleSeconds: read.get('FLOTILLA_DATABASE_IDLE_TIMEOUT'),
-    }),
-    temporalAddress: read.get('FLOTILLA_TEMPORAL_ADDRESS'),
-    temporalNamespace: read.get('FLOTILLA_TEMPORAL_NAMESPACE'),
-    temporalTls: readTemporalTls(read),
-    temporalPort: read.get('FLOTILLA_TEMPORAL_PORT'),
-    temporalUiPort: read.get('FLOTILLA_TEMPORAL_UI_PORT'),
-    temporalServerDir: read.get('FLOTILLA_TEMPORAL_SERVER_DIR'),
-    metricsHost: read.get('FLOTILLA_METRICS_HOST'),
-    metricsPort: read.get('FLOTILLA_METRICS_PORT'),
-    deployment,
-    adminEmail: read.get('FLOTILLA_ADMIN_EMAIL'),
-    adminPassword: read.get('FLOTILLA_ADMIN_PASSWORD'),
-    simulatedComputers: read.get('FLOTILLA_SIMULATED_COMPUTERS'),
-    jwtSecrets: read.get('FLOTILLA_JWT_SECRET'),
-    encryptionKeys: read.get('FLOTILLA_ENCRYPTION_KEYS'),
-    smtpUrl: read.get('FLOTILLA_SMTP_URL'),
-    mailFrom: read.get('FLOTILLA_MAIL_FROM') || `flotilla@${mailDomain(publicUrl)}`,
-    eventRetentionDays: read.get('FLOTILLA_EVENT_RETENTION_DAYS'),
-    activityRetentionDays: read.get('FLOTILLA_ACTIVITY_RETENTION_DAYS'),
-    logLevel: read.get('FLOTILLA_LOG_LEVEL'),
-    codecToken: read.get('FLOTILLA_CODEC_TOKEN'),
-    codecHosts: read.get('FLOTILLA_CODEC_HOSTS'),
-    embedded,
-    activities: readActivitySettings(read),
-    identity: readIdentitySettings(read, deployment, host),
-    scriptProfiles: Object.freeze({
-      maxComputers: read.get('FLOTILLA_SCRIPT_PROFILE_MAX_COMPUTERS'),
-      maxProfiles: read.get('FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES'),
-      minIntervalMinutes: read.get('FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL'),
-    }),
-    traffic: readTrafficSettings(read, role === 'process' && !embedded),
-    unknownKeys: read.get('FLOTILLA_UNKNOWN_KEYS'),
-  };
-  if (config.activities.batchMinSize > config.activities.batchMaxSize) {
-    read.addProblem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');
+  const secrets = readSecretFiles(env);
+  const problems = secrets.problems.map(({ name, message }) => `${name} ${message}`);
+  const given: Given = {};
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(SETTINGS)) {
+    const { takesEmpty = false, requiredBy = [] } = settingDetails.get(schema)!;
+    const text = secrets.env[name];
+    const isGiven = text !== undefined && (takesEmpty || text.trim() !== '');
+    if (isGiven) given[name as SettingName] = text;
+    else if (requiredBy.includes(role)) problems.push(`${name} is required`);
+    const { data, error } = schema.safeParse(isGiven ? text : undefined);
+    // With the default in place of a wrong value the checks below go on, so that one message names everything.
+    values[name] = error ? schema.parse(undefined) : data;
+    if (error) problems.push(`${name} ${error.issues[0]!.message}`);
   }
-  read.finish();
-  return Object.freeze(config);
+  problems.push(...contradictions(values as Values, given));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return toConfig(values as Values, role);
+}
+
+function contradictions(values: Values, given: Given): string[] {
+  const problems: string[] = [];
+  if (!given.FLOTILLA_TEMPORAL_TLS_CERT !== !given.FLOTILLA_TEMPORAL_TLS_KEY) {
+    problems.push('FLOTILLA_TEMPORAL_TLS_CERT and FLOTILLA_TEMPORAL_TLS_KEY must be given together');
+  }
+  if (needsTls(given) && values.FLOTILLA_TEMPORAL_TLS === false) {
+    problems.push('FLOTILLA_TEMPORAL_TLS must not be false while settings that need it are given');
+  }
+  if (values.FLOTILLA_LANE_MIN_SIZE > values.FLOTILLA_LANE_MAX_SIZE) {
+    problems.push('FLOTILLA_LANE_MIN_SIZE must not be above FLOTILLA_LANE_MAX_SIZE');
+  }
+  return problems;
 }
 
 const TLS_DETAILS = [
@@ -191,46 +81,135 @@ const TLS_DETAILS = [
   'FLOTILLA_TEMPORAL_API_KEY',
 ] as const;
 
-function readTemporalTls(read: SettingReader): TemporalTlsSettings {
-  const caFile = read.get('FLOTILLA_TEMPORAL_TLS_CA');
-  const certFile = read.get('FLOTILLA_TEMPORAL_TLS_CERT');
-  const keyFile = read.get('FLOTILLA_TEMPORAL_TLS_KEY');
-  const serverName = read.get('FLOTILLA_TEMPORAL_TLS_SERVER_NAME');
-  const apiKey = read.get('FLOTILLA_TEMPORAL_API_KEY');
-  const isNeeded = TLS_DETAILS.some((name) => read.isSet(name));
-  if (read.isSet('FLOTILLA_TEMPORAL_TLS_CERT') !== read.isSet('FLOTILLA_TEMPORAL_TLS_KEY')) {
-    read.addProblem('FLOTILLA_TEMPORAL_TLS_CERT', 'and FLOTILLA_TEMPORAL_TLS_KEY must be given together');
-  }
-  const enabled = read.get('FLOTILLA_TEMPORAL_TLS') ?? isNeeded;
-  if (isNeeded && !enabled)
-    read.addProblem('FLOTILLA_TEMPORAL_TLS', 'must not be false while settings that need it are given');
-  return Object.freeze({ enabled, caFile, certFile, keyFile, serverName, apiKey });
+function needsTls(values: Given | Values): boolean {
+  return TLS_DETAILS.some((name) => Boolean(values[name]));
 }
 
-function readActivitySettings(read: SettingReader): ActivitySettings {
+function toConfig(values: Values, role: ConfigRole) {
+  const host = values.FLOTILLA_HOST;
+  const publicUrl = values.FLOTILLA_PUBLIC_URL ?? `http://${linkHost(host)}:${values.FLOTILLA_PORT}`;
   return Object.freeze({
-    singleBatchLimit: read.get('FLOTILLA_SINGLE_LANE_LIMIT'),
-    batchMinSize: read.get('FLOTILLA_LANE_MIN_SIZE'),
-    batchMaxSize: read.get('FLOTILLA_LANE_MAX_SIZE'),
-    expiryDays: read.get('FLOTILLA_OPERATION_EXPIRY_DAYS'),
-    wakeUpMinMs: read.get('FLOTILLA_NUDGE_MIN_MS'),
-    wakeUpMaxMs: read.get('FLOTILLA_NUDGE_MAX_MS'),
+    host,
+    port: values.FLOTILLA_PORT,
+    /** Base of absolute links, without a trailing slash. */
+    publicUrl,
+    trustedProxies: values.FLOTILLA_TRUSTED_PROXIES,
+    dataDir: values.FLOTILLA_DATA_DIR,
+    /** An external PostgreSQL; null in the embedded stack's own process. */
+    databaseUrl: values.FLOTILLA_DATABASE_URL,
+    databasePort: values.FLOTILLA_DATABASE_PORT,
+    databasePoolSize: values.FLOTILLA_DATABASE_POOL_SIZE,
+    /** Timeouts that PostgreSQL enforces, in seconds; 0 for none. */
+    databaseLimits: {
+      statementSeconds: values.FLOTILLA_DATABASE_STATEMENT_TIMEOUT,
+      lockSeconds: values.FLOTILLA_DATABASE_LOCK_TIMEOUT,
+      /** Of an open transaction without statements. */
+      idleSeconds: values.FLOTILLA_DATABASE_IDLE_TIMEOUT,
+    },
+    /** An external Temporal server; null in the embedded stack's own process. */
+    temporalAddress: values.FLOTILLA_TEMPORAL_ADDRESS,
+    temporalNamespace: values.FLOTILLA_TEMPORAL_NAMESPACE,
+    temporalTls: {
+      enabled: values.FLOTILLA_TEMPORAL_TLS ?? needsTls(values),
+      caFile: values.FLOTILLA_TEMPORAL_TLS_CA,
+      certFile: values.FLOTILLA_TEMPORAL_TLS_CERT,
+      keyFile: values.FLOTILLA_TEMPORAL_TLS_KEY,
+      serverName: values.FLOTILLA_TEMPORAL_TLS_SERVER_NAME,
+      apiKey: values.FLOTILLA_TEMPORAL_API_KEY,
+    },
+    temporalPort: values.FLOTILLA_TEMPORAL_PORT,
+    temporalUiPort: values.FLOTILLA_TEMPORAL_UI_PORT,
+    temporalServerDir: values.FLOTILLA_TEMPORAL_SERVER_DIR,
+    metricsHost: values.FLOTILLA_METRICS_HOST,
+    metricsPort: values.FLOTILLA_METRICS_PORT,
+    deployment: values.FLOTILLA_DEPLOYMENT,
+    /** Empty: no first administrator is created. */
+    adminEmail: values.FLOTILLA_ADMIN_EMAIL,
+    adminPassword: values.FLOTILLA_ADMIN_PASSWORD,
+    simulatedComputers: values.FLOTILLA_SIMULATED_COMPUTERS,
+    jwtSecrets: values.FLOTILLA_JWT_SECRET,
+    encryptionKeys: values.FLOTILLA_ENCRYPTION_KEYS,
+    smtpUrl: values.FLOTILLA_SMTP_URL,
+    mailFrom: values.FLOTILLA_MAIL_FROM ?? `flotilla@${mailDomain(publicUrl)}`,
+    /** Age in days at which events are removed; -1 keeps all. */
+    eventRetentionDays: values.FLOTILLA_EVENT_RETENTION_DAYS,
+    /** Days after their end at which activities are removed; -1 keeps all. */
+    activityRetentionDays: values.FLOTILLA_ACTIVITY_RETENTION_DAYS,
+    logLevel: values.FLOTILLA_LOG_LEVEL,
+    codecToken: values.FLOTILLA_CODEC_TOKEN,
+    codecHosts: values.FLOTILLA_CODEC_HOSTS,
+    /** True in processes that the embedded stack starts: they have no rate limits. */
+    embedded: values.FLOTILLA_EMBEDDED,
+    activities: {
+      /** Groups of up to this many computers get a workflow per computer. */
+      singleBatchLimit: values.FLOTILLA_SINGLE_LANE_LIMIT,
+      batchMinSize: values.FLOTILLA_LANE_MIN_SIZE,
+      /** Exceeded when a group would have over a thousand batches. */
+      batchMaxSize: values.FLOTILLA_LANE_MAX_SIZE,
+      expiryDays: values.FLOTILLA_OPERATION_EXPIRY_DAYS,
+      wakeUpMinMs: values.FLOTILLA_NUDGE_MIN_MS,
+      wakeUpMaxMs: values.FLOTILLA_NUDGE_MAX_MS,
+    },
+    identity: identitySettings(values),
+    /** @see docs/api-conventions.md#deployment-settings */
+    scriptProfiles: {
+      maxComputers: values.FLOTILLA_SCRIPT_PROFILE_MAX_COMPUTERS,
+      maxProfiles: values.FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES,
+      minIntervalMinutes: values.FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL,
+    },
+    traffic: trafficSettings(values, role === 'process' && !values.FLOTILLA_EMBEDDED),
+    unknownKeys: values.FLOTILLA_UNKNOWN_KEYS,
   });
 }
 
-/** The embedded stack, where one person tries or measures Flotilla, has no rate limits by default. */
-function readTrafficSettings(read: SettingReader, isLimited: boolean): TrafficSettings {
-  const api = read.get('FLOTILLA_API_RATE_LIMIT') ?? (isLimited ? 100 : 0);
-  const enrolments = read.get('FLOTILLA_ENROLMENT_RATE_LIMIT') ?? (isLimited ? 10 : 0);
-  return Object.freeze({
-    api: rate(api, read.get('FLOTILLA_API_RATE_BURST') ?? Math.ceil(api * 2)),
-    enrolment: rate(enrolments, read.get('FLOTILLA_ENROLMENT_RATE_BURST') ?? Math.ceil(enrolments * 10)),
-    maxWaiting: read.get('FLOTILLA_API_MAX_WAITING'),
-  });
+function identitySettings(values: Values) {
+  const service = values.FLOTILLA_PAM_SERVICE;
+  return {
+    selfServiceAccounts: values.FLOTILLA_SELF_SERVICE_ACCOUNTS ?? values.FLOTILLA_DEPLOYMENT === 'saas',
+    loginThrottle: { isOn: values.FLOTILLA_LOGIN_THROTTLE, addressLimit: values.FLOTILLA_LOGIN_ADDRESS_LIMIT },
+    /** Rules for new passwords, besides a list of common ones. */
+    passwords: {
+      minCharacters: values.FLOTILLA_PASSWORD_MIN_LENGTH,
+      strong: values.FLOTILLA_ENFORCE_PASSWORD_STRENGTH,
+    },
+    invitationDays: values.FLOTILLA_INVITATION_DAYS,
+    /** Null: logins by identity are verified against the stored hash. */
+    pam: service === null ? null : { service, helper: values.FLOTILLA_PAM_HELPER },
+    setupToken: setupToken(values),
+  };
+}
+
+/** Required to create the first account; null: nothing is. */
+function setupToken(values: Values): { readonly given: string } | 'generate' | null {
+  const token = values.FLOTILLA_SETUP_TOKEN ?? (isLoopback(values.FLOTILLA_HOST) ? 'none' : 'generate');
+  if (token === 'none') return null;
+  return token === 'generate' ? token : { given: token };
+}
+
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/**
+ * Limits per process; null for no limit. The embedded stack, where one person tries or measures Flotilla, has no rate
+ * limits by default. @see docs/limits.md#requests-of-clients
+ */
+function trafficSettings(values: Values, isLimited: boolean) {
+  const api = values.FLOTILLA_API_RATE_LIMIT ?? (isLimited ? 100 : 0);
+  const enrolments = values.FLOTILLA_ENROLMENT_RATE_LIMIT ?? (isLimited ? 10 : 0);
+  return {
+    /** Per token, or per address where an operation needs none. */
+    api: rate(api, values.FLOTILLA_API_RATE_BURST ?? Math.ceil(api * 2)),
+    /** Registrations per address and per account. */
+    enrolment: rate(enrolments, values.FLOTILLA_ENROLMENT_RATE_BURST ?? Math.ceil(enrolments * 10)),
+    /** API calls waiting for a slot; one account gets half of them. */
+    maxWaiting: values.FLOTILLA_API_MAX_WAITING,
+  };
 }
 
 function rate(perSecond: number, burst: number): Rate | null {
-  return perSecond > 0 ? Object.freeze({ perSecond, burst }) : null;
+  return perSecond > 0 ? { perSecond, burst } : null;
 }
 
 /** Host of the public URL if it is a name, otherwise one that every mail server accepts. */
@@ -250,4 +229,9 @@ export function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Whether a listener on this host is reachable from this machine only. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 }

@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import type { Logger } from './logger.ts';
-import { ConfigError } from './setting-reader.ts';
+import { ConfigError } from './config.ts';
 
 /** By then the start is over, and writing the compile cache delays nothing. */
 const FLUSH_COMPILE_CACHE_MS = 20_000;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Setting } from './setting.ts';
+import { settingDetails } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 
 /** Each can be read from a file instead, `<setting>_FILE`, as container platforms provide secrets. */
-export const SECRET_SETTINGS: readonly string[] = Object.entries<Setting<unknown>>(SETTINGS)
-  .filter(([, { isSecret }]) => isSecret)
+export const SECRET_SETTINGS: readonly string[] = Object.entries(SETTINGS)
+  .filter(([, schema]) => settingDetails.get(schema)?.isSecret)
   .map(([name]) => name);
 
 export interface ResolvedSecrets {

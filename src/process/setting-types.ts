@@ -1,178 +1,107 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
+import { z } from 'zod';
 
-/** A kind of value that a setting can have. */
-export interface SettingType<T> {
-  /** For people, as in `docs/settings.md`. */
-  readonly label: string;
-  /** Whether white space around the value belongs to it. */
-  readonly keepsSpaces?: boolean;
-  /** Whether an empty value is a value of its own, not an absent one. */
-  readonly takesEmpty?: boolean;
-  /** @throws {InvalidSetting} */
-  parse(value: string): T;
+/**
+ * Schemas for the text of an environment variable. Their descriptions are the values in `docs/settings.md`; their
+ * messages continue the name of the setting and never contain its value, which may be a secret.
+ */
+export const text = z.string().trim().describe('text');
+
+function number(pattern: RegExp, min: number, max: number, message: string) {
+  const value = z.number(message).min(min, message).max(max, message);
+  return z.string().trim().regex(pattern, message).transform(Number).pipe(value);
 }
 
-/** What is wrong with a value; the message continues the name of the setting. */
-export class InvalidSetting extends Error {}
-
-function check(isValid: boolean, message: string): void {
-  if (!isValid) throw new InvalidSetting(message);
+export function wholeNumber(min: number, max: number) {
+  const schema = number(/^\d{1,12}$/, min, max, `must be a whole number from ${min} to ${max}`);
+  return schema.describe(`whole number, ${min} to ${max}`);
 }
 
-export const text: SettingType<string> = { label: 'text', parse: (value) => value };
+export const port = wholeNumber(1, 65_535).describe('port');
 
-export function wholeNumber(min: number, max: number): SettingType<number> {
-  return {
-    label: `whole number, ${min} to ${max}`,
-    parse(value) {
-      const number = /^\d{1,12}$/.test(value) ? Number(value) : Number.NaN;
-      check(number >= min && number <= max, `must be a whole number from ${min} to ${max}`);
-      return number;
-    },
-  };
-}
-
-export const port: SettingType<number> = { ...wholeNumber(1, 65_535), label: 'port' };
-
-export function decimal(min: number, max: number): SettingType<number> {
-  return {
-    label: `number, ${min} to ${max}`,
-    parse(value) {
-      const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
-      check(number >= min && number <= max, `must be a number from ${min} to ${max}`);
-      return number;
-    },
-  };
+export function decimal(min: number, max: number) {
+  const schema = number(/^\d+(\.\d+)?$/, min, max, `must be a number from ${min} to ${max}`);
+  return schema.describe(`number, ${min} to ${max}`);
 }
 
 /** Days that something is kept; -1 keeps it for ever. */
-export function retentionDays(max: number): SettingType<number> {
-  return {
-    label: `-1, or a whole number, 1 to ${max}`,
-    parse(value) {
-      const days = /^(-1|\d{1,6})$/.test(value) ? Number(value) : Number.NaN;
-      check(days === -1 || (days >= 1 && days <= max), `must be -1 or a whole number of days from 1 to ${max}`);
-      return days;
-    },
-  };
+export function retentionDays(max: number) {
+  const message = `must be -1 or a whole number of days from 1 to ${max}`;
+  const schema = number(/^(-1|(?!0+$)\d{1,6})$/, -1, max, message);
+  return schema.describe(`-1, or a whole number, 1 to ${max}`);
 }
 
-const BOOLEANS = new Map([
-  ...['1', 'true', 'yes'].map((word) => [word, true] as const),
-  ...['0', 'false', 'no'].map((word) => [word, false] as const),
-]);
+export const boolean = z
+  .string()
+  .trim()
+  .pipe(z.stringbool({ truthy: ['1', 'true', 'yes'], falsy: ['0', 'false', 'no'], error: 'must be true or false' }))
+  .describe('true or false');
 
-export const boolean: SettingType<boolean> = {
-  label: 'true or false',
-  parse(value) {
-    check(BOOLEANS.has(value.toLowerCase()), 'must be true or false');
-    return BOOLEANS.get(value.toLowerCase())!;
-  },
-};
-
-export function oneOf<const T extends string>(...values: T[]): SettingType<T> {
-  return {
-    label: values.join(', ').replace(/, (?=[^,]*$)/, ' or '),
-    parse(value) {
-      check((values as string[]).includes(value), `must be one of ${values.join(', ')}`);
-      return value as T;
-    },
-  };
+export function oneOf<const T extends string>(...values: T[]) {
+  const schema = z
+    .string()
+    .trim()
+    .pipe(z.enum(values, `must be one of ${values.join(', ')}`));
+  return schema.describe(values.join(', ').replace(/, (?=[^,]*$)/, ' or '));
 }
 
 /** A URL, which loses its trailing slashes. */
-export function url(...protocols: string[]): SettingType<string> {
-  const starts = protocols.map((protocol) => `${protocol}//`);
-  return {
-    label: `URL, ${starts.join(' or ')}`,
-    parse(value) {
-      const parsed = URL.canParse(value) ? new URL(value) : null;
-      check(
-        parsed !== null && protocols.includes(parsed.protocol),
-        `must be a URL starting with ${starts.join(' or ')}`,
-      );
-      return value.replace(/\/+$/, '');
-    },
-  };
+export function url(...protocols: string[]) {
+  const starts = protocols.map((protocol) => `${protocol}://`).join(' or ');
+  const protocol = new RegExp(`^(${protocols.join('|')})$`);
+  const schema = text.pipe(z.url({ protocol, error: `must be a URL starting with ${starts}` }));
+  return schema.transform((value) => value.replace(/\/+$/, '')).describe(`URL, ${starts}`);
 }
 
-export function matching(pattern: RegExp, what: string): SettingType<string> {
-  return {
-    label: what.replace(/^an? /, ''),
-    parse(value) {
-      check(pattern.test(value), `must be ${what}`);
-      return value;
-    },
-  };
+export function matching(pattern: RegExp, what: string) {
+  return z.string().trim().regex(pattern, `must be ${what}`).describe(what.replace(/^an? /, ''));
 }
+
+export const hostAndPort = matching(/^\S+:\d{1,5}$/, 'host:port');
+
+export const email = matching(/^([^\s@]+@[^\s@]+)?$/, 'an email address');
 
 /** Path of a file that can be read now. */
-export const readableFile: SettingType<string> = {
-  label: 'path of a file',
-  parse(value) {
-    try {
-      accessSync(value, constants.R_OK);
-    } catch {
-      throw new InvalidSetting(`names a file that cannot be read: ${value}`);
-    }
-    return value;
-  },
-};
+export const readableFile = z
+  .string()
+  .trim()
+  .refine(isReadable, { error: ({ input }) => `names a file that cannot be read: ${input}` })
+  .describe('path of a file');
 
-export const networks: SettingType<readonly string[]> = {
-  label: 'addresses and networks, comma-separated',
-  parse(value) {
-    const entries = splitList(value);
-    check(entries.every(isNetwork), 'must be a comma-separated list of addresses and networks');
-    return entries;
-  },
-};
+/** Text between commas. */
+const list = z.string().transform((value) => splitList(value).filter((entry) => entry !== ''));
 
-export const hostNames: SettingType<readonly string[]> = {
-  label: 'host names, comma-separated',
-  parse(value) {
-    const names = splitList(value.toLowerCase());
-    const areNames = names.every((name) => /^[a-z0-9_.-]{1,255}$/.test(name));
-    check(areNames, 'must be a comma-separated list of host names without ports');
-    return names;
-  },
-};
+export const networks = list
+  .refine((entries) => entries.every(isNetwork), 'must be a comma-separated list of addresses and networks')
+  .describe('addresses and networks, comma-separated');
 
-export const hostAndPort: SettingType<string> = matching(/^\S+:\d{1,5}$/, 'host:port');
+export const hostNames = z
+  .string()
+  .toLowerCase()
+  .pipe(list)
+  .refine(
+    (names) => names.every((name) => /^[a-z0-9_.-]{1,255}$/.test(name)),
+    'must be a comma-separated list of host names without ports',
+  )
+  .describe('host names, comma-separated');
 
-export const email: SettingType<string> = {
-  label: 'email address',
-  takesEmpty: true,
-  parse(value) {
-    check(value === '' || /^[^\s@]+@[^\s@]+$/.test(value), 'must be an email address');
-    return value;
-  },
-};
-
-export function secret(min: number, max: number): SettingType<string> {
-  return {
-    label: `${min} to ${max} characters`,
-    keepsSpaces: true,
-    parse(value) {
-      check(value.length >= min && value.length <= max, `must have ${min} to ${max} characters`);
-      return value;
-    },
-  };
+/** White space around it is part of it. */
+export function secret(min: number, max: number) {
+  const message = `must have ${min} to ${max} characters`;
+  return z.string().min(min, message).max(max, message).describe(`${min} to ${max} characters`);
 }
 
 /** Different secrets; white space around one that stands alone is part of it. */
-export function secrets(min: number, max: number): SettingType<readonly string[]> {
-  return {
-    label: `secrets of ${min} to ${max} characters, comma-separated`,
-    keepsSpaces: true,
-    parse(value) {
-      const list = value.includes(',') ? value.split(',').map((part) => part.trim()) : [value];
-      const areValid = list.every(({ length }) => length >= min && length <= max) && new Set(list).size === list.length;
-      check(areValid, `must be different secrets of ${min} to ${max} characters, newest first, separated by commas`);
-      return list;
-    },
-  };
+export function secrets(min: number, max: number) {
+  return z
+    .string()
+    .transform((value) => (value.includes(',') ? splitList(value) : [value]))
+    .refine(
+      (all) => all.every(({ length }) => length >= min && length <= max) && new Set(all).size === all.length,
+      `must be different secrets of ${min} to ${max} characters, newest first, separated by commas`,
+    )
+    .describe(`secrets of ${min} to ${max} characters, comma-separated`);
 }
 
 export interface EncryptionKey {
@@ -180,26 +109,33 @@ export interface EncryptionKey {
   readonly key: Buffer;
 }
 
-export const encryptionKeys: SettingType<readonly EncryptionKey[]> = {
-  label: '<key id>:<32 bytes in base64>, comma-separated',
-  parse(value) {
-    const keys = value.split(',').map((part) => {
-      const [id = '', encoded = '', ...rest] = part.trim().split(':');
-      return { id, key: Buffer.from(encoded, 'base64'), isWhole: rest.length === 0 };
-    });
-    const areValid =
-      keys.every(({ id, key, isWhole }) => /^[\w-]{1,32}$/.test(id) && key.length === 32 && isWhole) &&
-      new Set(keys.map(({ id }) => id)).size === keys.length;
-    check(areValid, 'must be a comma-separated list of <key id>:<32 bytes in base64>, newest first, ids unique');
-    return keys.map(({ id, key }) => ({ id, key }));
-  },
-};
+export const encryptionKeys = z
+  .string()
+  .transform((value) => splitList(value).map(parseKey))
+  .refine(
+    (keys) => keys.every((key) => key !== null) && new Set(keys.map((key) => key?.id)).size === keys.length,
+    'must be a comma-separated list of <key id>:<32 bytes in base64>, newest first, ids unique',
+  )
+  .transform((keys) => keys as readonly EncryptionKey[])
+  .describe('<key id>:<32 bytes in base64>, comma-separated');
+
+function parseKey(text: string): EncryptionKey | null {
+  const [, id, encoded = ''] = /^([\w-]{1,32}):([^:]+)$/.exec(text) ?? [];
+  const key = Buffer.from(encoded, 'base64');
+  return id !== undefined && key.length === 32 ? { id, key } : null;
+}
 
 function splitList(value: string): string[] {
-  return value
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
+  return value.split(',').map((entry) => entry.trim());
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** An address, or a network such as `10.0.0.0/8`. */

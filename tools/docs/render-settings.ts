@@ -1,5 +1,5 @@
-import type { Setting } from '../../src/process/setting.ts';
-import { SETTING_SECTIONS } from '../../src/process/settings.ts';
+import { type SettingDetails, settingDetails } from '../../src/process/setting.ts';
+import { SECTIONS, SETTINGS } from '../../src/process/settings.ts';
 import { CONTAINER_VARIABLES, type ForeignVariable, TEST_VARIABLES, TRACING_VARIABLES } from './foreign-variables.ts';
 
 const FOREIGN_SECTIONS = {
@@ -8,22 +8,41 @@ const FOREIGN_SECTIONS = {
   'npm test only': TEST_VARIABLES,
 };
 
-const sections = Object.entries(SETTING_SECTIONS).map(
-  ([title, settings]) => [title, Object.entries<Setting<unknown>>(settings)] as const,
-);
+interface Setting extends SettingDetails {
+  name: string;
+  /** What values it takes. */
+  values: string;
+  /** The default in words, or as a value. */
+  shownDefault: string;
+}
+
+const settings = Object.entries(SETTINGS).map(([name, schema]): Setting => {
+  const type = schema.unwrap();
+  const { description } = 'unwrap' in type ? type.unwrap() : type;
+  const details = settingDetails.get(schema)!;
+  const values = `${description}${details.unit ? `, ${details.unit}` : ''}`;
+  const shownDefault = details.default ?? String(schema.parse(undefined));
+  return { name, ...details, values, shownDefault };
+});
+
+const starts = Object.values<string>(SECTIONS).map((first) => settings.findIndex(({ name }) => name === first));
+const sections = Object.keys(SECTIONS).map((title, index) => ({
+  title,
+  settings: settings.slice(starts[index], starts[index + 1]),
+}));
 
 /** The tables of the settings page. */
 export function renderSettingTables(): string {
   const tables = [
-    ...sections.map(([title, settings]) => [
+    ...sections.map(({ title, settings }) => [
       `### ${title}`,
       '',
       '| Setting | Value | Default | Used by | Meaning |',
       '|---|---|---|---|---|',
-      ...settings.map(([name, setting]) => {
-        const value = setting.type.label + (setting.unit ? `, ${setting.unit}` : '');
+      ...settings.map((setting) => {
+        const { name, values, usedBy, about } = setting;
         const names = setting.isSecret ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``;
-        return `| ${names} | ${escapeCell(value)} | ${escapeCell(defaultOf(setting))} | ${setting.usedBy} | ${setting.about} |`;
+        return `| ${names} | ${escapeCell(values)} | ${escapeCell(defaultOf(setting))} | ${usedBy} | ${about} |`;
       }),
     ]),
     ...Object.entries(FOREIGN_SECTIONS).map(([title, variables]) => [
@@ -43,14 +62,12 @@ export function renderSettingTables(): string {
 /** The contents of `.env.example`. */
 export function renderEnvExample(): string {
   const blocks = [
-    ...sections.map(([title, settings]) => [
+    ...sections.map(({ title, settings }) => [
       heading(title),
-      ...settings.flatMap(([name, setting]) => [
-        ...comment(
-          `${setting.about} (${setting.type.label}${setting.unit ? `, ${setting.unit}` : ''})${ending(setting)}`,
-        ),
-        `${name}=${isInWords(setting) ? '' : String(setting.fallback)}`,
-        ...(setting.isSecret ? [`${name}_FILE=`] : []),
+      ...settings.flatMap((setting) => [
+        ...comment(`${setting.about} (${setting.values})${setting.default ? ` Default: ${defaultOf(setting)}.` : ''}`),
+        `${setting.name}=${setting.default ? '' : setting.shownDefault}`,
+        ...(setting.isSecret ? [`${setting.name}_FILE=`] : []),
       ]),
     ]),
     ...Object.entries(FOREIGN_SECTIONS).map(([title, variables]) => [
@@ -90,17 +107,8 @@ function assignment({ name, value }: ForeignVariable): string {
   return value === undefined && name.startsWith('OTEL_') ? `# ${name}=` : `${name}=${value ?? ''}`;
 }
 
-function isInWords(setting: Setting<unknown>): boolean {
-  return setting.default !== undefined;
-}
-
-function defaultOf(setting: Setting<unknown>): string {
-  const value = setting.default ?? String(setting.fallback);
-  return setting.requiredBy ? `${value}; required elsewhere` : value;
-}
-
-function ending(setting: Setting<unknown>): string {
-  return isInWords(setting) ? ` Default: ${defaultOf(setting)}.` : '';
+function defaultOf({ shownDefault, requiredBy }: Setting): string {
+  return requiredBy ? `${shownDefault}; required elsewhere` : shownDefault;
 }
 
 function escapeCell(text: string): string {

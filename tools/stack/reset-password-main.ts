@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { DomainError } from '../../src/domain/common/errors.ts';
-import { ConfigError } from '../../src/process/setting-reader.ts';
+import { ConfigError } from '../../src/process/config.ts';
 import { resetPassword } from '../../src/services/identity/login/password-reset.ts';
 import { withDatabase } from './database/with-database.ts';
 import { generatePassword } from './secrets.ts';

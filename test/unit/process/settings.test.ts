@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
-import type { Setting } from '../../../src/process/setting.ts';
 import { SETTINGS } from '../../../src/process/settings.ts';
 import { CONTAINER_VARIABLES, TRACING_VARIABLES } from '../../../tools/docs/foreign-variables.ts';
 import { renderEnvExample, renderSettingTables } from '../../../tools/docs/render-settings.ts';
@@ -36,10 +35,8 @@ describe('docs/settings.md and .env.example', () => {
 });
 
 describe('loadConfig', () => {
-  const bounded = Object.entries<Setting<unknown>>(SETTINGS).flatMap(([name, { type }]) => {
-    const [, min, max] = /^whole number, (\d+) to (\d+)$/.exec(type.label) ?? [];
-    return min === undefined ? [] : [{ name, min: Number(min), max: Number(max) }];
-  });
+  const documented = renderSettingTables().matchAll(/`(\w+)` \| whole number, (\d+) to (\d+)/g);
+  const bounded = [...documented].map(([, name = '', min, max]) => ({ name, min: Number(min), max: Number(max) }));
 
   it.each(bounded)('takes $name from $min to $max', ({ name, min, max }) => {
     // The largest minimum of a batch needs a maximum as large, and the least maximum a minimum as small.

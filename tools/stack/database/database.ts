@@ -1,7 +1,7 @@
 import { DomainError } from '../../../src/domain/common/errors.ts';
 import type { Persistence } from '../../../src/persistence/orm/orm.ts';
 import type { Config } from '../../../src/process/config.ts';
-import { isLoopback } from '../../../src/process/identity-settings.ts';
+import { isLoopback } from '../../../src/process/config.ts';
 import { demoFixes } from '../demo-fixes.ts';
 import { generatePassword, type StackSecrets, saveSecrets } from '../secrets.ts';
 import { StackError } from '../stack-error.ts';
