@@ -9,7 +9,7 @@ search attributes, schedules, and the key these are sealed with. Can be repeated
   --help  this text`;
 
 await runCommand({ name: 'temporal-bootstrap', role: 'temporal', help: HELP }, async (config, logger) => {
-  const { resealed, unreadable } = await bootstrap(config);
+  const { reencrypted: resealed, unreadable } = await bootstrap(config);
   const { temporalNamespace: namespace } = config;
   logger.info({ namespace, resealed }, 'namespace, search attributes and schedules are up to date');
   if (unreadable.length > 0) {

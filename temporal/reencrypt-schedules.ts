@@ -13,7 +13,7 @@ type Outcome = 'resealed' | 'current' | 'unreadable';
 
 export interface ReencryptionReport {
   /** Number of schedules re-encrypted with the first key. */
-  resealed: number;
+  reencrypted: number;
   /** Ids of schedules whose key is not configured; they are left unchanged. */
   unreadable: string[];
 }
@@ -32,15 +32,15 @@ const PAUSE_MS = 100;
  * @see docs/architecture.md#keys-of-schedules
  */
 export async function reencryptSchedules(client: Client, keys: readonly EncryptionKey[]): Promise<ReencryptionReport> {
-  const report: ReencryptionReport = { resealed: 0, unreadable: [] };
+  const report: ReencryptionReport = { reencrypted: 0, unreadable: [] };
   if (keys.length < 2) return report;
   const codec = new EncryptionCodec(keys);
   const ids = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => listIds(client));
   const work = async (): Promise<void> => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
       const scheduleId = id;
-      const outcome = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => reseal(client, codec, scheduleId));
-      if (outcome === 'resealed') report.resealed += 1;
+      const outcome = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => reencrypt(client, codec, scheduleId));
+      if (outcome === 'resealed') report.reencrypted += 1;
       if (outcome === 'unreadable') report.unreadable.push(scheduleId);
     }
   };
@@ -57,7 +57,7 @@ async function listIds(client: Client): Promise<string[]> {
 }
 
 /** Sends the server's own form of the schedule back, so that only the payloads can change. */
-async function reseal(client: Client, codec: EncryptionCodec, scheduleId: string): Promise<Outcome> {
+async function reencrypt(client: Client, codec: EncryptionCodec, scheduleId: string): Promise<Outcome> {
   const { namespace, identity } = client.options;
   const service = client.workflowService;
   for (let tried = 0; tried < TRIES; tried += 1) {

@@ -14,11 +14,11 @@ const OVERDUE_EVERY_MS = 60_000;
 export function startAuditReports(options: { db: Database; clock: Clock; logger: Logger }): Pick<Loop, 'stop'> {
   const { logger } = options;
   const deps = { ...options, read: createReportReader(), sets: new KnownRuleSets() };
-  const reports = startLoop({ name: 'audit-reports', everyMs: TICK_MS, round: () => ingestReports(deps), logger });
+  const reports = startLoop({ name: 'audit-reports', everyMs: TICK_MS, poll: () => ingestReports(deps), logger });
   const overdue = startLoop({
     name: 'unreported-audits',
     everyMs: OVERDUE_EVERY_MS,
-    round: () => failUnreported(deps),
+    poll: () => failUnreported(deps),
     logger,
   });
   return {

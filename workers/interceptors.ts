@@ -9,7 +9,7 @@ import type { EndedSpans } from './ended-spans.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 /** Measures every Temporal activity, adds its subject to its log lines, and traces it if its workflow is traced. */
-export function stepInterceptors(measures: Pick<WorkerMetrics, 'step'>): ActivityInterceptorsFactory {
+export function stepInterceptors(measures: Pick<WorkerMetrics, 'activityEnded'>): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {
       async execute(input, next) {
@@ -29,7 +29,7 @@ export function stepInterceptors(measures: Pick<WorkerMetrics, 'step'>): Activit
         } catch (error) {
           throw toActivityFailure(error);
         } finally {
-          measures.step(info.activityType, isDone, (performance.now() - startedAt) / 1000);
+          measures.activityEnded(info.activityType, isDone, (performance.now() - startedAt) / 1000);
         }
       },
     },

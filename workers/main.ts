@@ -26,7 +26,7 @@ import { createProfileKinds } from './profile-kinds.ts';
 import { chooseQueues } from './queues.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { type DispatcherOptions, startDispatcher } from './dispatcher/dispatcher.ts';
-import { superviseWorker, type RunningWorker, stepsAtOnce } from './run-worker.ts';
+import { superviseWorker, type RunningWorker, activityConcurrency } from './run-worker.ts';
 import { installRuntime } from './telemetry.ts';
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
@@ -63,10 +63,10 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const measures = createWorkerMetrics(metrics.registry);
   const persistence = await openDatabase(config, logger);
   metrics.registerPools(persistence.pools);
-  await untilMigrated(persistence, logger);
+  await waitForMigrations(persistence, logger);
   const onProcessed = (events: number, closed: boolean): void => {
-    measures.settled(events);
-    if (closed) measures.laneClosed();
+    measures.eventsProcessed(events);
+    if (closed) measures.batchClosed();
   };
   const engine = createEngine({ db: persistence.db, clock: systemClock, settings: config.activities, onProcessed });
   const { publicUrl, activities: settings, scriptProfiles: limits } = config;
@@ -86,7 +86,9 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
   const repaired: DispatcherOptions['repaired'] = (outcome) => measures.repaired('relay', outcome);
-  const relay = servesActivities ? startDispatcher({ ...parts, settings, count: measures.relay, repaired }) : null;
+  const relay = servesActivities
+    ? startDispatcher({ ...parts, settings, count: measures.dispatcherEvent, repaired })
+    : null;
   const gauges =
     relay && startFleetGauges({ db: persistence.db, registry: metrics.registry, logger, isLeader: relay.isLeader });
   const reports = servesActivities ? startAuditReports(parts) : null;
@@ -123,7 +125,7 @@ async function startWorkers(
   const code = await readFile(bundle.codePath, 'utf8');
   const activities = {
     [TASK_QUEUES.activity]: () =>
-      createEngineActivities({ ...parts, concurrency: stepsAtOnce(config.databasePoolSize) }),
+      createEngineActivities({ ...parts, concurrency: activityConcurrency(config.databasePoolSize) }),
     [TASK_QUEUES.schedule]: () => ({
       ...createReconciler({ ...parts, eventRetentionDays, metrics: parts.measures }),
       ...createProfileActivities(parts),
@@ -135,7 +137,7 @@ async function startWorkers(
   const waiting = new Set<TaskQueue>(queues);
   return queues.map((queue) => {
     const onPolling = async (): Promise<void> => {
-      await admitBuild(config, bundle.buildId, logger);
+      await makeCurrentIfAllowed(config, bundle.buildId, logger);
       logger.info({ queue }, 'polling');
       if (waiting.delete(queue) && waiting.size === 0) notifyReady();
     };
@@ -166,7 +168,7 @@ async function currentBundle(logger: Logger): Promise<WorkflowBundle> {
 }
 
 /** Makes this build current: always in the embedded stack, elsewhere only if no build is. Later, deploys do it. */
-async function admitBuild(config: Config, buildId: string, logger: Logger): Promise<void> {
+async function makeCurrentIfAllowed(config: Config, buildId: string, logger: Logger): Promise<void> {
   const current = await readCurrentBuild(config);
   if (current === buildId) return;
   if (config.embedded || current === null) await makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);
@@ -185,7 +187,7 @@ function openDatabase(config: Config, logger: Logger): Promise<Persistence> {
 }
 
 /** New code on an old schema would fail every activity; the migration may still be running. */
-async function untilMigrated(persistence: Persistence, logger: Logger): Promise<void> {
+async function waitForMigrations(persistence: Persistence, logger: Logger): Promise<void> {
   for (let last = 0; ; await delay(DATABASE_PAUSE_MS)) {
     const pending = await persistence.orm.migrator.getPending().catch(() => null);
     if (pending?.length === 0) return;

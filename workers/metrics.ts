@@ -6,12 +6,12 @@ import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './dis
 
 /** Metrics of a worker process. */
 export interface WorkerMetrics {
-  relay(what: DispatcherEvent): void;
+  dispatcherEvent(what: DispatcherEvent): void;
   /** Records one Temporal activity, local or not. */
-  step(name: string, isDone: boolean, seconds: number): void;
+  activityEnded(name: string, isDone: boolean, seconds: number): void;
   /** Counts events that a batch processed. */
-  settled(events: number): void;
-  laneClosed(): void;
+  eventsProcessed(events: number): void;
+  batchClosed(): void;
   /** Counts a repaired row whose workflow was lost or stuck. */
   repaired(foundBy: RepairFinder, outcome: RepairMade): void;
   /** Counts a stuck workflow, each time it is found. */
@@ -46,19 +46,19 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
   });
   const settled = new Counter({
     name: 'flotilla_lane_events_total',
-    help: 'News of computers and cancel requests that lanes settled',
+    help: 'News of computers and cancel requests that batches settled',
     registers,
   });
   const closed = new Counter({
     name: 'flotilla_lanes_closed_total',
-    help: 'Lanes whose last operation ended',
+    help: 'Batches whose last operation ended',
     registers,
   });
   return {
-    relay: (kind) => relay.inc({ kind }),
-    step: (step, isDone, seconds) => steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
-    settled: (events) => settled.inc(events),
-    laneClosed: () => closed.inc(),
+    dispatcherEvent: (kind) => relay.inc({ kind }),
+    activityEnded: (step, isDone, seconds) => steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
+    eventsProcessed: (events) => settled.inc(events),
+    batchClosed: () => closed.inc(),
     ...repairMetrics(registry),
     ...reconcilerMetrics(registry, clock),
   };

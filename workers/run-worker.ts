@@ -19,7 +19,7 @@ export interface WorkerSettings {
   buildId: string;
   activities: object;
   logger: Logger;
-  measures: Pick<WorkerMetrics, 'step'>;
+  measures: Pick<WorkerMetrics, 'activityEnded'>;
   /** Called whenever polling starts, also after a reconnect; when it fails, the worker restarts. */
   onPolling: () => Promise<void>;
 }
@@ -59,7 +59,7 @@ const SHUTDOWN = {
 } as const;
 
 /** How many activities may use the database at once. */
-export function stepsAtOnce(poolSize: number): number {
+export function activityConcurrency(poolSize: number): number {
   return Math.max(1, poolSize - RESERVED_CONNECTIONS);
 }
 
@@ -134,7 +134,7 @@ function workerOptions(
   { config, queue, code, buildId, activities, measures }: WorkerSettings,
   spans: EndedSpans,
 ): WorkerOptions {
-  const steps = stepsAtOnce(config.databasePoolSize);
+  const steps = activityConcurrency(config.databasePoolSize);
   return {
     namespace: config.temporalNamespace,
     taskQueue: queue,

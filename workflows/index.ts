@@ -1,20 +1,20 @@
 export {
-  activity,
-  activity as ComputerArchival,
-  activity as ComputerRestart,
-  activity as ComputerSanitization,
-  activity as ComputerShutdown,
-  activity as KernelChange,
-  activity as PackageChange,
-  activity as ProcessSignal,
-  activity as RecoveryKeyGeneration,
-  activity as ScriptRun,
-  activity as SnapAction,
-  activity as UsgRun,
-} from './activity.workflow.ts';
+  runGroup as activity,
+  runGroup as ComputerArchival,
+  runGroup as ComputerRestart,
+  runGroup as ComputerSanitization,
+  runGroup as ComputerShutdown,
+  runGroup as KernelChange,
+  runGroup as PackageChange,
+  runGroup as ProcessSignal,
+  runGroup as RecoveryKeyGeneration,
+  runGroup as ScriptRun,
+  runGroup as SnapAction,
+  runGroup as UsgRun,
+} from './group.workflow.ts';
 export { activityRetention } from './activity-retention.workflow.ts';
 export { auditRetention } from './audit-retention.workflow.ts';
-export { lane, lane as ComputerOperation, lane as ComputerOperations } from './lane.workflow.ts';
+export { runBatch as lane, runBatch as ComputerOperation, runBatch as ComputerOperations } from './batch.workflow.ts';
 export { profileTrigger } from './profile-trigger.workflow.ts';
 export { reconcile } from './reconcile.workflow.ts';
-export { reportActivity, reportActivity as UsgReport } from './report-activity.workflow.ts';
+export { runReport as reportActivity, runReport as UsgReport } from './report.workflow.ts';

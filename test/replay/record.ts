@@ -4,7 +4,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { loadConfig } from '../../src/process/config.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, serverOptions } from '../../temporal/connection.ts';
-import { FakeLanes } from '../support/activities/fake-lanes.ts';
+import { FakeBatches } from '../support/activities/fake-batches.ts';
 import { FakeProfiles } from '../support/compliance/fake-profiles.ts';
 import { FakeReports } from '../support/compliance/fake-reports.ts';
 import { writeHistory } from '../support/temporal/history-file.ts';
@@ -15,6 +15,9 @@ import { type FakeAudits, SCENARIOS, type Scenario, scheduledSteps } from './sce
  * Records the histories that test/replay replays: `FLOTILLA_TEMPORAL_ADDRESS=<server> node test/replay/record.ts
  * [scenario ...]`. Without names it records all of them anew. The server of `npm start` needs its certificates:
  * FLOTILLA_TEMPORAL_TLS_CA, _CERT, _KEY and _SERVER_NAME=flotilla-temporal, from `temporal/tls` of the data directory.
+ *
+ * A scenario that continues as new needs a server whose dynamic configuration has
+ * `limit.historyCount.suggestContinueAsNew: 20`; with it, record no other.
  *
  * To be run when a workflow gets a new path, or with the release of a new shape: then under a new name, because the
  * histories of older shapes have to stay replayable for as long as such workflows can be open.
@@ -42,23 +45,23 @@ await connection.close();
 process.exit(0);
 
 async function record(scenario: Scenario): Promise<void> {
-  const lanes = new FakeLanes();
+  const batches = new FakeBatches();
   const profiles = new FakeProfiles();
   const reports = new FakeReports();
   const audits: FakeAudits = { steps: 1 };
   const unique = Date.now();
   const group = unique + nextId++;
   const ids = scenario.sizes.map(() => unique + nextId++);
-  for (const [place, id] of ids.entries()) lanes.add(id, scenario.sizes[place]!);
+  for (const [place, id] of ids.entries()) batches.add(id, scenario.sizes[place]!);
   const activities = {
-    ...lanes.activities(client, ids),
+    ...batches.activities(client, ids),
     ...profiles.activities(),
     ...reports.activities(client),
     ...scheduledSteps(audits),
   };
   const setup = { connection, namespace: settings.temporalNamespace, activities };
   const workflowIds = await withWorker(setup, (taskQueue) =>
-    scenario.run({ lanes, profiles, reports, audits, client, taskQueue, ids, group }),
+    scenario.run({ batches, profiles, reports, audits, client, taskQueue, ids, group }),
   );
   for (const file of await readdir(DIRECTORY)) {
     if (file.startsWith(`${scenario.name}.`)) await rm(`${DIRECTORY}/${file}`);

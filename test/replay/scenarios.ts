@@ -6,7 +6,7 @@ import type {
 } from '../../workflows/contracts/activities.ts';
 import { ACTIVITY_RETENTION_WORKFLOW } from '../../workflows/contracts/activity-retention.contract.ts';
 import { AUDIT_RETENTION_STEPS, AUDIT_RETENTION_WORKFLOW } from '../../workflows/contracts/audit-retention.contract.ts';
-import { type LaneInput, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import { type BatchInput, WAKE_UP_SIGNAL } from '../../workflows/contracts/batch.contract.ts';
 import {
   PROFILE_TRIGGER_WORKFLOW,
   type ProfileTriggerInput,
@@ -14,13 +14,13 @@ import {
 } from '../../workflows/contracts/profile-trigger.contract.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
 import {
-  ACTIVITY_WORKFLOW,
+  RELEASED_GROUP_WORKFLOW,
   batchWorkflow,
   GROUP_TYPES,
   groupWorkflow,
   REPORT_WORKFLOW,
 } from '../../workflows/contracts/workflow-types.ts';
-import type { FakeLanes } from '../support/activities/fake-lanes.ts';
+import type { FakeBatches } from '../support/activities/fake-batches.ts';
 import type { FakeProfiles } from '../support/compliance/fake-profiles.ts';
 import type { FakeReports } from '../support/compliance/fake-reports.ts';
 import { until } from '../support/temporal/workflow-environment.ts';
@@ -28,7 +28,7 @@ import { until } from '../support/temporal/workflow-environment.ts';
 /** One path through a workflow whose history is kept. */
 export interface Scenario {
   name: string;
-  /** Lanes by size. */
+  /** Batches by size. */
   sizes: readonly number[];
   /** Runs the path on a real server; returns the workflows whose histories are kept, every run of them. */
   run(stage: Stage): Promise<string[]>;
@@ -41,7 +41,7 @@ export interface FakeAudits {
 }
 
 export interface Stage {
-  lanes: FakeLanes;
+  batches: FakeBatches;
   profiles: FakeProfiles;
   reports: FakeReports;
   audits: FakeAudits;
@@ -53,12 +53,15 @@ export interface Stage {
 
 const wf = (id: number) => `activity/${id}`;
 
-async function startLane({ client, taskQueue, lanes, ids }: Stage, input: Partial<LaneInput> = {}): Promise<number> {
-  const lane = ids[0]!;
-  const { single = lanes.progress(lane).open === 1 } = input;
-  const args = [{ lane, single, ...input }];
-  await client.workflow.start(batchWorkflow(single), { taskQueue, workflowId: wf(lane), args });
-  return lane;
+async function startBatch(
+  { client, taskQueue, batches, ids }: Stage,
+  input: Partial<BatchInput> = {},
+): Promise<number> {
+  const batch = ids[0]!;
+  const { single = batches.progress(batch).open === 1 } = input;
+  const args = [{ batch, single, ...input }];
+  await client.workflow.start(batchWorkflow(single), { taskQueue, workflowId: wf(batch), args });
+  return batch;
 }
 
 async function startGroup({ client, taskQueue, group }: Stage, type: string): Promise<string> {
@@ -66,9 +69,9 @@ async function startGroup({ client, taskQueue, group }: Stage, type: string): Pr
   return wf(group);
 }
 
-async function tell(stage: Stage, lane: number, row: number, outcome: 'succeeded' | 'failed' | 'canceled') {
-  stage.lanes.tell(lane, row, outcome);
-  await stage.client.workflow.getHandle(wf(lane)).signal(NUDGE_SIGNAL);
+async function tell(stage: Stage, batch: number, row: number, outcome: 'succeeded' | 'failed' | 'canceled') {
+  stage.batches.tell(batch, row, outcome);
+  await stage.client.workflow.getHandle(wf(batch)).signal(WAKE_UP_SIGNAL);
 }
 
 async function ended({ client }: Stage, workflowId: string): Promise<void> {
@@ -80,17 +83,17 @@ async function ended({ client }: Stage, workflowId: string): Promise<void> {
     });
 }
 
-const advances = ({ lanes }: Stage, count: number) =>
-  until(() => lanes.calls.filter((call) => call === 'processPendingEvents').length >= count);
+const advances = ({ batches }: Stage, count: number) =>
+  until(() => batches.calls.filter((call) => call === 'processPendingEvents').length >= count);
 
-function lanePath(name: string, sizes: readonly number[], path: (stage: Stage) => Promise<number>): Scenario {
+function batchPath(name: string, sizes: readonly number[], path: (stage: Stage) => Promise<number>): Scenario {
   return {
     name,
     sizes,
     async run(stage) {
-      const lane = await path(stage);
-      await ended(stage, wf(lane));
-      return [wf(lane)];
+      const batch = await path(stage);
+      await ended(stage, wf(batch));
+      return [wf(batch)];
     },
   };
 }
@@ -115,15 +118,15 @@ function groupPath(
 
 async function succeed(stage: Stage): Promise<void> {
   await advances(stage, stage.ids.length);
-  for (const lane of stage.ids) await tell(stage, lane, 0, 'succeeded');
+  for (const batch of stage.ids) await tell(stage, batch, 0, 'succeeded');
 }
 
 function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Scenario {
-  return lanePath(name, [1], async (stage) => {
-    const lane = await startLane(stage);
+  return batchPath(name, [1], async (stage) => {
+    const batch = await startBatch(stage);
     await advances(stage, 1);
-    await tell(stage, lane, 0, result);
-    return lane;
+    await tell(stage, batch, 0, result);
+    return batch;
   });
 }
 
@@ -138,7 +141,7 @@ export function scheduledSteps(
       next: after && after.id >= 3 ? null : { createdAt: '2026-11-21T12:00:00.000000Z', id: (after?.id ?? 0) + 1 },
     }),
     reconcile: async (cursor) => ({
-      cursor: { closedSince: (cursor?.closedSince ?? 0) + 1, laneAfter: 7 },
+      cursor: { closedSince: (cursor?.closedSince ?? 0) + 1, batchAfter: 7 },
       restarted: 1,
       closed: 0,
     }),
@@ -202,11 +205,11 @@ async function cancelGroupAtWork(stage: Stage): Promise<void> {
 }
 
 async function cancelSecondStep(stage: Stage): Promise<number> {
-  const lane = await startLane(stage, { single: true });
+  const batch = await startBatch(stage, { single: true });
   await advances(stage, 1);
-  stage.lanes.tell(lane, 1, 'canceled');
-  await tell(stage, lane, 0, 'succeeded');
-  return lane;
+  stage.batches.tell(batch, 1, 'canceled');
+  await tell(stage, batch, 0, 'succeeded');
+  return batch;
 }
 
 /**
@@ -217,53 +220,53 @@ export const SCENARIOS: readonly Scenario[] = [
   outcome('operation-succeeded', 'succeeded'),
   outcome('operation-failed', 'failed'),
   outcome('operation-row-canceled', 'canceled'),
-  lanePath('operation-cancel-requested', [1], async (stage) => {
-    const lane = await startLane(stage);
+  batchPath('operation-cancel-requested', [1], async (stage) => {
+    const batch = await startBatch(stage);
     await advances(stage, 1);
-    await stage.client.workflow.getHandle(wf(lane)).cancel();
-    return lane;
+    await stage.client.workflow.getHandle(wf(batch)).cancel();
+    return batch;
   }),
-  lanePath('operation-expired', [1], async (stage) => {
-    stage.lanes.due(stage.ids[0]!, Date.now() + 500, 'failed');
-    const lane = await startLane(stage);
+  batchPath('operation-expired', [1], async (stage) => {
+    stage.batches.due(stage.ids[0]!, Date.now() + 500, 'failed');
+    const batch = await startBatch(stage);
     await advances(stage, 1);
-    await stage.client.workflow.getHandle(wf(lane)).signal(NUDGE_SIGNAL);
-    return lane;
+    await stage.client.workflow.getHandle(wf(batch)).signal(WAKE_UP_SIGNAL);
+    return batch;
   }),
-  lanePath('operation-chain-after-window', [2], async (stage) => {
-    stage.lanes.due(stage.ids[0]!, Date.now() + 500, null);
-    const lane = await startLane(stage, { single: true });
+  batchPath('operation-chain-after-window', [2], async (stage) => {
+    stage.batches.due(stage.ids[0]!, Date.now() + 500, null);
+    const batch = await startBatch(stage, { single: true });
     await advances(stage, 2);
-    await tell(stage, lane, 0, 'succeeded');
-    await until(() => stage.lanes.progress(lane).succeeded === 1);
-    await tell(stage, lane, 1, 'succeeded');
-    return lane;
+    await tell(stage, batch, 0, 'succeeded');
+    await until(() => stage.batches.progress(batch).succeeded === 1);
+    await tell(stage, batch, 1, 'succeeded');
+    return batch;
   }),
-  lanePath('operation-chain-failed', [2], async (stage) => {
-    const lane = await startLane(stage, { single: true });
+  batchPath('operation-chain-failed', [2], async (stage) => {
+    const batch = await startBatch(stage, { single: true });
     await advances(stage, 1);
-    stage.lanes.tell(lane, 1, 'canceled');
-    await tell(stage, lane, 0, 'failed');
-    return lane;
+    stage.batches.tell(batch, 1, 'canceled');
+    await tell(stage, batch, 0, 'failed');
+    return batch;
   }),
-  lanePath('operation-chain-canceled', [2], cancelSecondStep),
-  lanePath('operation-database-away', [1], async (stage) => {
-    stage.lanes.failures = 4;
-    stage.lanes.tell(stage.ids[0]!, 0, 'succeeded');
-    return await startLane(stage);
+  batchPath('operation-chain-canceled', [2], cancelSecondStep),
+  batchPath('operation-database-away', [1], async (stage) => {
+    stage.batches.failures = 4;
+    stage.batches.tell(stage.ids[0]!, 0, 'succeeded');
+    return await startBatch(stage);
   }),
-  lanePath('operations-of-many', [50], async (stage) => {
-    const lane = await startLane(stage);
-    for (let row = 0; row < 50; row += 1) await tell(stage, lane, row, row % 10 === 0 ? 'failed' : 'succeeded');
-    return lane;
+  batchPath('operations-of-many', [50], async (stage) => {
+    const batch = await startBatch(stage);
+    for (let row = 0; row < 50; row += 1) await tell(stage, batch, row, row % 10 === 0 ? 'failed' : 'succeeded');
+    return batch;
   }),
-  lanePath('operations-continued-as-new', [12], async (stage) => {
-    const lane = await startLane(stage, { continueAfterEvents: 20 });
+  batchPath('operations-continued-when-suggested', [12], async (stage) => {
+    const batch = await startBatch(stage);
     for (let row = 0; row < 12; row += 1) {
-      await tell(stage, lane, row, 'succeeded');
-      await until(() => stage.lanes.progress(lane).succeeded === row + 1);
+      await tell(stage, batch, row, 'succeeded');
+      await until(() => stage.batches.progress(batch).succeeded === row + 1);
     }
-    return lane;
+    return batch;
   }),
   groupPath('group-succeeded', [1, 1, 1], succeed),
   groupPath('group-failed', [1, 5], async (stage) => {
@@ -278,13 +281,13 @@ export const SCENARIOS: readonly Scenario[] = [
     await advances(stage, 2);
     for (let row = 0; row < 8; row += 1) {
       await tell(stage, large, row, 'canceled');
-      await until(() => stage.lanes.progress(large).canceled === row + 1);
+      await until(() => stage.batches.progress(large).canceled === row + 1);
     }
     await cancelGroup(stage);
   }),
   groupPath('group-rows-canceled', [1, 1], async (stage) => {
     await advances(stage, 2);
-    for (const lane of stage.ids) await tell(stage, lane, 0, 'canceled');
+    for (const batch of stage.ids) await tell(stage, batch, 0, 'canceled');
   }),
   groupPath('group-cancelled-before-its-first-step', [1, 1], cancelGroup),
   scheduledPath('reconcile', RECONCILE_WORKFLOW),
@@ -297,7 +300,7 @@ export const SCENARIOS: readonly Scenario[] = [
   reportPath('usg-report-row-canceled', 'canceled meanwhile'),
   triggerPath('profile-trigger', 0),
   triggerPath('profile-trigger-database-away', 4),
-  ...GROUP_TYPES.filter((type) => type !== ACTIVITY_WORKFLOW).map((type) =>
+  ...GROUP_TYPES.filter((type) => type !== RELEASED_GROUP_WORKFLOW).map((type) =>
     groupPath(`group-${type}`, [1], succeed, type),
   ),
 ];

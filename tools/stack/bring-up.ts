@@ -82,7 +82,7 @@ async function startTemporal(plan: BringUp): Promise<void> {
       cause: error,
     });
   });
-  if (keys.resealed > 0) context.report(`${keys.resealed} schedules are encrypted with the first key now`);
+  if (keys.reencrypted > 0) context.report(`${keys.reencrypted} schedules are encrypted with the first key now`);
   if (keys.unreadable.length > 0) {
     context.report(
       `${keys.unreadable.length} schedules are encrypted with a key that is not configured: ` +

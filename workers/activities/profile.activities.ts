@@ -21,7 +21,7 @@ export function createProfileActivities(deps: { kinds: ProfileKinds; clock: { no
   };
   return {
     startDueRun: (kind, profileId, scheduledTime) =>
-      kindOf(kind).startDueRun(profileId, new Date(scheduledTime), deps.clock.now()),
-    refillSchedule: (kind, profileId) => kindOf(kind).refill(profileId, deps.clock.now()),
+      kindOf(kind).startRun(profileId, new Date(scheduledTime), deps.clock.now()),
+    refillSchedule: (kind, profileId) => kindOf(kind).extendSchedule(profileId, deps.clock.now()),
   };
 }

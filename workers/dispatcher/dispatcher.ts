@@ -71,14 +71,14 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, client, engine, settings, logger } = options;
   const count = options.count ?? (() => undefined);
   const starter = createStarter(client, options.publicUrl);
-  const repair = async (lane: number): Promise<void> => {
-    const outcome = await repairBatch({ ...options, starter }, lane);
+  const repair = async (batch: number): Promise<void> => {
+    const outcome = await repairBatch({ ...options, starter }, batch);
     if (outcome !== 'none') options.repaired?.(outcome);
   };
   const outbox = startLoop({
     name: 'outbox',
     everyMs: OUTBOX_POLL_MS,
-    round: outboxPoll({ db, client, starter, logger, count }),
+    poll: outboxPoll({ db, client, starter, logger, count }),
     logger,
     onFailure: () => count('failed'),
   });
@@ -87,7 +87,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const schedules = startLoop({
     name: 'schedules',
     everyMs: OUTBOX_POLL_MS,
-    round: scheduleCommandsPoll({ db, client, kinds, clock, logger, count }),
+    poll: scheduleCommandsPoll({ db, client, kinds, clock, logger, count }),
     logger,
     onFailure: () => count('failed'),
   });
@@ -98,14 +98,14 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const inbox = startLoop({
     name: 'inbox',
     everyMs: INBOX_TICK_MS,
-    round: inboxPoll({ db, client, engine, settings, logger, repair, isLeader: listener.isLeader, count }),
+    poll: inboxPoll({ db, client, engine, settings, logger, repair, isLeader: listener.isLeader, count }),
     logger,
     onFailure: () => count('failed'),
   });
   const lateDates = startLoop({
     name: 'late-dates',
     everyMs: LATE_DATES_MS,
-    round: lateRunsPoll({ client, kinds, clock, logger, isLeader: listener.isLeader }),
+    poll: lateRunsPoll({ client, kinds, clock, logger, isLeader: listener.isLeader }),
     logger,
     onFailure: () => count('failed'),
   });

@@ -8,7 +8,7 @@ import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { sendWakeUp } from './wake-up.ts';
 import { WakeUpPlanner, type WakeUpSettings } from './wake-up-planner.ts';
-import { isServerAway, RefusedEntries } from './refused.ts';
+import { isServerUnavailable, RefusedEntries } from './refused.ts';
 
 export interface InboxDeps {
   db: Database;
@@ -17,7 +17,7 @@ export interface InboxDeps {
   settings: WakeUpSettings;
   logger: Logger;
   /** Restarts the workflow of a batch, or closes the batch. */
-  repair: (lane: number) => Promise<unknown>;
+  repair: (batch: number) => Promise<unknown>;
   /** Whether this dispatcher sends wake-ups; the others only handle events that the leader left behind. */
   isLeader: () => boolean;
   /** Called per wake-up, per batch processed here because its workflow has closed, and per postponed batch. */
@@ -27,7 +27,7 @@ export interface InboxDeps {
 const CONCURRENT = 20;
 /** In seconds: followers take over events that the leader left pending for this long. */
 const ABANDONED_AFTER_S = 10;
-const SPECTATOR_REST_MS = 2_000;
+const FOLLOWER_REST_MS = 2_000;
 /** After a slow poll, caused by a backlog, the loop rests for this multiple of the poll's duration. */
 const REST_SHARE = 3;
 /** Upper limit of that rest: the poll may have been slow only because the database hung. */
@@ -53,40 +53,40 @@ export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
   let restUntil = 0;
   let wasLeader = false;
   return async () => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const isLeader = deps.isLeader();
-    if (began < restUntil && isLeader === wasLeader) return false;
+    if (startedAt < restUntil && isLeader === wasLeader) return false;
     wasLeader = isLeader;
-    const news = await readBatchesWithEvents(deps.db, isLeader ? 0 : ABANDONED_AFTER_S);
+    const pending = await readBatchesWithEvents(deps.db, isLeader ? 0 : ABANDONED_AFTER_S);
     const now = performance.now();
-    restUntil = now + (isLeader ? Math.min((now - began) * REST_SHARE, LONGEST_REST_MS) : SPECTATOR_REST_MS);
-    const due = pick(memory, news, now);
+    restUntil = now + (isLeader ? Math.min((now - startedAt) * REST_SHARE, LONGEST_REST_MS) : FOLLOWER_REST_MS);
+    const due = pick(memory, pending, now);
     if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => wakeAll(deps, memory, due));
     return false;
   };
 }
 
-function pick({ planner, refused }: Memory, news: readonly BatchEvents[], now: number): Due[] {
-  refused.keep(new Set(news.map(({ lane }) => lane)));
+function pick({ planner, refused }: Memory, pending: readonly BatchEvents[], now: number): Due[] {
+  refused.keep(new Set(pending.map(({ id }) => id)));
   const waiting = new Set(refused.waiting(now));
-  return planner.pick(waiting.size === 0 ? news : news.filter(({ lane }) => !waiting.has(lane)), now);
+  return planner.pick(waiting.size === 0 ? pending : pending.filter(({ id }) => !waiting.has(id)), now);
 }
 
 /** @throws the first error of an unavailable server, once all calls have ended; the other batches stay due */
 async function wakeAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Promise<void> {
   const { planner, refused } = memory;
-  const queue = inTurns(due);
+  const queue = byAccount(due);
   const worker = async (): Promise<void> => {
-    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
+    for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
       try {
-        await wakeBatch(deps, lane);
-        refused.forget([lane.lane]);
+        await wakeBatch(deps, batch);
+        refused.forget([batch.id]);
       } catch (error) {
-        if (isServerAway(error) || isDatabaseUnavailable(error)) {
-          for (const { lane: id } of [lane, ...queue.splice(0)]) planner.retry(id);
+        if (isServerUnavailable(error) || isDatabaseUnavailable(error)) {
+          for (const { id } of [batch, ...queue.splice(0)]) planner.retry(id);
           throw error;
         }
-        putOff(deps, memory, lane, error);
+        postpone(deps, memory, batch, error);
       }
     }
   };
@@ -95,29 +95,29 @@ async function wakeAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Pr
   if (failed) throw failed.reason;
 }
 
-function putOff({ logger, count }: InboxDeps, { planner, refused }: Memory, lane: Due, error: unknown): void {
-  const { lane: laneId, workflowId } = lane;
-  planner.retry(laneId);
-  refused.add(laneId);
+function postpone({ logger, count }: InboxDeps, { planner, refused }: Memory, batch: Due, error: unknown): void {
+  const { id: batchId, workflowId } = batch;
+  planner.retry(batchId);
+  refused.add(batchId);
   count('refused');
-  logger.error({ laneId, workflowId, err: error }, 'a lane could not be told of its news, trying again later');
+  logger.error({ batchId, workflowId, err: error }, 'a batch could not be woken, trying again later');
 }
 
 /** Accounts take turns; within an account small batches come first, because a person may be waiting for them. */
-function inTurns(due: readonly Due[]): Due[] {
+function byAccount(due: readonly Due[]): Due[] {
   const turns = new FairQueue<Due>();
-  for (const lane of due.toSorted((a, b) => a.size - b.size)) turns.push(lane.account, lane);
+  for (const batch of due.toSorted((a, b) => a.size - b.size)) turns.push(batch.account, batch);
   return due.map(() => turns.next()!.item);
 }
 
-async function wakeBatch(deps: InboxDeps, lane: Due): Promise<void> {
-  if (lane.open === 0) {
-    await deps.engine.processPendingEvents(lane.lane, false);
+async function wakeBatch(deps: InboxDeps, batch: Due): Promise<void> {
+  if (batch.open === 0) {
+    await deps.engine.processPendingEvents(batch.id, false);
     deps.count('late');
     return;
   }
-  if (await sendWakeUp(deps.client, lane.workflowId)) {
+  if (await sendWakeUp(deps.client, batch.workflowId)) {
     deps.count('nudged');
-    if (lane.repeated) deps.count('repeated');
-  } else await deps.repair(lane.lane);
+    if (batch.repeated) deps.count('repeated');
+  } else await deps.repair(batch.id);
 }

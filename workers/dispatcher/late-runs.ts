@@ -3,7 +3,7 @@ import { type DueOutcome, scheduleIdOf } from '../../src/domain/schedules/profil
 import type { Logger } from '../../src/process/logger.ts';
 import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 
-export interface LateDatesDeps {
+export interface LateRunsDeps {
   client: Client;
   kinds: ProfileKinds;
   clock: { now(): Date };
@@ -32,7 +32,7 @@ const AT_ONCE = 3;
  * @remarks Paused schedules are skipped, also those without further dates: the reconciler handles their dates. A run
  * that fails does not hold up the others.
  */
-export function lateRunsPoll(deps: LateDatesDeps): () => Promise<boolean> {
+export function lateRunsPoll(deps: LateRunsDeps): () => Promise<boolean> {
   /** Per kind, the earliest date in progress; it is continued even when it is no longer recent. */
   const begun = new Map<string, number>();
   return async () => {
@@ -60,7 +60,7 @@ export function lateRunsPoll(deps: LateDatesDeps): () => Promise<boolean> {
 }
 
 /** @returns the number of runs handled */
-async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly MissedRun[]): Promise<number> {
+async function startLate(deps: LateRunsDeps, kind: ProfileKind, late: readonly MissedRun[]): Promise<number> {
   if (late.length === 0) return 0;
   const paused = await pausedSchedules(deps.client);
   const waiting = late.filter(({ profileId }) => !paused.has(scheduleIdOf(kind.name, profileId)));
@@ -69,7 +69,7 @@ async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly 
   const work = async (): Promise<void> => {
     for (let date = waiting.pop(); date; date = waiting.pop()) {
       try {
-        const outcome = await kind.startDueRun(date.profileId, date.scheduledTime, deps.clock.now());
+        const outcome = await kind.startRun(date.profileId, date.scheduledTime, deps.clock.now());
         if (TAKEN.has(outcome)) done += 1;
       } catch (error) {
         failed += 1;

@@ -10,7 +10,7 @@ export interface LoopOptions {
   /** Longest pause between two polls, in ms. */
   everyMs: number;
   /** Polls once; resolves to true when there is more to do at once. */
-  round: () => Promise<boolean>;
+  poll: () => Promise<boolean>;
   onFailure?: () => void;
   logger: Logger;
 }
@@ -38,7 +38,7 @@ export function startLoop(options: LoopOptions): Loop {
     while (!stopping.signal.aborted) {
       woken = false;
       try {
-        const more = await options.round();
+        const more = await options.poll();
         backoffMs = FIRST_BACKOFF_MS;
         report(null);
         if (!more) await rest(options.everyMs);

@@ -12,9 +12,9 @@ import type { Logger } from '../../src/process/logger.ts';
 import { SpanLimit } from '../../src/process/span-limit.ts';
 import { inSpan, isTracing, SpanKind, type SpanOptions } from '../../src/process/tracing.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
-import { parseActivityWorkflowId, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
+import { parseActivityWorkflowId, parseWorkflowOwner } from '../../workflows/contracts/group.contract.ts';
 import { ignoreNotFound } from '../ignore-not-found.ts';
-import { isServerAway, RefusedEntries } from './refused.ts';
+import { isServerUnavailable, RefusedEntries } from './refused.ts';
 import type { Starter } from './starter.ts';
 
 export interface OutboxDeps {
@@ -113,7 +113,7 @@ async function settle(
   try {
     if (await work()) return command.id;
   } catch (error) {
-    if (isServerAway(error)) throw error;
+    if (isServerUnavailable(error)) throw error;
     reason = error;
     count('refused');
     logger.error(

@@ -31,7 +31,7 @@ export class RefusedEntries {
 }
 
 /** Whether a call failed because the server is unavailable. The client wraps some call errors in a ServiceError. */
-export function isServerAway(error: unknown): boolean {
+export function isServerUnavailable(error: unknown): boolean {
   if (isGrpcServiceError(error)) return SERVER_IS_AWAY.has(error.code);
-  return error instanceof Error && error.cause !== undefined && isServerAway(error.cause);
+  return error instanceof Error && error.cause !== undefined && isServerUnavailable(error.cause);
 }

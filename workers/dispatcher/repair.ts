@@ -73,8 +73,8 @@ export async function readState(client: Client, workflowId: string, buildId?: st
  * start one whose id an orphan had.
  * @see docs/architecture.md#crashes-and-repairs
  */
-export async function repairBatch(deps: RepairDeps, lane: number): Promise<Repair> {
-  const row = await readBatchState(deps.db, lane);
+export async function repairBatch(deps: RepairDeps, batch: number): Promise<Repair> {
+  const row = await readBatchState(deps.db, batch);
   if (!row || row.open_count === 0) return 'none';
   const state = await readState(deps.client, row.wf_id, deps.buildId);
   if (state === 'running') return 'none';
@@ -83,12 +83,12 @@ export async function repairBatch(deps: RepairDeps, lane: number): Promise<Repai
     return 'none';
   }
   if (state === 'terminated') {
-    await cancelBatch(deps, lane, TERMINATED_TEXT);
+    await cancelBatch(deps, batch, TERMINATED_TEXT);
     deps.logger.warn({ workflowId: row.wf_id }, 'workflow was terminated: its open operations are cancelled');
     return 'closed';
   }
   if (!row.opened && row.parent_id !== null && state === 'missing') return 'none';
-  const [startable] = await readStartableBatches(deps.db, [lane]);
+  const [startable] = await readStartableBatches(deps.db, [batch]);
   if (!startable) return 'none';
   await deps.starter.start(startable, 'again');
   deps.logger.warn({ workflowId: row.wf_id, state }, 'open operations had no workflow: started again');
@@ -124,14 +124,14 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
 }
 
 /** Cancels through the inbox, so that the cancel survives a crash. */
-async function cancelBatch(deps: RepairDeps, lane: number, text: string): Promise<void> {
-  await addCancel(deps.db, lane, text);
-  await processAll(deps, lane);
+async function cancelBatch(deps: RepairDeps, batch: number, text: string): Promise<void> {
+  await addCancel(deps.db, batch, text);
+  await processAll(deps, batch);
 }
 
-async function processAll({ engine }: RepairDeps, lane: number): Promise<void> {
+async function processAll({ engine }: RepairDeps, batch: number): Promise<void> {
   for (;;) {
-    const { open, nextDueAt } = await engine.processPendingEvents(lane, false);
+    const { open, nextDueAt } = await engine.processPendingEvents(batch, false);
     if (open === 0 || nextDueAt === null || nextDueAt > Date.now()) return;
   }
 }

@@ -11,9 +11,9 @@ import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
-import { isServerAway, RefusedEntries } from './refused.ts';
+import { isServerUnavailable, RefusedEntries } from './refused.ts';
 
-export interface ScheduleOrdersDeps {
+export interface ScheduleCommandsDeps {
   db: Database;
   client: Client;
   kinds: ProfileKinds;
@@ -31,7 +31,7 @@ const BATCH = 20;
  * @remarks Several dispatchers share the work and take turns on a schedule. A crash repeats a command, which is
  * idempotent. @see docs/architecture.md#schedules-of-profiles
  */
-export function scheduleCommandsPoll(deps: ScheduleOrdersDeps): () => Promise<boolean> {
+export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<boolean> {
   const refused = new RefusedEntries();
   return async () => {
     const done = await deps.db.transaction(async (tx) => {
@@ -53,7 +53,7 @@ export function scheduleCommandsPoll(deps: ScheduleOrdersDeps): () => Promise<bo
 
 /** @returns the completed commands. @throws when the server is unavailable */
 async function carryOut(
-  deps: ScheduleOrdersDeps,
+  deps: ScheduleCommandsDeps,
   tx: Sql,
   orders: readonly ScheduleSync[],
   refused: RefusedEntries,
@@ -69,7 +69,7 @@ async function carryOut(
       deps.count('scheduled');
       deps.logger.debug({ schedule: id, outcome }, 'schedule is as its profile says');
     } catch (error) {
-      if (isServerAway(error)) throw error;
+      if (isServerUnavailable(error)) throw error;
       failed.add(id);
       deps.count('refused');
       deps.logger.error({ schedule: id, err: error }, 'a schedule was refused, trying again later');
@@ -82,7 +82,11 @@ async function carryOut(
   return orders.filter(({ key }) => !failed.has(key));
 }
 
-async function readDesired({ kinds, clock }: ScheduleOrdersDeps, tx: Sql, id: string): Promise<DesiredSchedule | null> {
+async function readDesired(
+  { kinds, clock }: ScheduleCommandsDeps,
+  tx: Sql,
+  id: string,
+): Promise<DesiredSchedule | null> {
   const profile = parseScheduleId(id);
   const kind = profile && kinds.get(profile.kind);
   return kind ? await kind.desiredSchedule(tx, profile.profileId, clock.now()) : null;
@@ -90,7 +94,7 @@ async function readDesired({ kinds, clock }: ScheduleOrdersDeps, tx: Sql, id: st
 
 /** A server does not start dates before its schedule was written. Dates during a pause are left to the reconciler. */
 async function startPassed(
-  { kinds, client, clock }: ScheduleOrdersDeps,
+  { kinds, client, clock }: ScheduleCommandsDeps,
   scheduleIds: ReadonlySet<string>,
 ): Promise<void> {
   for (const id of scheduleIds) {
@@ -100,7 +104,7 @@ async function startPassed(
     const now = clock.now();
     const passed = await kind.missedRuns(now, profile.profileId);
     if (passed.length === 0 || (await isPaused(client, id))) continue;
-    for (const { scheduledTime } of passed) await kind.startDueRun(profile.profileId, scheduledTime, now);
+    for (const { scheduledTime } of passed) await kind.startRun(profile.profileId, scheduledTime, now);
   }
 }
 

@@ -3,8 +3,8 @@ import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePoli
 import { shortSummary } from '../../src/domain/activities/summary.ts';
 import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
 import type { Startable } from '../../src/persistence/engine/startable.repository.ts';
-import type { ActivityInput } from '../../workflows/contracts/activity.contract.ts';
-import type { LaneInput } from '../../workflows/contracts/lane.contract.ts';
+import type { GroupInput } from '../../workflows/contracts/group.contract.ts';
+import type { BatchInput } from '../../workflows/contracts/batch.contract.ts';
 import type { ReportInput } from '../../workflows/contracts/report.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
@@ -37,11 +37,11 @@ export function createStarter(client: Client, publicUrl: string): Starter {
         priority: { priorityKey: priorityOf(row), fairnessKey: `acct-${row.accountId}` },
         ...policies(mode),
       } satisfies Omit<WorkflowStartOptions, 'args'>;
-      const { lane } = row;
-      const [type, input]: [string, ActivityInput | ReportInput | LaneInput] =
-        lane === null
+      const { batch } = row;
+      const [type, input]: [string, GroupInput | ReportInput | BatchInput] =
+        batch === null
           ? [groupWorkflow(row.type), { id: row.activityId }]
-          : [batchWorkflow(row.single), { lane, single: row.single }];
+          : [batchWorkflow(row.single), { batch, single: row.single }];
       try {
         await client.workflow.start(type, { ...common, args: [input] });
         return true;

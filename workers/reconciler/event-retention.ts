@@ -20,7 +20,7 @@ const STEPS = 20;
  * @remarks A failure is logged; the next run tries again.
  * @see docs/api-conventions.md#event-log
  */
-export async function shortenEventLog({ db, logger, eventRetentionDays }: EventRetention): Promise<number> {
+export async function purgeExpiredEventLog({ db, logger, eventRetentionDays }: EventRetention): Promise<number> {
   if (eventRetentionDays < 0) return 0;
   let gone = 0;
   try {

@@ -20,15 +20,15 @@ export async function wakeLeftRunning(
   settleMs: number,
   before?: number,
 ): Promise<number | undefined> {
-  const { ids, next } = await runningLanes(client, before);
+  const { ids, next } = await runningBatches(client, before);
   for (const workflowId of await readClosedAmong(db, ids, settleMs)) {
     if (await sendWakeUp(client, workflowId))
-      logger.warn({ workflowId }, 'a lane has ended and its workflow had not: woken');
+      logger.warn({ workflowId }, 'a batch has ended and its workflow had not: woken');
   }
   return next;
 }
 
-async function runningLanes(client: Client, before: number | undefined) {
+async function runningBatches(client: Client, before: number | undefined) {
   const begun = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`;
   const query = `${isOfType(BATCH_TYPES)} AND ExecutionStatus = 'Running'${begun}`;
   const ids: string[] = [];

@@ -12,7 +12,7 @@ import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
-import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/group.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import {
@@ -25,10 +25,10 @@ import {
 } from '../dispatcher/repair.ts';
 import { createStarter } from '../dispatcher/starter.ts';
 import { repairAfterRestore } from '../restore/repair-after-restore.ts';
-import { type EventRetention, shortenEventLog } from './event-retention.ts';
+import { type EventRetention, purgeExpiredEventLog } from './event-retention.ts';
 import { wakeLeftRunning } from './left-running.ts';
 import { repairReports } from './lost-reports.ts';
-import { compareSchedules, orderEverySchedule, startMissedDates } from './missed-dates.ts';
+import { compareSchedules, requestEveryScheduleUpdate, startMissedRuns } from './missed-runs.ts';
 import { wakeIdleBatches } from './stuck.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
@@ -83,28 +83,28 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
         await repairAfterRestore(options, options.clock.now(), Math.max(startedAt, known));
       } else if (cursor !== null && mark - known > SERVER_BEHIND_MS && orderedFor !== known) {
         // The server's data are older, or it was down: its schedules may be older than their profiles.
-        await orderEverySchedule(options, options.clock.now());
+        await requestEveryScheduleUpdate(options, options.clock.now());
         orderedFor = known;
       }
       const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
       await repairClosed(deps, closedSince, repairs);
-      const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
+      const batchAfter = await comparePages(deps, options, cursor?.batchAfter ?? 0, repairs);
       const settleMs = options.settleMs ?? SETTLE_MS;
-      const stillAfter = await wakeIdleBatches(deps, { settleMs, after: cursor?.stillAfter ?? 0 });
+      const idleAfter = await wakeIdleBatches(deps, { settleMs, after: cursor?.idleAfter ?? 0 });
       const runningBefore = await wakeLeftRunning(options, settleMs, cursor?.runningBefore);
       await repairReports(deps, { settleMs, now: options.clock.now(), count: repairs.add });
-      await startMissedDates(options, options.clock.now(), options.metrics?.scheduleMissed);
+      await startMissedRuns(options, options.clock.now(), options.metrics?.scheduleMissed);
       const wasAway = cursor !== null && startedAt - known > LAG_MS;
       if (wasAway || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
-      await shortenEventLog(options);
+      await purgeExpiredEventLog(options);
       options.metrics?.reconciled((options.clock.now().getTime() - startedAt) / 1000);
       const next = {
         closedSince: startedAt - LAG_MS,
-        laneAfter,
+        batchAfter,
         mark: startedAt,
-        stillAfter,
+        idleAfter,
         runningBefore,
       };
       return { cursor: next, ...repairs.result() };
@@ -144,7 +144,7 @@ async function repairClosed(deps: RepairDeps, since: number, repairs: RepairCoun
 async function comparePages(
   deps: RepairDeps,
   options: ReconcilerOptions,
-  start: ReconcileCursor['laneAfter'],
+  start: ReconcileCursor['batchAfter'],
   repairs: RepairCount,
 ): Promise<number> {
   const until = Date.now() + BUDGET_MS;
@@ -162,7 +162,7 @@ async function comparePage(deps: RepairDeps, page: readonly OpenBatch[], repairs
   if (page.length === 0) return;
   const groups = new Map<string, number>();
   for (const { parent_id: id } of page) if (id !== null) groups.set(activityWorkflowId(id), id);
-  const running = await runningAmong(deps.client, [...groups.keys(), ...page.map((lane) => lane.wf_id)]);
+  const running = await runningAmong(deps.client, [...groups.keys(), ...page.map((batch) => batch.wf_id)]);
   for (const [workflowId, id] of groups) if (!running.has(workflowId)) repairs.add(await repairGroup(deps, id));
-  for (const lane of page) if (!running.has(lane.wf_id)) repairs.add(await repairBatch(deps, lane.id));
+  for (const batch of page) if (!running.has(batch.wf_id)) repairs.add(await repairBatch(deps, batch.id));
 }

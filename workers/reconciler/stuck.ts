@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { readIdleBatches } from '../../src/persistence/engine/repairs.repository.ts';
-import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import { activityWorkflowId } from '../../workflows/contracts/group.contract.ts';
 import { sendWakeUp } from '../dispatcher/wake-up.ts';
 import { type RepairDeps, reportStuck } from '../dispatcher/repair.ts';
 
@@ -21,19 +21,19 @@ export async function wakeIdleBatches(
   deps: RepairDeps,
   { settleMs, after }: { settleMs: number; after: number },
 ): Promise<number> {
-  const lanes = await readIdleBatches(deps.db, { after, idleMs: settleMs, limit: MOST_LOOKS });
-  const groups = new Set(lanes.flatMap(({ parent_id: parent }) => (parent === null ? [] : [parent])));
+  const batches = await readIdleBatches(deps.db, { after, idleMs: settleMs, limit: MOST_LOOKS });
+  const groups = new Set(batches.flatMap(({ parent_id: parent }) => (parent === null ? [] : [parent])));
   for (const id of groups) {
     const workflowId = activityWorkflowId(id);
     if ((await lookAt(deps.client, workflowId)) === 'stuck') reportStuck(deps, workflowId, 'task');
   }
-  for (const { wf_id: workflowId, opened, parent_id } of lanes) {
+  for (const { wf_id: workflowId, opened, parent_id } of batches) {
     if (!opened && parent_id !== null) continue;
     const state = await lookAt(deps.client, workflowId);
     if (state === 'waiting') await sendWakeUp(deps.client, workflowId);
     if (state === 'stuck') reportStuck(deps, workflowId, 'task');
   }
-  return lanes.length < MOST_LOOKS ? 0 : lanes.at(-1)!.id;
+  return batches.length < MOST_LOOKS ? 0 : batches.at(-1)!.id;
 }
 
 /** `gone`: not running, which is handled elsewhere. `busy`: it already has a task. */

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { drivenAmong } from '../../src/persistence/activities/restore.repository.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
-import { parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
+import { parseWorkflowOwner } from '../../workflows/contracts/group.contract.ts';
 import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
 import { ignoreNotFound } from '../ignore-not-found.ts';
 import { workflowIdsOf } from '../reconciler/visibility.ts';

@@ -11,7 +11,7 @@ import { recordEvent } from '../../src/persistence/events/events.repository.ts';
 import { revokeAfterRestore } from '../../src/persistence/identity/revocations.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
-import { orderEverySchedule } from '../reconciler/missed-dates.ts';
+import { requestEveryScheduleUpdate } from '../reconciler/missed-runs.ts';
 import { highestActivity, terminateOrphans } from './orphan-workflows.ts';
 
 export interface RestoreDeps {
@@ -66,7 +66,7 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
     await revokeAfterRestore(tx);
     return endUncertain(tx, now);
   });
-  await orderEverySchedule(deps, now);
+  await requestEveryScheduleUpdate(deps, now);
   const workflows = await terminateOrphans(db, client);
   // Last, so that an interrupted repair starts over.
   await setMark(db, mark);
@@ -103,7 +103,7 @@ async function passOverDates({ kinds }: RestoreDeps, now: Date): Promise<number>
       if (missed.length === 0) break;
       for (const { profileId, scheduledTime } of missed) {
         await kind.skipRun(profileId, scheduledTime, now);
-        await kind.refill(profileId, now);
+        await kind.extendSchedule(profileId, now);
         done.add(profileId);
       }
     }

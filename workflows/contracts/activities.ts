@@ -54,7 +54,7 @@ export interface CancelActivities {
 
 /** Names and arguments of 0.1.0, for histories that started with one of its workflow types. */
 export interface ReleasedActivities {
-  advance(lane: number, cancelAll: boolean): Promise<BatchProgress>;
+  advance(batch: number, cancelAll: boolean): Promise<BatchProgress>;
   begin(activity: number): Promise<BatchPlan[]>;
   settle(activity: number, cancelAll: boolean): Promise<GroupProgress>;
   requestCancel(workflowId: string, runId: string): Promise<void>;

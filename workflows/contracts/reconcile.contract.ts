@@ -10,11 +10,11 @@ export interface ReconcileCursor {
   /** Workflows closed before this instant, in ms since the epoch, were checked. */
   closedSince: number;
   /** Open batches up to this id were checked in the current pass; 0 starts a new pass. */
-  laneAfter: number;
+  batchAfter: number;
   /** Time of the last run, in ms since the epoch, also stored in the database: an older value there means a restore. */
   mark?: number;
   /** Idle batches up to this id were checked; 0 starts a new pass. */
-  stillAfter?: number;
+  idleAfter?: number;
   /** Batch workflows started from this instant on, in ms since the epoch, were checked; absent starts a new pass. */
   runningBefore?: number | undefined;
 }

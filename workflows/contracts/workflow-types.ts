@@ -20,9 +20,9 @@ const GROUP_WORKFLOWS: Readonly<Record<string, string>> = {
 };
 
 /** Type of groups in 0.1.0, and of groups with an unknown operation type. */
-export const ACTIVITY_WORKFLOW = 'activity';
+export const RELEASED_GROUP_WORKFLOW = 'activity';
 /** Type of batches in 0.1.0. */
-export const LANE_WORKFLOW = 'lane';
+export const RELEASED_BATCH_WORKFLOW = 'lane';
 
 /** Types of batches: of one computer and of many. */
 export const OPERATION_WORKFLOW = 'ComputerOperation';
@@ -32,14 +32,16 @@ export const OPERATIONS_WORKFLOW = 'ComputerOperations';
 export const REPORT_WORKFLOW = 'UsgReport';
 export const RELEASED_REPORT_WORKFLOW = 'reportActivity';
 
-export const GROUP_TYPES: readonly string[] = [...new Set([ACTIVITY_WORKFLOW, ...Object.values(GROUP_WORKFLOWS)])];
-export const BATCH_TYPES: readonly string[] = [LANE_WORKFLOW, OPERATION_WORKFLOW, OPERATIONS_WORKFLOW];
+export const GROUP_TYPES: readonly string[] = [
+  ...new Set([RELEASED_GROUP_WORKFLOW, ...Object.values(GROUP_WORKFLOWS)]),
+];
+export const BATCH_TYPES: readonly string[] = [RELEASED_BATCH_WORKFLOW, OPERATION_WORKFLOW, OPERATIONS_WORKFLOW];
 export const REPORT_TYPES: readonly string[] = [RELEASED_REPORT_WORKFLOW, REPORT_WORKFLOW];
 
 /** The workflow type of a group or report by the type of its first operation. */
 export function groupWorkflow(operationType: string): string {
   if (operationType === REPORT_ACTIVITY) return REPORT_WORKFLOW;
-  return GROUP_WORKFLOWS[operationType] ?? ACTIVITY_WORKFLOW;
+  return GROUP_WORKFLOWS[operationType] ?? RELEASED_GROUP_WORKFLOW;
 }
 
 /** The workflow type of a batch. */

@@ -1,5 +1,5 @@
 import { CancellationScope, sleep, workflowInfo } from '@temporalio/workflow';
-import type { Overdue } from '../contracts/lane.contract.ts';
+import type { Overdue } from '../contracts/batch.contract.ts';
 
 const MIN_WAIT_MS = 100;
 const MAX_MIN_WAIT_MS = 60_000;
@@ -29,7 +29,7 @@ export class DueTimer {
   }
 
   /** Ensures that `onDue` is called by `dueAt` (ms since the epoch), or never for null. */
-  arm(dueAt: number | null): void {
+  setDueTime(dueAt: number | null): void {
     if (dueAt !== null && this.#running && this.#running.dueAt <= dueAt) return;
     this.#running?.scope.cancel();
     this.#running = null;

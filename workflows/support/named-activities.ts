@@ -5,7 +5,11 @@ import type {
   ReleasedActivities,
   ReportActivities,
 } from '../contracts/activities.ts';
-import { ACTIVITY_WORKFLOW, LANE_WORKFLOW, RELEASED_REPORT_WORKFLOW } from '../contracts/workflow-types.ts';
+import {
+  RELEASED_GROUP_WORKFLOW,
+  RELEASED_BATCH_WORKFLOW,
+  RELEASED_REPORT_WORKFLOW,
+} from '../contracts/workflow-types.ts';
 import { proxyDatabaseActivities } from './database-activities.ts';
 
 /** Missing heartbeats reveal a dead worker; another one then restarts the report. */
@@ -21,7 +25,11 @@ const released = proxyDatabaseActivities<ReleasedActivities>();
 const reports = proxyActivities<ReportActivities>(WITH_HEARTBEATS);
 const releasedReports = proxyActivities<Pick<ReleasedActivities, 'generateReport'>>(WITH_HEARTBEATS);
 
-const RELEASED_TYPES: ReadonlySet<string> = new Set([ACTIVITY_WORKFLOW, LANE_WORKFLOW, RELEASED_REPORT_WORKFLOW]);
+const RELEASED_TYPES: ReadonlySet<string> = new Set([
+  RELEASED_GROUP_WORKFLOW,
+  RELEASED_BATCH_WORKFLOW,
+  RELEASED_REPORT_WORKFLOW,
+]);
 
 /** Whether the history of this workflow calls activities by their 0.1.0 names. */
 const isReleased = (): boolean => RELEASED_TYPES.has(workflowInfo().workflowType);

@@ -26,7 +26,9 @@ export interface BatchProgress {
 
 /** One batch of a group. Recorded histories contain these fields; optional ones are missing from older histories. */
 export interface BatchPlan {
-  lane: number;
+  batch: number;
+  /** `batch` in older histories. */
+  lane?: number;
   workflowId: string;
   single: boolean;
   /** Type of its first operation. */

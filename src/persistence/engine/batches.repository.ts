@@ -120,7 +120,7 @@ const MOVE_COUNTERS = `
 // An unblocked operation is the first of its chain; in id order PostgreSQL would scan all activities. Without
 // dependents a batch has one operation for each computer.
 const OPEN_BATCHES = `
-  select l.id as lane, l.wf_id as "workflowId", l.single, l.summary, l.size,
+  select l.id as batch, l.wf_id as "workflowId", l.single, l.summary, l.size,
     (select a.type from activity a where a.lane_id = l.id and a.blocked_by is null limit 1) as type,
     case when l.has_dependents then (
       select count(distinct a.computer_id)::int from activity a where a.lane_id = l.id) else l.size end as computers,

@@ -17,7 +17,7 @@ export interface AppliedEvents {
 }
 
 export interface BatchEvents {
-  lane: number;
+  id: number;
   account: number;
   /** Changes with every inserted row. Not the highest id: sequence order is not commit order. */
   fingerprint: string;
@@ -107,7 +107,7 @@ const APPLY = `
 // Events have the time of the process that wrote them: 0 disables the age check. Batches that were never opened are
 // skipped: their first call applies all events.
 const WITH_EVENTS = `
-  select l.id as lane, l.account_id as account, l.wf_id as "workflowId", l.size, l.open_count as open, i.fingerprint, i.results,
+  select l.id, l.account_id as account, l.wf_id as "workflowId", l.size, l.open_count as open, i.fingerprint, i.results,
     i.has_cancel as "hasCancel", (extract(epoch from now() - l.created_at) * 1000)::float8 as "ageMs"
   from (
     select lane_id, sum(id)::text as fingerprint, count(*) filter (where kind in ('result', 'gone'))::int as results,

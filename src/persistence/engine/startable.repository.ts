@@ -5,7 +5,7 @@ import type { Sql } from '../database/sql.ts';
 /** A row driven by a workflow: a group, or a batch with its own top-level workflow. */
 export interface Startable {
   /** Null for a group. */
-  lane: number | null;
+  batch: number | null;
   workflowId: string;
   single: boolean;
   activityId: number;
@@ -47,7 +47,7 @@ const typeOf = (group: string) => `case when ${group}.type <> '${ACTIVITY_GROUP}
     case when ${group}.parameters->>'operation' = 'run-script' then 'ExecuteScriptRequest' end, ${group}.type) end`;
 
 const ACTIVITIES = `
-  select l.id as lane, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
+  select l.id as batch, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
     ${typeOf('a')} as type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
     case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.computer_count) as computers,
     a.creator_id as "personId",
@@ -56,7 +56,7 @@ const ACTIVITIES = `
   where a.id = any($1::int[])`;
 
 const BATCHES = `
-  select l.id as lane, l.wf_id as "workflowId", l.single, coalesce(l.parent_id, a.id) as "activityId",
+  select l.id as batch, l.wf_id as "workflowId", l.single, coalesce(l.parent_id, a.id) as "activityId",
     l.account_id as "accountId", a.type, l.summary, l.parent_id as "groupId",
     case when l.single then a.computer_id end as "computerId", l.size as computers,
     a.creator_id as "personId", ${profileOf('l.parent_id')} as "profileId"

@@ -12,9 +12,9 @@ export interface ProfileKind {
   /** The expected schedule of a profile; null for none. */
   desiredSchedule(sql: Sql, profileId: number, now: Date): Promise<DesiredSchedule | null>;
   /** Starts the run of a planned date (in whole seconds) in one transaction, at most once per profile and date. */
-  startDueRun(profileId: number, scheduledTime: Date, now: Date): Promise<DueOutcome>;
+  startRun(profileId: number, scheduledTime: Date, now: Date): Promise<DueOutcome>;
   /** Plans further dates when few are left, and updates the schedule. Idempotent. */
-  refill(profileId: number, now: Date): Promise<void>;
+  extendSchedule(profileId: number, now: Date): Promise<void>;
   /** Each profile's latest date without a run up to `dueBefore`, for all profiles or one; at most some hundred. */
   missedRuns(dueBefore: Date, profileId?: number): Promise<MissedRun[]>;
   /** Drops all dates up to `now` without a run and records an event. Idempotent. @param latest - the latest of them */

@@ -178,9 +178,9 @@ describe('the time zone of a script profile', () => {
         await t.refresh();
         // A limit of a day counts what clocks show.
         const daily = t.kindWith({ minIntervalMinutes: 24 * 60 });
-        expect(await daily.startDueRun(id, new Date(date), t.now())).toBe('started');
+        expect(await daily.startRun(id, new Date(date), t.now())).toBe('started');
         const again = new Date(Date.parse(date) + 60 * MINUTE);
-        expect(await t.kind.startDueRun(id, again, again)).toBe('not-planned');
+        expect(await t.kind.startRun(id, again, again)).toBe('not-planned');
         await t.world.processEvents(true);
       }
       expect(await t.runs(id)).toHaveLength(3);
@@ -195,8 +195,8 @@ describe('the time zone of a script profile', () => {
     await t.refresh();
     const last = new Date(first.getTime() + 3 * DAY);
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: last }]);
-    expect(await t.kind.startDueRun(id, first, t.now())).toBe('superseded');
-    expect(await t.kind.startDueRun(id, last, t.now())).toBe('started');
+    expect(await t.kind.startRun(id, first, t.now())).toBe('superseded');
+    expect(await t.kind.startRun(id, last, t.now())).toBe('started');
     expect(await next(id)).toEqual(new Date(last.getTime() + DAY));
   });
 
@@ -210,7 +210,7 @@ describe('the time zone of a script profile', () => {
       expect((ahead[0]!['planned_until'] as Date).getTime()).toBeGreaterThanOrEqual(date.getTime() + 12 * 60 * MINUTE);
       t.world.clock.advance(date.getTime() - t.now().getTime() + 100);
       if (run % 10 === 0) await t.refresh();
-      await t.kind.startDueRun(id, date, t.now());
+      await t.kind.startRun(id, date, t.now());
       orders.push(await t.orders(id));
       await t.world.processEvents(true);
     }

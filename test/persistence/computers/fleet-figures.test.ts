@@ -81,18 +81,18 @@ describe('figures of the fleet', () => {
     const onProcessed = (events: number, closed: boolean): void => void told.push([events, closed]);
     const engine = createEngine({ db, clock: systemClock, settings: SETTINGS, onProcessed: onProcessed });
     const [plan] = await engine.listOpenBatches(group);
-    await engine.processPendingEvents(plan!.lane, false);
+    await engine.processPendingEvents(plan!.batch, false);
     expect((await readFleetFigures(db)).messages.queued).toBe(30);
     const ids = (await childrenOf(db, group)).map(({ id }) => id);
     await db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok, at)
        select $1, id, 'result', true, now() - interval '40 seconds' from unnest($2::int[]) id`,
-      [plan!.lane, ids],
+      [plan!.batch, ids],
     );
     const before = await readFleetFigures(db);
     expect(before.inbox).toBe(30);
     expect(before.inboxOldestSeconds).toBeGreaterThanOrEqual(40);
-    await engine.processPendingEvents(plan!.lane, false);
+    await engine.processPendingEvents(plan!.batch, false);
     expect(told).toEqual([
       [0, false],
       [30, true],

@@ -31,17 +31,17 @@ describe('the cancel of a group', () => {
     const account = await anAccount(world.db, { computers: 6 });
     const group = await aGroup(world.db, account, { settings: LANES_OF_TWO });
     const [first, second, third] = await world.engine.listOpenBatches(group);
-    await world.engine.processPendingEvents(first!.lane, false);
-    await world.engine.processPendingEvents(second!.lane, true);
+    await world.engine.processPendingEvents(first!.batch, false);
+    await world.engine.processPendingEvents(second!.batch, true);
     for (let time = 0; time < 2; time += 1) {
       expect(await world.engine.getGroupProgress(group, true)).toMatchObject({ open: 2, canceled: 4, status: 'open' });
     }
     expect(await ordered(group)).toEqual({
-      lanes: [first!.lane],
+      lanes: [first!.batch],
       workflows: [{ key: first!.workflowId, account_id: account.accountId }],
     });
-    expect(await world.engine.processPendingEvents(third!.lane, false)).toMatchObject({ open: 0, canceled: 2 });
-    await world.engine.processPendingEvents(first!.lane, false);
+    expect(await world.engine.processPendingEvents(third!.batch, false)).toMatchObject({ open: 0, canceled: 2 });
+    await world.engine.processPendingEvents(first!.batch, false);
     expect(await world.engine.getGroupProgress(group, true)).toMatchObject({
       open: 0,
       canceled: 6,
@@ -105,9 +105,9 @@ describe('groups', () => {
       { workflowId: `activity/${group}/lane/2`, single: false, summary: 'computers 3-4 of 5' },
       { workflowId: `activity/${group}/lane/3`, single: false, summary: 'computers 5-5 of 5' },
     ]);
-    await world.engine.processPendingEvents(plans[0]!.lane, false);
+    await world.engine.processPendingEvents(plans[0]!.batch, false);
     expect(await world.engine.getGroupProgress(group, true)).toMatchObject({ open: 2, canceled: 3, status: 'open' });
-    await world.engine.processPendingEvents(plans[0]!.lane, true);
+    await world.engine.processPendingEvents(plans[0]!.batch, true);
     expect(await world.engine.listOpenBatches(group)).toEqual([]);
     expect(await world.engine.getGroupProgress(group, true)).toMatchObject({
       open: 0,
@@ -150,7 +150,7 @@ describe('groups', () => {
     const group = await aGroup(world.db, account, {
       settings: { singleBatchLimit: 0, batchMinSize: 5, batchMaxSize: 5 },
     });
-    const lanes = (await world.engine.listOpenBatches(group)).map(({ lane }) => lane);
+    const lanes = (await world.engine.listOpenBatches(group)).map(({ batch: lane }) => lane);
     await Promise.all(lanes.concat(lanes).map((lane) => world.engine.processPendingEvents(lane, false)));
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok)

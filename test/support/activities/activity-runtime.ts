@@ -44,8 +44,8 @@ export interface ActivityRuntime {
   startScheduleWorker(): Promise<() => Promise<void>>;
   /** Runs a worker of the report queue until the returned function is called. */
   startReportWorker(over?: Partial<ReportActivities>): Promise<() => Promise<void>>;
-  /** Runs a worker of the activity queue until the returned function is called. */
-  startWorker(): Promise<() => Promise<void>>;
+  /** Runs a worker of the activity queue, with today's workflow code or `code`, until the returned function is called. */
+  startWorker(code?: string): Promise<() => Promise<void>>;
   status(workflowId: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -108,9 +108,9 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     },
     reconciler: reconcilerWith(client),
     reconcilerWith,
-    async startWorker() {
+    async startWorker(code) {
       const at = { address, namespace, taskQueue: TASK_QUEUES.activity };
-      const stop = await runWorker(at, createEngineActivities({ engine, client }));
+      const stop = await runWorker(at, createEngineActivities({ engine, client }), code);
       workers.push(stop);
       return stop;
     },
@@ -141,6 +141,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
 async function runWorker(
   { address, namespace, taskQueue }: { address: string; namespace: string; taskQueue: string },
   activities: object,
+  code?: string,
 ): Promise<() => Promise<void>> {
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
@@ -148,8 +149,8 @@ async function runWorker(
     namespace,
     taskQueue,
     activities,
-    interceptors: { activity: [stepInterceptors({ step: () => undefined })] },
-    workflowBundle: { code: await workflowCode() },
+    interceptors: { activity: [stepInterceptors({ activityEnded: () => undefined })] },
+    workflowBundle: { code: code ?? (await workflowCode()) },
     dataConverter: TEST_DATA_CONVERTER,
     maxCachedWorkflows: 100,
   });

@@ -15,17 +15,17 @@ interface Edit {
 }
 
 /** A changed order of commands in waiting workflows, guarded as a real change would be. */
-const LANE_EDITS: readonly Edit[] = [
+const BATCH_EDITS: readonly Edit[] = [
   {
-    file: 'workflows/lane.workflow.ts',
+    file: 'workflows/batch.workflow.ts',
     find: '  defineSignal,\n',
     replace: '  defineSignal,\n  sleep,\n',
   },
   {
-    file: 'workflows/lane.workflow.ts',
-    find: '    const progress = await activities.processPendingEvents({ batch: input.lane, cancelAll });\n',
+    file: 'workflows/batch.workflow.ts',
+    find: '    const progress = await activities.processPendingEvents({ batch, cancelAll });\n',
     replace:
-      "    if (patched('next-build')) await sleep(1);\n    const progress = await activities.processPendingEvents({ batch: input.lane, cancelAll });\n",
+      "    if (patched('next-build')) await sleep(1);\n    const progress = await activities.processPendingEvents({ batch, cancelAll });\n",
   },
 ];
 
@@ -54,7 +54,7 @@ export class ${NEXT_MIGRATION} extends Migration {
 `;
 
 /**
- * Makes a tree of the version to come: this one with a patched lane workflow, hence another build id, and one migration
+ * Makes a tree of the version to come: this one with a patched batch workflow, hence another build id, and one migration
  * more. Its programs run like this tree's.
  *
  * @param directory - is made; dependencies are linked, not copied
@@ -64,7 +64,7 @@ export async function makeNextBuild(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   for (const name of COPIED) await cp(join(PROJECT, name), join(directory, name), { recursive: true });
   await symlink(join(PROJECT, DEPENDENCIES), join(directory, DEPENDENCIES));
-  for (const edit of [...LANE_EDITS, ...MIGRATION_EDITS]) await apply(directory, edit);
+  for (const edit of [...BATCH_EDITS, ...MIGRATION_EDITS]) await apply(directory, edit);
   await writeFile(join(directory, 'src/persistence/orm/migrations/migration-20991231000000-next-build.ts'), MIGRATION);
 }
 

@@ -82,7 +82,7 @@ export async function createTimeSkippingEnvironment(
 
 const START_TRIES = 10;
 
-/** Registers the search attributes that groups give to their lanes, which the skipping server does not know. */
+/** Registers the search attributes that groups give to their batches, which the skipping server does not know. */
 export async function addSearchAttributes(environment: TestWorkflowEnvironment): Promise<void> {
   const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
   await environment.connection.operatorService.addSearchAttributes({

@@ -5,7 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
 import { buildBundle } from '../../../workers/workflow-bundle.ts';
-import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
 import { TEST_KEYS } from '../identity/test-keys.ts';
 
 export { TEST_KEYS };
@@ -17,6 +17,14 @@ let installed = false;
 /** Today's workflow code, bundled once per state of the sources. */
 export async function workflowCode(): Promise<string> {
   return await readFile((await buildBundle()).codePath, 'utf8');
+}
+
+/** Today's workflow code, for which histories are long from `events` on, whatever the server suggests. */
+export async function workflowCodeContinuingAfter(events: number): Promise<string> {
+  const code = await workflowCode();
+  const changed = code.replaceAll('.continueAsNewSuggested', `.historyLength >= ${events}`);
+  if (changed === code) throw new Error('no workflow continues as new');
+  return changed;
 }
 
 /** Only what goes wrong is shown. */
@@ -33,6 +41,8 @@ export interface WorkerSetup {
   connection: NativeConnection;
   namespace: string | undefined;
   activities: object;
+  /** Workflow code; today's by default. */
+  code?: string;
 }
 
 /** Runs a worker on a task queue of its own while `work` runs. */
@@ -43,7 +53,7 @@ export async function withWorker<T>(setup: WorkerSetup, work: (taskQueue: string
     ...(setup.namespace ? { namespace: setup.namespace } : {}),
     taskQueue,
     activities: setup.activities,
-    workflowBundle: { code: await workflowCode() },
+    workflowBundle: { code: setup.code ?? (await workflowCode()) },
     dataConverter: TEST_DATA_CONVERTER,
     maxCachedWorkflows: 100,
   });
@@ -65,10 +75,10 @@ export async function statusOf(client: Client, workflowId: string): Promise<stri
   return (await client.workflow.getHandle(workflowId).describe()).status.name;
 }
 
-/** Nudges a lane as the relay does: one that took the news at the nudge before, and ended, is none to worry about. */
+/** Nudges a batch as the relay does: one that took the news at the nudge before, and ended, is none to worry about. */
 export async function nudge(client: Client, workflowId: string): Promise<void> {
   try {
-    await client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL);
+    await client.workflow.getHandle(workflowId).signal(WAKE_UP_SIGNAL);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }

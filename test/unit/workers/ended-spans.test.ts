@@ -4,7 +4,7 @@ import { EndedSpans } from '../../../workers/ended-spans.ts';
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-const span = (endMs: number) => ({ name: 'workflow lane', startMs: 0, endMs, failed: false });
+const span = (endMs: number) => ({ name: 'workflow batch', startMs: 0, endMs, failed: false });
 
 function recorded() {
   const ends: number[] = [];

@@ -6,7 +6,7 @@ import { createEngineActivities } from '../../../workers/activities/engine.activ
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 const LARGE_FROM = 1000;
 
-it('lets the step of a small lane pass those of large lanes, of its own account too', async () => {
+it('lets the step of a small batch pass those of large batches, of its own account too', async () => {
   const begun: number[] = [];
   let endLarge = () => {};
   const large = new Promise<void>((resolve) => {
@@ -14,22 +14,20 @@ it('lets the step of a small lane pass those of large lanes, of its own account 
   });
   let asked = 0;
   const engine: Engine = {
-    turnOf: async (lane) => {
+    turnOf: async (batch) => {
       asked += 1;
-      return { account: lane % 2, isLarge: lane >= LARGE_FROM };
+      return { account: batch % 2, isLarge: batch >= LARGE_FROM };
     },
-    processPendingEvents: async (lane) => {
-      begun.push(lane);
-      if (lane >= LARGE_FROM) await large;
+    processPendingEvents: async (batch) => {
+      begun.push(batch);
+      if (batch >= LARGE_FROM) await large;
       return DONE;
     },
     listOpenBatches: async () => [],
     getGroupProgress: async () => ({ ...DONE, status: 'succeeded' as const }),
   };
   const steps = createEngineActivities({ engine: engine, client: {} as Client, concurrency: 4 });
-  const fanOut = [1000, 1002, 1004, 1006, 1008].map((lane) =>
-    steps.processPendingEvents({ batch: lane, cancelAll: false }),
-  );
+  const fanOut = [1000, 1002, 1004, 1006, 1008].map((batch) => steps.processPendingEvents({ batch, cancelAll: false }));
   await steps.processPendingEvents({ batch: 1, cancelAll: false });
   await steps.processPendingEvents({ batch: 2, cancelAll: false });
   expect(begun).toEqual([1000, 1002, 1, 2]);

@@ -8,12 +8,12 @@ const REFUSED = 1;
 /** gRPC: the server cannot be reached. */
 const UNAVAILABLE = 14;
 
-/** A relay with news of 50 lanes, of which the first gets no signal because of `error`. */
+/** A relay with news of 50 batches, of which the first gets no signal because of `error`. */
 function aRelay(error: Error) {
   const told: number[] = [];
   const counts: Record<string, number> = {};
   const news = Array.from({ length: LANES }, (_, n) => ({
-    lane: n + 1,
+    id: n + 1,
     account: 7,
     workflowId: `activity/${n + 1}`,
     size: 1,
@@ -25,9 +25,9 @@ function aRelay(error: Error) {
   }));
   const getHandle = (workflowId: string) => ({
     async signal() {
-      const lane = Number(workflowId.slice('activity/'.length));
-      if (lane === REFUSED) throw error;
-      told.push(lane);
+      const batch = Number(workflowId.slice('activity/'.length));
+      if (batch === REFUSED) throw error;
+      told.push(batch);
     },
   });
   const deps = {
@@ -44,7 +44,7 @@ function aRelay(error: Error) {
 }
 
 describe('a round over the inbox', () => {
-  it('goes on when the server refuses the nudge of one lane, which then waits by itself', async () => {
+  it('goes on when the server refuses the nudge of one batch, which then waits by itself', async () => {
     const { round, told, counts } = aRelay(new Error('exceeded workflow execution limit for signal events'));
     await round();
     expect(told).toHaveLength(LANES - 1);

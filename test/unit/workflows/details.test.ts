@@ -4,7 +4,7 @@ import { batchProgress, groupProgress, progressLine, rowsProgress } from '../../
 const NONE = { succeeded: 0, failed: 0, canceled: 0, nextDueAt: null };
 const NAMED = ['web-1', 'web-2', 'web-3'];
 
-describe('the line of a lane', () => {
+describe('the line of a batch', () => {
   it('counts operations where a computer has several, and names computers', () => {
     const progress = { ...NONE, open: 90, waitingFor: NAMED, moreWaiting: 27, chained: true };
     const line = '0 of 90 operations done; waiting for web-1, web-2, web-3 and 27 more computers';
@@ -34,9 +34,9 @@ describe('the line of a lane', () => {
 });
 
 describe('the line of a group', () => {
-  const plan = { lane: 1, workflowId: 'activity/1', single: false, summary: 'computers 1-30 of 30' };
+  const plan = { batch: 1, workflowId: 'activity/1', single: false, summary: 'computers 1-30 of 30' };
 
-  it('counts the computers of its lanes, each once', () => {
+  it('counts the computers of its batches, each once', () => {
     const chains = { ...plan, size: 90, computers: 30 };
     expect(progressLine(groupProgress([chains], new Set([chains])))).toBe(
       '0 of 30 computers done; waiting for computers 1-30 of 30',

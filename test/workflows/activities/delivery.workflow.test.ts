@@ -55,12 +55,12 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
     },
   };
   const news = async (activities: readonly number[], kind: 'delivered' | 'result', at: Date) => {
-    const rows = await db.query<{ id: number; lane: number; wf_id: string }>(
-      'select a.id, l.id as lane, l.wf_id from activity a join lane l on l.id = a.lane_id where a.id = any($1)',
+    const rows = await db.query<{ id: number; batch: number; wf_id: string }>(
+      'select a.id, l.id as batch, l.wf_id from activity a join lane l on l.id = a.lane_id where a.id = any($1)',
       [activities],
     );
-    for (const { id, lane } of rows) {
-      await addEvent(db, { batch: lane, activity: id, kind, at, ...(kind === 'result' ? { ok: true } : {}) });
+    for (const { id, batch } of rows) {
+      await addEvent(db, { batch, activity: id, kind, at, ...(kind === 'result' ? { ok: true } : {}) });
     }
     for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) await nudge(client, workflow);
   };

@@ -38,7 +38,7 @@ interface Chain {
   group: number;
   kernel: number;
   restart: number;
-  lane: number;
+  batch: number;
   /** Lets the computer fetch what is due now, in order. @returns what it got */
   fetch(): Promise<number[]>;
   /** Lets the computer report. */
@@ -67,7 +67,7 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
     ...command,
   });
   const [first, second] = await childrenOf(db, group);
-  const lane = first!.lane_id;
+  const batch = first!.lane_id;
   const rows = createEngine({ db, clock, settings: { expiryDays: 30 } });
   const { client } = environment;
   const engine: typeof rows = {
@@ -82,8 +82,8 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
     namespace: undefined,
     activities: createEngineActivities({ engine, client }),
   };
-  const nudgeLane = async () => {
-    const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane]);
+  const nudgeBatch = async () => {
+    const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [batch]);
     await nudge(client, row!.wf_id);
   };
   await withWorker(setup, async (taskQueue) => {
@@ -97,18 +97,18 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
       group,
       kernel: first!.id,
       restart: second!.id,
-      lane,
+      batch,
       async fetch() {
         const due = await db.query<{ activity_id: number }>(DUE, [computer, new Date(await clock.read())]);
         const ids = due.map((row) => row.activity_id);
-        for (const activity of ids) await addEvent(db, { batch: lane, activity, kind: 'delivered', at: clock.now() });
-        if (ids.length > 0) await nudgeLane();
+        for (const activity of ids) await addEvent(db, { batch, activity, kind: 'delivered', at: clock.now() });
+        if (ids.length > 0) await nudgeBatch();
         return ids;
       },
       async report(activity, ok) {
         await clock.read();
-        await addEvent(db, { batch: lane, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
-        await nudgeLane();
+        await addEvent(db, { batch, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
+        await nudgeBatch();
       },
       children: async () => (await childrenOf(db, group)).map(({ status }) => status),
       end: () =>
@@ -124,15 +124,15 @@ const DUE = `
   update agent_message set state = 'sent', sent_at = $2
   where computer_id = $1 and state = 'queued' and deliver_at <= $2 returning activity_id`;
 
-const isOpened = (lane: number) => async () =>
-  (await db.query('select 1 from lane where id = $1 and opened_at is not null', [lane])).length > 0;
+const isOpened = (batch: number) => async () =>
+  (await db.query('select 1 from lane where id = $1 and opened_at is not null', [batch])).length > 0;
 
 describe('a kernel change with a restart behind it', () => {
   it('waits days for its moment and its place in the window, then restarts after the success alone', async () => {
     await clock.read();
     const after = clock.now().getTime() + 3 * DAY_MS;
     await withChain({ deliverAfter: new Date(after).toISOString(), windowMinutes: 120 }, async (chain) => {
-      await until(isOpened(chain.lane));
+      await until(isOpened(chain.batch));
       expect(await chain.children()).toEqual(['undelivered', 'waiting']);
       await environment.sleep(3 * DAY_MS - MINUTE_MS);
       expect(await chain.fetch()).toEqual([]);
@@ -159,7 +159,7 @@ describe('a kernel change with a restart behind it', () => {
 
   it('never restarts after a failure', async () => {
     await withChain({}, async (chain) => {
-      await until(isOpened(chain.lane));
+      await until(isOpened(chain.batch));
       expect(await chain.fetch()).toEqual([chain.kernel]);
       await chain.report(chain.kernel, false);
       expect(await chain.end()).not.toBeNull();
@@ -171,7 +171,7 @@ describe('a kernel change with a restart behind it', () => {
 
   it('never restarts when the change is never answered', async () => {
     await withChain({}, async (chain) => {
-      await until(isOpened(chain.lane));
+      await until(isOpened(chain.batch));
       expect(await chain.fetch()).toEqual([chain.kernel]);
       await until(async () => (await chain.children())[0] === 'delivered');
       await environment.sleep(31 * DAY_MS);
@@ -183,7 +183,7 @@ describe('a kernel change with a restart behind it', () => {
 
   it('restarts no more once cancelled, although the change is reported afterwards', async () => {
     await withChain({}, async (chain) => {
-      await until(isOpened(chain.lane));
+      await until(isOpened(chain.batch));
       expect(await chain.fetch()).toEqual([chain.kernel]);
       await until(async () => (await chain.children())[0] === 'delivered');
       await chain.client.workflow.getHandle(`activity/${chain.group}`).cancel();
@@ -191,14 +191,14 @@ describe('a kernel change with a restart behind it', () => {
       await until(async () => (await chain.children()).every((status) => status === 'canceled'));
       expect(await chain.end()).toBeInstanceOf(CancelledFailure);
       await addEvent(db, {
-        batch: chain.lane,
+        batch: chain.batch,
         activity: chain.kernel,
         kind: 'result',
         ok: true,
         code: 1,
         at: clock.now(),
       });
-      await createEngine({ db, clock, settings: { expiryDays: 30 } }).processPendingEvents(chain.lane, false);
+      await createEngine({ db, clock, settings: { expiryDays: 30 } }).processPendingEvents(chain.batch, false);
       expect(await chain.children()).toEqual(['succeeded', 'canceled']);
       expect(await chain.fetch()).toEqual([]);
     });

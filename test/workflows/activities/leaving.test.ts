@@ -80,7 +80,7 @@ describe('computers that leave', () => {
     expect(counts).toEqual([{ open_count: 0, succeeded_count: 1, canceled_count: 1, children_count: 2 }]);
   });
 
-  it('end their part of a large lane, which goes on for the others', async () => {
+  it('end their part of a large batch, which goes on for the others', async () => {
     const computers = fleet.computers.slice(5, 45);
     const group = await fleet.act(computers);
     let delivered = 0;

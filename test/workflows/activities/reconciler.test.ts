@@ -5,21 +5,26 @@ import { testLogger } from '../../../tools/harness/test-log.ts';
 import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { repairGroup } from '../../../workers/dispatcher/repair.ts';
 import { createStarter } from '../../../workers/dispatcher/starter.ts';
-import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
 import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../../workflows/contracts/reconcile.contract.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
-import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
-import { TEST_DATA_CONVERTER, until, workflowCode } from '../../support/temporal/workflow-environment.ts';
+import {
+  TEST_DATA_CONVERTER,
+  until,
+  workflowCode,
+  workflowCodeContinuingAfter,
+} from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
+let stopWorker: () => Promise<void>;
 let relay: Dispatcher;
 let fleet: SqlFleet;
 
 beforeAll(async () => {
   runtime = await createActivityRuntime();
-  await runtime.startWorker();
+  stopWorker = await runtime.startWorker();
   relay = runtime.startRelay();
   fleet = await createSqlFleet(runtime.db, 60);
 });
@@ -102,7 +107,7 @@ describe('reconciler', () => {
     await until(async () => (await read(id)).status === 'succeeded');
   });
 
-  it('closes the operation of a terminated lane with a text, and its group goes on', async () => {
+  it('closes the operation of a terminated batch with a text, and its group goes on', async () => {
     const id = await deliveredGroup(2);
     const [first] = await children(id);
     await handle(first!.wf_id).terminate('by an operator');
@@ -116,7 +121,7 @@ describe('reconciler', () => {
     expect(await runtime.status(first!.wf_id)).toBe('TERMINATED');
   });
 
-  it('closes all operations of a terminated group, and ends its lanes', async () => {
+  it('closes all operations of a terminated group, and ends its batches', async () => {
     const id = await deliveredGroup(3);
     await handle(`activity/${id}`).terminate('by an operator');
     await until(async () => (await reconcile()).closed === 1);
@@ -128,7 +133,7 @@ describe('reconciler', () => {
     expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
   });
 
-  it('ends the lanes of a terminated group also when the server was away half way', async () => {
+  it('ends the batches of a terminated group also when the server was away half way', async () => {
     const id = await deliveredGroup(3);
     let away = true;
     const client = runtime.clientWith({
@@ -174,20 +179,20 @@ describe('reconciler', () => {
     await until(async () => (await read(id)).open === 0);
   });
 
-  it('starts a lost group and its lost lanes again, and they end with their rows', async () => {
+  it('starts a lost group and its lost batches again, and they end with their rows', async () => {
     const id = await deliveredGroup(2);
-    const lanes = (await children(id)).map(({ wf_id }) => wf_id);
-    for (const workflowId of [`activity/${id}`, ...lanes]) await remove(workflowId);
+    const batches = (await children(id)).map(({ wf_id }) => wf_id);
+    for (const workflowId of [`activity/${id}`, ...batches]) await remove(workflowId);
     await until(async () => {
       await reconcile();
-      const states = await Promise.all([`activity/${id}`, ...lanes].map((wf) => runtime.status(wf).catch(() => '')));
+      const states = await Promise.all([`activity/${id}`, ...batches].map((wf) => runtime.status(wf).catch(() => '')));
       return states.every((state) => state === 'RUNNING');
     });
     await fleet.report();
     await until(async () => (await read(id)).status === 'succeeded');
   });
 
-  it('starts a large lane again', async () => {
+  it('starts a large batch again', async () => {
     const id = await deliveredGroup(60);
     await remove(`activity/${id}/lane/1`);
     await until(async () => (await reconcile()).restarted === 1);
@@ -197,9 +202,9 @@ describe('reconciler', () => {
   });
 
   it.each([
-    ['a large lane that was started again, no child of its group', 60, (id: number) => lose(`activity/${id}/lane/1`)],
-    ['lanes whose group was started again', 2, (id: number) => lose(`activity/${id}`)],
-    ['lanes whose group was reset', 2, (id: number) => reset(`activity/${id}`)],
+    ['a large batch that was started again, no child of its group', 60, (id: number) => lose(`activity/${id}/lane/1`)],
+    ['batches whose group was started again', 2, (id: number) => lose(`activity/${id}`)],
+    ['batches whose group was reset', 2, (id: number) => reset(`activity/${id}`)],
   ])('leaves the cancel of a group its effect on %s', async (_, size, befall) => {
     const id = await deliveredGroup(size);
     await befall(id);
@@ -212,7 +217,7 @@ describe('reconciler', () => {
     }
   });
 
-  it('closes a large lane as Canceled whose rows are cancelled before the request to cancel reaches it', async () => {
+  it('closes a large batch as Canceled whose rows are cancelled before the request to cancel reaches it', async () => {
     const id = await deliveredGroup(60);
     const { wf_id } = (await children(id))[0]!;
     await runtime.db.query(`insert into agent_inbox (lane_id, kind) select id, 'cancel' from lane where wf_id = $1`, [
@@ -233,28 +238,29 @@ describe('reconciler', () => {
     expect((await handle(`activity/${id}`).describe()).runId).toBe(runId);
   });
 
-  it('leaves the cancel of a group its effect on a lane that continued as new', async () => {
+  it('leaves the cancel of a group its effect on a batch that continued as new', async () => {
     await relay.stop();
     const id = await fleet.act(fleet.computers.slice(0, 2));
-    const input = { id, continueAfterEvents: 20 };
-    const options = { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [input] };
-    await runtime.client.workflow.start(ACTIVITY_WORKFLOW, options);
+    await stopWorker();
+    stopWorker = await runtime.startWorker(await workflowCodeContinuingAfter(40));
     relay = runtime.startRelay();
     await until(async () => {
       await fleet.deliver();
       return (await children(id)).every(({ status }) => status === 'delivered');
     });
-    const lane = handle((await children(id))[0]!.wf_id);
-    const { runId } = await lane.describe();
+    const batch = handle((await children(id))[0]!.wf_id);
+    const { runId } = await batch.describe();
     await until(async () => {
-      await lane.signal(NUDGE_SIGNAL);
-      return (await lane.describe()).runId !== runId;
+      await batch.signal(WAKE_UP_SIGNAL);
+      return (await batch.describe()).runId !== runId;
     });
     await handle(`activity/${id}`).cancel();
     await until(async () => (await read(id)).status === 'canceled');
     for (const workflowId of [`activity/${id}`, ...(await children(id)).map(({ wf_id }) => wf_id)]) {
       await until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
     }
+    await stopWorker();
+    stopWorker = await runtime.startWorker();
   });
 
   it('shortens the event log to the days that are kept', async () => {
@@ -291,7 +297,7 @@ describe('reconciler', () => {
         results.push(await runtime.client.workflow.getHandle(action.workflow.workflowId).result());
       }
       expect(results[1]!.cursor.closedSince).toBeGreaterThan(results[0]!.cursor.closedSince);
-      expect(results[1]!.cursor.laneAfter).toBe(0);
+      expect(results[1]!.cursor.batchAfter).toBe(0);
     });
     await connection.close();
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
 import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
-import { ACTIVITY_WORKFLOW, LANE_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { RELEASED_GROUP_WORKFLOW, RELEASED_BATCH_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
@@ -58,7 +58,7 @@ describe('a workflow that runs and cannot move', () => {
   it('is reported and left as it is when nobody can read its input, and others go on', async () => {
     await relay.stop();
     const id = await fleet.act(fleet.computers.slice(0, 3));
-    await startUnreadable(ACTIVITY_WORKFLOW, id, { id });
+    await startUnreadable(RELEASED_GROUP_WORKFLOW, id, { id });
     relay = runtime.startRelay();
     // The relay takes it for started; the others are not held up.
     const healthy = await fleet.act(fleet.computers.slice(3));
@@ -88,15 +88,17 @@ describe('a workflow that runs and cannot move', () => {
       return (await statusOf(id)) === 'delivered';
     });
     await runtime.client.workflow.getHandle(`activity/${id}`).terminate('by test');
-    const [row] = await runtime.db.query<{ lane: number }>('select lane_id as lane from activity where id = $1', [id]);
-    await startUnreadable(LANE_WORKFLOW, id, { lane: row!.lane, single: true });
+    const [row] = await runtime.db.query<{ batch: number }>('select lane_id as batch from activity where id = $1', [
+      id,
+    ]);
+    await startUnreadable(RELEASED_BATCH_WORKFLOW, id, { batch: row!.batch, single: true });
     await runtime.db.query(
       `update activity set delivery_time = now() - interval '31 days', modification_time = now() - interval '31 days'
        where id = $1`,
       [id],
     );
-    await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [row!.lane]);
-    expect(await runtime.db.query('select from agent_inbox where lane_id = $1', [row!.lane])).toEqual([]);
+    await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [row!.batch]);
+    expect(await runtime.db.query('select from agent_inbox where lane_id = $1', [row!.batch])).toEqual([]);
     reported.length = 0;
     await until(async () => {
       await reconcile();
@@ -167,8 +169,8 @@ describe('a workflow that waits for what has happened', () => {
        where id = $1`,
       [id],
     );
-    const [lane] = await lanesOf(id);
-    await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [lane!.id]);
+    const [batch] = await lanesOf(id);
+    await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [batch!.id]);
     expect((await runtime.reconciler.reconcile(null)).restarted).toBe(0);
     await until(async () => (await statusOf(id)) === 'failed');
     await until(async () => (await runtime.status(`activity/${id}`)) === 'FAILED');
@@ -179,15 +181,15 @@ describe('a workflow that waits for what has happened', () => {
     await delivered(id);
     await relay.stop();
     await fleet.report();
-    const lanes = await lanesOf(id);
-    for (const lane of lanes) await runtime.engine.processPendingEvents(lane.id, false);
+    const batches = await lanesOf(id);
+    for (const batch of batches) await runtime.engine.processPendingEvents(batch.id, false);
     expect(await statusOf(id)).toBe('succeeded');
-    expect(await runtime.status(lanes[0]!.wf_id)).toBe('RUNNING');
+    expect(await runtime.status(batches[0]!.wf_id)).toBe('RUNNING');
     await until(async () => {
       expect((await runtime.reconciler.reconcile(null)).restarted).toBe(0);
       return (await runtime.status(`activity/${id}`)) === 'COMPLETED';
     }, 60_000);
-    for (const lane of lanes) expect(await runtime.status(lane.wf_id)).toBe('COMPLETED');
+    for (const batch of batches) expect(await runtime.status(batch.wf_id)).toBe('COMPLETED');
     relay = runtime.startRelay();
   }, 120_000);
 });

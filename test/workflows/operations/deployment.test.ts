@@ -10,10 +10,10 @@ import {
   waitForPollers,
 } from '../../../temporal/deployment.ts';
 import { createTemporalHealth, findOutage } from '../../../temporal/health.ts';
-import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../../workflows/contracts/task-queues.ts';
 import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeLanes } from '../../support/activities/fake-lanes.ts';
+import { FakeBatches } from '../../support/activities/fake-batches.ts';
 import { FakeReports } from '../../support/compliance/fake-reports.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
 import {
@@ -27,7 +27,7 @@ import {
 let settings: { temporalAddress: string; temporalNamespace: string; encryptionKeys: typeof TEST_KEYS };
 let native: NativeConnection;
 let temporal: TemporalClient;
-const lanes = new FakeLanes();
+const batches = new FakeBatches();
 const reports = new FakeReports();
 const WAIT_MS = 20_000;
 
@@ -52,7 +52,7 @@ async function startBuild(buildId: string, taskQueue: TaskQueue = TASK_QUEUES.ac
     identity: `${buildId}-${taskQueue}`,
     namespace: settings.temporalNamespace,
     taskQueue,
-    activities: { ...lanes.activities(temporal.client), ...reports.activities(temporal.client) },
+    activities: { ...batches.activities(temporal.client), ...reports.activities(temporal.client) },
     workflowBundle: { code: await workflowCode() },
     dataConverter: TEST_DATA_CONVERTER,
     workerDeploymentOptions: {
@@ -90,19 +90,19 @@ describe('worker builds', () => {
     expect(await readCurrentBuild(settings)).toBe('first');
     await until(async () => (await look()) === 'well');
 
-    lanes.add(1, 1);
+    batches.add(1, 1);
     const handle = await temporal.client.workflow.start(OPERATION_WORKFLOW, {
       taskQueue: TASK_QUEUES.activity,
       workflowId: 'activity/1',
-      args: [{ lane: 1, single: true }],
+      args: [{ batch: 1, single: true }],
     });
-    await until(() => lanes.calls.length === 1);
+    await until(() => batches.calls.length === 1);
 
     const stopSecond = await startBuild('second');
     await makeBuildCurrent(settings, 'second', WAIT_MS);
     await stopFirst();
-    lanes.tell(1, 0, 'succeeded');
-    await handle.signal(NUDGE_SIGNAL);
+    batches.tell(1, 0, 'succeeded');
+    await handle.signal(WAKE_UP_SIGNAL);
     expect(await handle.result()).toMatchObject({ succeeded: 1 });
     await stopSecond();
   });

@@ -132,7 +132,7 @@ describe('schedules and a new encryption key', () => {
     const server = await aNamespace();
     await server.bootstrap(OLD);
     await makeSchedules(await server.client(OLD));
-    const { resealed, unreadable } = await server.bootstrap(NEW, THIRD);
+    const { reencrypted: resealed, unreadable } = await server.bootstrap(NEW, THIRD);
     expect([resealed, unreadable.toSorted()]).toEqual([0, ['script/3', 'usg/1', 'usg/2']]);
     expect(await server.bootstrap(NEW, OLD)).toEqual({ resealed: 3, unreadable: [] });
   });

@@ -169,10 +169,10 @@ describe('a database restored to an older backup', () => {
     const halfway = ['succeeded', 'undelivered', 'succeeded', 'undelivered'];
     const statuses = async () => (await world.children(chain)).map((child) => child.status);
     await until(async () => (await statuses()).join() === halfway.join());
-    const lanes = await world.runtime.db.query<{ wf_id: string }>('select wf_id from lane where parent_id = $1', [
+    const batches = await world.runtime.db.query<{ wf_id: string }>('select wf_id from lane where parent_id = $1', [
       chain,
     ]);
-    for (const { wf_id: id } of lanes) {
+    for (const { wf_id: id } of batches) {
       const listed = `WorkflowId = '${id}' AND ExecutionStatus = 'Running'`;
       await until(async () => (await world.runtime.client.workflow.count(listed)).count === 1);
     }
@@ -184,7 +184,7 @@ describe('a database restored to an older backup', () => {
     await restore();
     await world.reconcile();
     expect(await world.epoch()).toBeGreaterThan(before);
-    for (const { wf_id: id } of lanes) expect(await world.runtime.status(id)).toBe('RUNNING');
+    for (const { wf_id: id } of batches) expect(await world.runtime.status(id)).toBe('RUNNING');
     await world.reconcile();
     expect(await statuses()).toEqual(halfway);
   });

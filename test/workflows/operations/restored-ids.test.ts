@@ -67,7 +67,7 @@ describe('ids after a restore', () => {
       const [row] = await world.runtime.db.query<{ id: number }>(
         `select last_value::int + 1 as id from activity_id_seq`,
       );
-      // A group, and where it was a repair, the lanes of its computers too.
+      // A group, and where it was a repair, the batches of its computers too.
       const taken = reason === ORPHANED ? [row!.id, row!.id + 1, row!.id + 2] : [row!.id];
       for (const id of taken) {
         const options = { taskQueue: 'nobody', args: [{ id }], workflowId: `activity/${id}` };

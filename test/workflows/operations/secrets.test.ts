@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
 import { createStarter } from '../../../workers/dispatcher/starter.ts';
-import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
 import { OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeLanes } from '../../support/activities/fake-lanes.ts';
+import { FakeBatches } from '../../support/activities/fake-batches.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
 import {
   countEvents,
@@ -57,26 +57,26 @@ async function storedBytes(workflowId: string): Promise<Buffer> {
 
 describe('what the Temporal server stores', () => {
   it('shows neither payloads nor failure texts nor summaries', async () => {
-    const lanes = new FakeLanes();
-    const lane = 900_000 + Math.floor(Math.random() * 100_000);
-    lanes.add(lane, 2, { computer: { id: 1, title: CANARY } });
-    lanes.failures = 5;
-    lanes.failureText = `password ${CANARY} is wrong`;
-    const workflowId = `activity/${lane}`;
-    const setup = { connection: native, namespace, activities: lanes.activities(temporal.client) };
+    const batches = new FakeBatches();
+    const batch = 900_000 + Math.floor(Math.random() * 100_000);
+    batches.add(batch, 2, { computer: { id: 1, title: CANARY } });
+    batches.failures = 5;
+    batches.failureText = `password ${CANARY} is wrong`;
+    const workflowId = `activity/${batch}`;
+    const setup = { connection: native, namespace, activities: batches.activities(temporal.client) };
     await withWorker(setup, async (taskQueue) => {
       await temporal.client.workflow.start(OPERATION_WORKFLOW, {
         taskQueue,
         workflowId,
-        args: [{ lane, single: true, note: CANARY }],
+        args: [{ batch, single: true, note: CANARY }],
         memo: { note: CANARY },
         staticSummary: CANARY,
         staticDetails: CANARY,
       });
-      await until(() => lanes.progress(lane).open === 2 && lanes.calls.length >= 6);
-      lanes.tell(lane, 0, 'failed');
-      lanes.tell(lane, 1, 'failed');
-      await temporal.client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL);
+      await until(() => batches.progress(batch).open === 2 && batches.calls.length >= 6);
+      batches.tell(batch, 0, 'failed');
+      batches.tell(batch, 1, 'failed');
+      await temporal.client.workflow.getHandle(workflowId).signal(WAKE_UP_SIGNAL);
       await temporal.client.workflow
         .getHandle(workflowId)
         .result()
@@ -88,26 +88,26 @@ describe('what the Temporal server stores', () => {
     expect(bytes.includes(CANARY)).toBe(false);
     expect(bytes.includes('password')).toBe(false);
     expect(bytes.includes('failed on the computer')).toBe(false);
-    expect(bytes.includes('lane.workflow.ts')).toBe(false);
+    expect(bytes.includes('batch.workflow.ts')).toBe(false);
   });
 
   it('cannot be read with another key, and nothing is done then', async () => {
     const encryptionKeys = [{ id: 'test', key: randomBytes(32) }];
     const other = await connectClient({ temporalAddress: address, temporalNamespace: namespace, encryptionKeys });
-    const lanes = new FakeLanes();
-    const lane = 800_000 + Math.floor(Math.random() * 100_000);
-    lanes.add(lane, 1);
-    const handle = temporal.client.workflow.getHandle(`activity/${lane}`);
-    const setup = { connection: native, namespace, activities: lanes.activities(temporal.client) };
+    const batches = new FakeBatches();
+    const batch = 800_000 + Math.floor(Math.random() * 100_000);
+    batches.add(batch, 1);
+    const handle = temporal.client.workflow.getHandle(`activity/${batch}`);
+    const setup = { connection: native, namespace, activities: batches.activities(temporal.client) };
     await withWorker(setup, async (taskQueue) => {
       await other.client.workflow.start(OPERATION_WORKFLOW, {
         taskQueue,
         workflowId: handle.workflowId,
-        args: [{ lane, single: true }],
+        args: [{ batch, single: true }],
       });
       await until(async () => (await countEvents(handle)).of('workflowTaskFailed') > 0);
     });
-    expect(lanes.calls).toEqual([]);
+    expect(batches.calls).toEqual([]);
     await handle.terminate();
     await other.close();
   });
@@ -115,7 +115,7 @@ describe('what the Temporal server stores', () => {
   it('accepts the longest summary an activity can have', async () => {
     const starter = createStarter(temporal.client, 'http://localhost:8080');
     const row = {
-      lane: null,
+      batch: null,
       workflowId: `activity/${700_000 + Math.floor(Math.random() * 100_000)}`,
       single: false,
       activityId: 1,

@@ -3,7 +3,7 @@ import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
 import { ensureSchedule } from '../../../temporal/profile-schedules.ts';
-import { startMissedDates } from '../../../workers/reconciler/missed-dates.ts';
+import { startMissedRuns } from '../../../workers/reconciler/missed-runs.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { naiveClock } from '../../support/http/naive-clock.ts';
 import { inSeconds, schedulesOf } from '../../support/temporal/profile-schedules.ts';
@@ -28,7 +28,7 @@ const { handle, exists, noOrders } = schedulesOf(() => runtime, 'usg');
 const repair = async (now: Date, kinds = runtime.kinds): Promise<string[]> => {
   const missed: string[] = [];
   const deps = { ...runtime, kinds, logger: createLogger({ level: 'silent', role: 'test' }) };
-  await startMissedDates(deps, now, (kind) => missed.push(kind));
+  await startMissedRuns(deps, now, (kind) => missed.push(kind));
   return missed;
 };
 
@@ -85,7 +85,7 @@ describe('the schedule of a profile', () => {
       run!.activity_id,
     ]);
     expect(order).toEqual({ type: 'UsgActivity', children_count: 2 });
-    expect(await world.kind.startDueRun(id, start, systemClock.now())).toBe('known');
+    expect(await world.kind.startRun(id, start, systemClock.now())).toBe('known');
     await repair(new Date(Date.now() + 120_000));
     expect(await world.runs(id)).toHaveLength(1);
   });
@@ -185,7 +185,7 @@ describe('the schedule of a profile', () => {
     expect((await world.runs(id)).map(({ nominal_time }) => nominal_time)).toEqual([last]);
     for (const earlier of [0, 1, 2]) {
       const nominal = new Date(start.getTime() + earlier * week);
-      expect(await world.kind.startDueRun(id, nominal, now)).toBe('superseded');
+      expect(await world.kind.startRun(id, nominal, now)).toBe('superseded');
     }
     expect(await world.runs(id)).toHaveLength(1);
   });
@@ -196,8 +196,8 @@ describe('the schedule of a profile', () => {
     await noOrders();
     const now = new Date(start.getTime() + 120_000);
     const kind: ProfileKind = { ...world.kind, missedRuns: (dueBefore) => world.kind.missedRuns(dueBefore, id) };
-    const refill: ProfileKind['refill'] = () => Promise.reject(new Error('out of order'));
-    expect(await repair(now, new Map([['usg', { ...kind, refill }]]))).toEqual(['usg']);
+    const extendSchedule: ProfileKind['extendSchedule'] = () => Promise.reject(new Error('out of order'));
+    expect(await repair(now, new Map([['usg', { ...kind, extendSchedule }]]))).toEqual(['usg']);
     expect(await world.runs(id)).toHaveLength(1);
     expect(await repair(now, new Map([['usg', kind]]))).toEqual([]);
   });
@@ -207,11 +207,11 @@ describe('the schedule of a profile', () => {
     const broken = await world.create({ startDate: start.toISOString() });
     const sound = await world.create({ startDate: start.toISOString() });
     await noOrders();
-    const startDueRun: ProfileKind['startDueRun'] = async (id, scheduledTime, now) => {
+    const startRun: ProfileKind['startRun'] = async (id, scheduledTime, now) => {
       if (id === broken) throw new Error('out of order');
-      return await world.kind.startDueRun(id, scheduledTime, now);
+      return await world.kind.startRun(id, scheduledTime, now);
     };
-    await repair(new Date(start.getTime() + 120_000), new Map([['usg', { ...world.kind, startDueRun }]]));
+    await repair(new Date(start.getTime() + 120_000), new Map([['usg', { ...world.kind, startRun }]]));
     expect(await world.runs(broken)).toEqual([]);
     expect(await world.runs(sound)).toHaveLength(1);
   });

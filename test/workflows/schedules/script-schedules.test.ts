@@ -3,7 +3,7 @@ import { nextZonedDates } from '../../../src/domain/schedules/zoned-dates.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { zonedCalendars } from '../../../src/services/schedules/cron-dates.ts';
-import { compareSchedules, startMissedDates } from '../../../workers/reconciler/missed-dates.ts';
+import { compareSchedules, startMissedRuns } from '../../../workers/reconciler/missed-runs.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createScriptWorld, type ScriptWorld } from '../../support/scripts/script-world.ts';
 import { inSeconds, schedulesOf } from '../../support/temporal/profile-schedules.ts';
@@ -129,7 +129,7 @@ describe('the schedule of a script profile', () => {
     expect(run!.nominal_time).toEqual(at);
     expect(await read(id)).toEqual({ isFinished: true, lastRun: run!.started_at, nextRun: null });
     await until(async () => !(await exists(id)));
-    await startMissedDates(silent(), new Date(Date.now() + 120_000));
+    await startMissedRuns(silent(), new Date(Date.now() + 120_000));
     expect(await world.runs(id)).toHaveLength(1);
   });
 
@@ -148,12 +148,12 @@ describe('the schedule of a script profile', () => {
     expect(await read(id)).toEqual(finished);
     await until(async () => !(await exists(id)));
     const kind = runtime.kinds.get('script')!;
-    expect(await kind.startDueRun(id, at, at)).toBe('known');
+    expect(await kind.startRun(id, at, at)).toBe('known');
     expect((await patch(id, once(at))).state).toEqual(finished);
     // As releases before this one left it.
     await runtime.db.query('update script_profile set due_at = $2 where id = $1', [id, at]);
     expect(await read(id)).toEqual(finished);
-    expect(await kind.startDueRun(id, at, at)).toBe('known');
+    expect(await kind.startRun(id, at, at)).toBe('known');
     expect(await kind.missedRuns(at, id)).toEqual([]);
     // Neither does an edit that says the same, once its time has passed.
     const past = inSeconds(-60);
@@ -230,11 +230,11 @@ describe('the schedule of a script profile', () => {
     await noOrders();
     const dates = utcDates('0 * * * *', new Date(), 40);
     const now = new Date(dates.at(-1)!.getTime() + 5 * 60_000);
-    await startMissedDates(silent(), now);
-    await startMissedDates(silent(), now);
+    await startMissedRuns(silent(), now);
+    await startMissedRuns(silent(), now);
     expect((await world.runs(id)).map(({ nominal_time }) => nominal_time)).toEqual([dates.at(-1)]);
     const kind = runtime.kinds.get('script')!;
-    for (const date of dates.slice(0, 3)) expect(await kind.startDueRun(id, date, now)).toBe('superseded');
+    for (const date of dates.slice(0, 3)) expect(await kind.startRun(id, date, now)).toBe('superseded');
     expect(await world.runs(id)).toHaveLength(1);
   });
 
@@ -243,12 +243,12 @@ describe('the schedule of a script profile', () => {
     await until(() => exists(id));
     await handle(id).pause('for maintenance');
     const later = new Date(state.nextRun!.getTime() + 5 * 60_000);
-    await startMissedDates(silent(), later);
+    await startMissedRuns(silent(), later);
     expect((await read(id)).nextRun).toEqual(new Date(state.nextRun!.getTime() + HOUR));
     await noOrders();
     expect((await handle(id).describe()).state).toMatchObject({ paused: true, note: 'for maintenance' });
     await handle(id).unpause();
-    await startMissedDates(silent(), later);
+    await startMissedRuns(silent(), later);
     expect(await world.runs(id)).toEqual([]);
   });
 
@@ -257,7 +257,7 @@ describe('the schedule of a script profile', () => {
     const { id } = await world.create(once(at));
     await until(() => exists(id));
     await handle(id).pause('for maintenance');
-    await startMissedDates(silent(), new Date(at.getTime() + 120_000));
+    await startMissedRuns(silent(), new Date(at.getTime() + 120_000));
     expect(await read(id)).toEqual({ isFinished: false, lastRun: null, nextRun: null });
     await until(async () => !(await exists(id)));
     expect(await world.runs(id)).toEqual([]);

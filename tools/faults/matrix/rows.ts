@@ -92,7 +92,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 22,
     fault: 'wrong clocks',
     elsewhere: [
-      at('test/unit/workers/relay-clock.test.ts', 'after the clock was set back by an hour'),
+      at('test/unit/workers/dispatcher-clock.test.ts', 'after the clock was set back by an hour'),
       at('test/persistence/database/answer-limits.test.ts', 'by the clock that judges, however slow the other is'),
     ],
   },
@@ -119,7 +119,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'limits of a history',
     elsewhere: [
       at(
-        'test/workflows/activities/lane.workflow.test.ts',
+        'test/workflows/activities/batch.workflow.test.ts',
         'continues as new when its history is long, and loses nothing',
       ),
     ],

@@ -50,9 +50,9 @@ export function createUsgKind(deps: UsgKindDeps): ProfileKind {
     name: 'usg',
     desiredSchedule: async (sql, profileId, now) =>
       desiredSchedule(await readUsgProfile(sql, profileId), now, deps.publicUrl),
-    startDueRun: (profileId, scheduledTime, now) =>
+    startRun: (profileId, scheduledTime, now) =>
       db.transaction((tx) => startDueRun(tx, deps, { profileId, scheduledTime, now })),
-    refill: (profileId, now) => refill(deps, profileId, now),
+    extendSchedule: (profileId, now) => refill(deps, profileId, now),
     missedRuns: (dueBefore, profileId) => missedUsgRuns(db, dueBefore, { profileId, limit: MAX_MISSED_RUNS }),
     skipRun: (profileId, latest, now) => db.transaction((tx) => skipRun(tx, { profileId, latest, now })),
     expectedSchedules: async (now) => {

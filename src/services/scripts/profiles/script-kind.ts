@@ -43,9 +43,9 @@ export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
   return {
     name: 'script',
     desiredSchedule: (sql, profileId, now) => desiredSchedule(sql, profileId, now, deps.publicUrl),
-    startDueRun: (profileId, scheduledTime, now) =>
+    startRun: (profileId, scheduledTime, now) =>
       db.transaction((tx) => startDueRun(tx, deps, { profileId, scheduledTime, now })),
-    refill: async () => {},
+    extendSchedule: async () => {},
     missedRuns: (dueBefore, profileId) => missedRuns(db, dueBefore, profileId),
     skipRun: (profileId, latest, now) =>
       db.transaction((tx) => skipRun(tx, { profileId, scheduledTime: latest, now }, deps.limits.minIntervalMinutes)),

@@ -7,26 +7,20 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BatchPlan } from '../contracts/activities.ts';
-import type { ActivityInput } from '../contracts/activity.contract.ts';
-import type { LaneInput, LaneResult } from '../contracts/lane.contract.ts';
+import type { BatchInput, BatchResult } from '../contracts/batch.contract.ts';
+import type { GroupInput } from '../contracts/group.contract.ts';
 import { OPERATIONS_LIMIT } from '../contracts/queries.ts';
 import { SEARCH_ATTRIBUTES } from '../contracts/search-attributes.ts';
-import { ACTIVITY_WORKFLOW, batchWorkflow, LANE_WORKFLOW } from '../contracts/workflow-types.ts';
+import { batchWorkflow, RELEASED_BATCH_WORKFLOW, RELEASED_GROUP_WORKFLOW } from '../contracts/workflow-types.ts';
 import { groupProgress, namesOf } from './details.ts';
 import type { ProgressBoard } from './progress-board.ts';
-
-type Lane = (input: LaneInput) => Promise<LaneResult>;
 
 /**
  * Starts the batches of a group as children and waits until all have ended.
  * @remarks Ignores how a batch ended: the rows decide. Does not wait for a batch that already runs or ran. Batches
  * outlive their parent; a cancel of the parent reaches them.
  */
-export async function runBatches(
-  input: ActivityInput,
-  plans: readonly BatchPlan[],
-  board: ProgressBoard,
-): Promise<void> {
+export async function runBatches(input: GroupInput, plans: readonly BatchPlan[], board: ProgressBoard): Promise<void> {
   const open = new Set(plans);
   const show = (): void =>
     board.show(
@@ -46,25 +40,24 @@ export async function runBatches(
   );
 }
 
-function runBatch(input: ActivityInput, plan: BatchPlan): Promise<LaneResult> {
+function runBatch(input: GroupInput, plan: BatchPlan): Promise<BatchResult> {
   // A group continues with the children that its history started with.
-  const isReleased = workflowInfo().workflowType === ACTIVITY_WORKFLOW;
-  return executeChild<Lane>(isReleased ? LANE_WORKFLOW : batchWorkflow(plan.single), {
-    workflowId: plan.workflowId,
-    args: [{ lane: plan.lane, single: plan.single, ...continueAfter(input) }],
-    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-    parentClosePolicy: ParentClosePolicy.ABANDON,
-    staticSummary: plan.summary,
-    typedSearchAttributes: laneAttributes(input, plan),
-  });
+  const isReleased = workflowInfo().workflowType === RELEASED_GROUP_WORKFLOW;
+  return executeChild<(input: BatchInput) => Promise<BatchResult>>(
+    isReleased ? RELEASED_BATCH_WORKFLOW : batchWorkflow(plan.single),
+    {
+      workflowId: plan.workflowId,
+      args: [{ batch: plan.lane ?? plan.batch, single: plan.single }],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: plan.summary,
+      typedSearchAttributes: searchAttributes(input, plan),
+    },
+  );
 }
 
-function continueAfter(input: ActivityInput): Pick<LaneInput, 'continueAfterEvents'> {
-  return input.continueAfterEvents === undefined ? {} : { continueAfterEvents: input.continueAfterEvents };
-}
-
-function laneAttributes(input: ActivityInput, plan: BatchPlan): TypedSearchAttributes {
+function searchAttributes(input: GroupInput, plan: BatchPlan): TypedSearchAttributes {
   return workflowInfo().typedSearchAttributes.updateCopy([
     { key: SEARCH_ATTRIBUTES.groupId, value: String(input.id) },
     // Activities of an older build do not return it.

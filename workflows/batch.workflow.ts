@@ -8,15 +8,20 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BatchProgress } from './contracts/activities.ts';
+import {
+  type BatchInput,
+  type BatchResult,
+  type ReleasedBatchInput,
+  WAKE_UP_SIGNAL,
+} from './contracts/batch.contract.ts';
 import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
-import { type LaneInput, type LaneResult, NUDGE_SIGNAL } from './contracts/lane.contract.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { batchProgress } from './support/details.ts';
 import { DueTimer } from './support/due-timer.ts';
 import { activities } from './support/named-activities.ts';
 import { createProgressBoard } from './support/progress-board.ts';
 
-const nudge = defineSignal(NUDGE_SIGNAL);
+const wakeUp = defineSignal(WAKE_UP_SIGNAL);
 
 /** Patch: a batch of one computer closes as Canceled if any operation was canceled, even when others succeeded. */
 const ANY_CANCELED = 'any-canceled';
@@ -27,19 +32,20 @@ const ANY_CANCELED = 'any-canceled';
  * @remarks All state is in the rows; restarted from nothing, it continues from them.
  * @see docs/architecture.md#processing-pending-events
  */
-export async function lane(input: LaneInput): Promise<LaneResult> {
+export async function runBatch(input: BatchInput | ReleasedBatchInput): Promise<BatchResult> {
   const cancellation = watchCancellation();
   const end = await CancellationScope.nonCancellable(() => drive(input, cancellation));
   return close(input, end, cancellation);
 }
 
-async function drive(input: LaneInput, cancellation: CancelWatch): Promise<BatchProgress> {
+async function drive(input: BatchInput | ReleasedBatchInput, cancellation: CancelWatch): Promise<BatchProgress> {
+  const batch = 'lane' in input ? input.lane : input.batch;
   let isWoken = false;
   let isCancelApplied = false;
   const wake = (): void => {
     isWoken = true;
   };
-  setHandler(nudge, wake);
+  setHandler(wakeUp, wake);
   const board = createProgressBoard();
   const timer = new DueTimer(wake, input.overdue);
   const isCancelPending = (): boolean => cancellation.requested && !isCancelApplied;
@@ -48,31 +54,32 @@ async function drive(input: LaneInput, cancellation: CancelWatch): Promise<Batch
     isWoken = false;
     const cancelAll = isCancelPending();
     isCancelApplied ||= cancelAll;
-    const progress = await activities.processPendingEvents({ batch: input.lane, cancelAll });
-    timer.arm(progress.open === 0 ? null : progress.nextDueAt);
+    const progress = await activities.processPendingEvents({ batch, cancelAll });
+    timer.setDueTime(progress.open === 0 ? null : progress.nextDueAt);
     board.show(batchProgress(progress), progress.operations ?? []);
     if (progress.open === 0) return progress;
     // The next run's first activity processes all pending events; only a cancel request would not reach it.
-    if (!isCancelPending() && historyIsLong(input)) await goOn(input, timer);
+    if (!isCancelPending() && isHistoryLong(input)) {
+      await continueAsNew<typeof runBatch>({ ...input, overdue: timer.overdue ?? undefined });
+    }
     await condition(mustProcess);
   }
 }
 
-function goOn(input: LaneInput, { overdue }: DueTimer): Promise<never> {
-  return continueAsNew<typeof lane>({ ...input, overdue: overdue ?? undefined });
-}
-
-function historyIsLong(input: LaneInput): boolean {
+function isHistoryLong(input: BatchInput | ReleasedBatchInput): boolean {
   const info = workflowInfo();
-  return info.continueAsNewSuggested || info.historyLength >= (input.continueAfterEvents ?? Number.POSITIVE_INFINITY);
+  const limit = 'continueAfterEvents' in input ? input.continueAfterEvents : undefined;
+  return info.continueAsNewSuggested || info.historyLength >= (limit ?? Number.POSITIVE_INFINITY);
 }
 
-async function close(input: LaneInput, end: BatchProgress, cancellation: CancelWatch): Promise<LaneResult> {
+async function close(
+  { single }: Pick<BatchInput, 'single'>,
+  end: BatchProgress,
+  cancellation: CancelWatch,
+): Promise<BatchResult> {
   const { succeeded, failed, canceled } = end;
-  if (input.single && failed > 0) {
-    throw operationFailure(AGENT_FAILURE_MESSAGES.computer);
-  }
-  if (canceled > 0 && isCanceled(input, end, cancellation)) await closeAsCanceled(cancellation);
+  if (single && failed > 0) throw operationFailure(AGENT_FAILURE_MESSAGES.computer);
+  if (canceled > 0 && isCanceled(single, end, cancellation)) await closeAsCanceled(cancellation);
   return { succeeded, failed, canceled };
 }
 
@@ -80,7 +87,7 @@ async function close(input: LaneInput, end: BatchProgress, cancellation: CancelW
  * For one computer, decided by all its operations together; for many, only when the whole batch was to be canceled,
  * which the rows may say before the request arrives.
  */
-function isCanceled(input: LaneInput, { succeeded, wasCanceled }: BatchProgress, cancellation: CancelWatch): boolean {
-  if (!input.single) return cancellation.requested || wasCanceled === true;
+function isCanceled(single: boolean, { succeeded, wasCanceled }: BatchProgress, cancellation: CancelWatch): boolean {
+  if (!single) return cancellation.requested || wasCanceled === true;
   return succeeded === 0 || patched(ANY_CANCELED);
 }

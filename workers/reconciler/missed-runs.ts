@@ -8,9 +8,9 @@ import {
 import type { Logger } from '../../src/process/logger.ts';
 import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';
-import { isServerAway } from '../dispatcher/refused.ts';
+import { isServerUnavailable } from '../dispatcher/refused.ts';
 
-export interface MissedDatesDeps {
+export interface MissedRunsDeps {
   db: Database;
   client: Client;
   kinds: ProfileKinds;
@@ -27,8 +27,8 @@ const GRACE_MS = 60_000;
  * @throws when the server is unavailable; a failing profile is logged and retried in the next run
  * @see docs/architecture.md#missed-runs
  */
-export async function startMissedDates(
-  deps: MissedDatesDeps,
+export async function startMissedRuns(
+  deps: MissedRunsDeps,
   now: Date,
   count: (kind: string) => void = () => undefined,
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function startMissedDates(
       try {
         await startMissed(deps, kind, date, { now, count });
       } catch (error) {
-        if (isServerAway(error)) throw error;
+        if (isServerUnavailable(error)) throw error;
         const { profileId } = date;
         deps.logger.error({ kind: kind.name, profileId, err: error }, 'a date passed and its run could not be started');
       }
@@ -46,25 +46,25 @@ export async function startMissedDates(
 }
 
 async function startMissed(
-  { client, logger }: MissedDatesDeps,
+  { client, logger }: MissedRunsDeps,
   kind: ProfileKind,
   { profileId, scheduledTime }: MissedRun,
   { now, count }: { now: Date; count: (kind: string) => void },
 ): Promise<void> {
   if (await isPausedByOperator(client, scheduleIdOf(kind.name, profileId))) {
     await kind.skipRun(profileId, scheduledTime, now);
-    await kind.refill(profileId, now);
+    await kind.extendSchedule(profileId, now);
     return;
   }
-  const outcome = await kind.startDueRun(profileId, scheduledTime, now);
+  const outcome = await kind.startRun(profileId, scheduledTime, now);
   count(kind.name);
   logger.warn({ kind: kind.name, profileId, scheduledTime, outcome }, 'a date passed without its schedule');
-  await kind.refill(profileId, now);
+  await kind.extendSchedule(profileId, now);
 }
 
 /** Requests an update of every schedule: those on the server may stem from lost or outdated rows. */
-export async function orderEverySchedule(
-  { db, kinds }: Pick<MissedDatesDeps, 'db' | 'kinds'>,
+export async function requestEveryScheduleUpdate(
+  { db, kinds }: Pick<MissedRunsDeps, 'db' | 'kinds'>,
   now: Date,
 ): Promise<void> {
   for (const kind of kinds.values()) {
@@ -77,7 +77,7 @@ export async function orderEverySchedule(
  * Requests an update of schedules that are missing on the server, older than their profile, or no longer needed.
  * @remarks Idempotent: where only visibility was behind, nothing changes.
  */
-export async function compareSchedules({ db, client, kinds }: MissedDatesDeps, now: Date): Promise<void> {
+export async function compareSchedules({ db, client, kinds }: MissedRunsDeps, now: Date): Promise<void> {
   const wanted = new Map<string, string>();
   for (const kind of kinds.values()) for (const [id, note] of await kind.expectedSchedules(now)) wanted.set(id, note);
   const wrong = new Set(wanted.keys());

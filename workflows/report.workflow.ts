@@ -13,11 +13,11 @@ import { activities } from './support/named-activities.ts';
 // A report takes minutes, so it ends on the build that started it. Servers reject this for unversioned workers.
 setWorkflowOptions(
   () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
-  reportActivity,
+  runReport,
 );
 
 /** Creates one report and closes with the status of its activity. @see docs/architecture.md#retries */
-export async function reportActivity({ id }: ReportInput): Promise<void> {
+export async function runReport({ id }: ReportInput): Promise<void> {
   const cancellation = watchCancellation();
   const status = await activities.writeReport({ activity: id }).catch((error: unknown) =>
     activities.closeReport({

@@ -4,7 +4,7 @@ import { WakeUpPlanner } from '../../../workers/dispatcher/wake-up-planner.ts';
 
 const SETTINGS = { wakeUpMinMs: 500, wakeUpMaxMs: 5000 };
 const events = (overrides: Partial<BatchEvents> = {}): BatchEvents => ({
-  lane: 1,
+  id: 1,
   account: 7,
   workflowId: 'activity/1',
   fingerprint: '1',
@@ -15,11 +15,11 @@ const events = (overrides: Partial<BatchEvents> = {}): BatchEvents => ({
   ageMs: 0,
   ...overrides,
 });
-const picks = (planner: WakeUpPlanner, at: number, ...lanes: BatchEvents[]) =>
-  planner.pick(lanes, at).map(({ lane }) => lane);
+const picks = (planner: WakeUpPlanner, at: number, ...batches: BatchEvents[]) =>
+  planner.pick(batches, at).map(({ id }) => id);
 
 describe('NudgePlanner', () => {
-  it('nudges a lane with news at once, and not again while nothing new comes', () => {
+  it('nudges a batch with news at once, and not again while nothing new comes', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     expect(picks(planner, 0, events())).toEqual([1]);
     expect(picks(planner, 100, events())).toEqual([]);
@@ -44,14 +44,14 @@ describe('NudgePlanner', () => {
     expect(picks(planner, later + 5000, events({ fingerprint: '2', size: 1 }))).toEqual([1]);
   });
 
-  it('coalesces nudges of a large lane to one per interval', () => {
+  it('coalesces nudges of a large batch to one per interval', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     expect(picks(planner, 400, events({ fingerprint: '2' }))).toEqual([]);
     expect(picks(planner, 500, events({ fingerprint: '3' }))).toEqual([1]);
   });
 
-  it('lets the interval grow with the age of the lane, up to its limit', () => {
+  it('lets the interval grow with the age of the batch, up to its limit', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events({ ageMs: 40_000 }));
     expect(picks(planner, 1900, events({ fingerprint: '2', ageMs: 41_900 }))).toEqual([]);
@@ -60,41 +60,41 @@ describe('NudgePlanner', () => {
     expect(picks(planner, 7200, events({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([1]);
   });
 
-  it('lets many large lanes of an account share their nudges, and not those of another account', () => {
+  it('lets many large batches of an account share their nudges, and not those of another account', () => {
     const planner = new WakeUpPlanner(SETTINGS);
-    const lanes = (fingerprint: string) => [
-      ...Array.from({ length: 6 }, (_, i) => events({ lane: i + 1, fingerprint })),
-      events({ lane: 7, account: 8, fingerprint }),
-      events({ lane: 8, size: 1, fingerprint }),
+    const batches = (fingerprint: string) => [
+      ...Array.from({ length: 6 }, (_, i) => events({ id: i + 1, fingerprint })),
+      events({ id: 7, account: 8, fingerprint }),
+      events({ id: 8, size: 1, fingerprint }),
     ];
-    expect(picks(planner, 0, ...lanes('1'))).toHaveLength(8);
-    expect(picks(planner, 500, ...lanes('2'))).toEqual([7, 8]);
-    expect(picks(planner, 1499, ...lanes('2'))).toEqual([]);
-    expect(picks(planner, 1500, ...lanes('2'))).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(picks(planner, 0, ...batches('1'))).toHaveLength(8);
+    expect(picks(planner, 500, ...batches('2'))).toEqual([7, 8]);
+    expect(picks(planner, 1499, ...batches('2'))).toEqual([]);
+    expect(picks(planner, 1500, ...batches('2'))).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('lets no number of lanes wait longer than the longest interval', () => {
+  it('lets no number of batches wait longer than the longest interval', () => {
     const planner = new WakeUpPlanner(SETTINGS);
-    const lanes = (fingerprint: string) => Array.from({ length: 100 }, (_, i) => events({ lane: i + 1, fingerprint }));
-    picks(planner, 0, ...lanes('1'));
-    expect(picks(planner, 4999, ...lanes('2'))).toEqual([]);
-    expect(picks(planner, 5000, ...lanes('2'))).toHaveLength(100);
+    const batches = (fingerprint: string) => Array.from({ length: 100 }, (_, i) => events({ id: i + 1, fingerprint }));
+    picks(planner, 0, ...batches('1'));
+    expect(picks(planner, 4999, ...batches('2'))).toEqual([]);
+    expect(picks(planner, 5000, ...batches('2'))).toHaveLength(100);
   });
 
-  it('remembers a large lane between its bursts of news', () => {
+  it('remembers a large batch between its bursts of news', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     expect(picks(planner, 100)).toEqual([]);
     expect(picks(planner, 200, events({ fingerprint: '2' }))).toEqual([]);
   });
 
-  it('never lets a small lane, a cancel or the last results wait', () => {
+  it('never lets a small batch, a cancel or the last results wait', () => {
     const planner = new WakeUpPlanner(SETTINGS);
-    picks(planner, 0, events({ lane: 1, size: 10 }), events({ lane: 2 }), events({ lane: 3 }));
+    picks(planner, 0, events({ id: 1, size: 10 }), events({ id: 2 }), events({ id: 3 }));
     const later = [
-      events({ lane: 1, size: 10, fingerprint: '2' }),
-      events({ lane: 2, fingerprint: '2', hasCancel: true }),
-      events({ lane: 3, fingerprint: '2', open: 3, results: 3 }),
+      events({ id: 1, size: 10, fingerprint: '2' }),
+      events({ id: 2, fingerprint: '2', hasCancel: true }),
+      events({ id: 3, fingerprint: '2', open: 3, results: 3 }),
     ];
     expect(picks(planner, 100, ...later)).toEqual([1, 2, 3]);
   });

@@ -23,7 +23,7 @@ async function group(id: number): Promise<{ status: string; succeeded: number }>
 }
 
 describe('a relay', () => {
-  it('tells all other lanes of their news while the server refuses one, and that one later', async () => {
+  it('tells all other batches of their news while the server refuses one, and that one later', async () => {
     let refused = '';
     const client = runtime.clientWith({
       async signal(input, next) {
@@ -34,8 +34,8 @@ describe('a relay', () => {
     runtime.startRelay(client);
     const fleet = await createSqlFleet(runtime.db, 3);
     const id = await fleet.act();
-    const lanes = 'select wf_id from lane where parent_id = $1 order by ordinal';
-    refused = (await runtime.db.query<{ wf_id: string }>(lanes, [id]))[0]!.wf_id;
+    const batches = 'select wf_id from lane where parent_id = $1 order by ordinal';
+    refused = (await runtime.db.query<{ wf_id: string }>(batches, [id]))[0]!.wf_id;
     let delivered = 0;
     await until(async () => {
       delivered += await fleet.deliver();

@@ -21,14 +21,14 @@ function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLead
   const kind: ProfileKind = {
     name: 'usg',
     desiredSchedule: async () => null,
-    async startDueRun(profileId, scheduledTime) {
+    async startRun(profileId, scheduledTime) {
       expect(scheduledTime).toEqual(DUE);
       if (failing.includes(profileId)) throw new Error('deadlock detected');
       if (tooSoon.includes(profileId)) return 'too-soon';
       started.push(profileId);
       return 'started';
     },
-    refill: async () => undefined,
+    extendSchedule: async () => undefined,
     skipRun: async () => {
       throw new Error('not asked for');
     },

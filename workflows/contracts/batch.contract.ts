@@ -1,12 +1,16 @@
-export interface LaneInput {
+export interface BatchInput {
   /** Id of the batch row. */
-  lane: number;
+  batch: number;
   /** True when the batch holds one computer's operations: it then fails and cancels as its row does. */
   single: boolean;
-  /** Continue as new after this many history events; when absent, whenever the server suggests it. */
-  continueAfterEvents?: number;
   /** State of an overdue moment that the previous run could not process. */
   overdue?: Overdue;
+}
+
+/** Input of older histories, which tests made shorter by `continueAfterEvents`. */
+export interface ReleasedBatchInput extends Omit<BatchInput, 'batch'> {
+  lane: number;
+  continueAfterEvents?: number;
 }
 
 /** A moment that has passed by the workflow's clock but not by the database's. */
@@ -18,11 +22,11 @@ export interface Overdue {
 }
 
 /** How the operations of a closed batch ended. */
-export interface LaneResult {
+export interface BatchResult {
   succeeded: number;
   failed: number;
   canceled: number;
 }
 
-/** Signal without payload: the inbox has events for this batch. May be lost, repeated or late without harm. */
-export const NUDGE_SIGNAL = 'nudge';
+/** Signal without payload: a batch has pending events. May be lost, repeated or late without harm. */
+export const WAKE_UP_SIGNAL = 'nudge';

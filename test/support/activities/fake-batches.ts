@@ -10,7 +10,7 @@ import type {
 
 type Outcome = 'succeeded' | 'failed' | 'canceled';
 
-interface FakeLane extends BatchPlan {
+interface FakeBatch extends BatchPlan {
   outcomes: Map<number, Outcome | null>;
   news: Array<{ row: number; outcome: Outcome }>;
   opened: boolean;
@@ -20,10 +20,10 @@ interface FakeLane extends BatchPlan {
 }
 
 /**
- * The lane store in memory: the same promises as the real one (answers from its rows, first result wins, a result
+ * The batch store in memory: the same promises as the real one (answers from its rows, first result wins, a result
  * replaces `canceled`), with the database taken away on demand.
  */
-export class FakeLanes {
+export class FakeBatches {
   readonly calls: string[] = [];
   /** So many calls fail from now on. */
   failures = 0;
@@ -32,17 +32,17 @@ export class FakeLanes {
   failure: Error | null = null;
   /** Time of the environment; never the wall clock, which time skipping leaves behind. */
   now: () => Promise<number> = async () => Date.now();
-  readonly #lanes = new Map<number, FakeLane>();
+  readonly #batches = new Map<number, FakeBatch>();
 
-  /** Adds a lane of `size` rows. */
-  add(lane: number, size: number, plan: Partial<BatchPlan> = {}): void {
-    this.#lanes.set(lane, {
-      lane,
-      workflowId: `activity/${lane}`,
+  /** Adds a batch of `size` rows. */
+  add(batch: number, size: number, plan: Partial<BatchPlan> = {}): void {
+    this.#batches.set(batch, {
+      batch,
+      workflowId: `activity/${batch}`,
       single: size === 1,
       summary: `computers 1-${size} of ${size}`,
       size,
-      computer: size === 1 ? { id: lane, title: `web-${lane}` } : null,
+      computer: size === 1 ? { id: batch, title: `web-${batch}` } : null,
       ...plan,
       outcomes: new Map(Array.from({ length: size }, (_, row) => [row, null])),
       news: [],
@@ -53,18 +53,18 @@ export class FakeLanes {
   }
 
   /** Puts news into the inbox; the caller nudges, or not. */
-  tell(lane: number, row: number, outcome: Outcome): void {
-    this.#lane(lane).news.push({ row, outcome });
+  tell(batch: number, row: number, outcome: Outcome): void {
+    this.#batch(batch).news.push({ row, outcome });
   }
 
-  /** Ends every open row of the lane with `outcome` at `at`; with null the lane only looks then. */
-  due(lane: number, at: number, outcome: Outcome | null): void {
-    Object.assign(this.#lane(lane), { dueAt: at, dueOutcome: outcome });
+  /** Ends every open row of the batch with `outcome` at `at`; with null the batch only looks then. */
+  due(batch: number, at: number, outcome: Outcome | null): void {
+    Object.assign(this.#batch(batch), { dueAt: at, dueOutcome: outcome });
   }
 
   /** What is in the rows, beside any workflow. */
-  progress(lane: number): BatchProgress {
-    const { outcomes, dueAt } = this.#lane(lane);
+  progress(batch: number): BatchProgress {
+    const { outcomes, dueAt } = this.#batch(batch);
     const count = (outcome: Outcome | null) => [...outcomes.values()].filter((value) => value === outcome).length;
     const open = count(null);
     const rows = [...outcomes].filter(([, outcome]) => outcome === null);
@@ -79,7 +79,7 @@ export class FakeLanes {
     };
   }
 
-  /** As a worker registers them. `group` maps an activity to its lanes. */
+  /** As a worker registers them. `group` maps an activity to its batches. */
   activities(client: Client, group: readonly number[] = []): EngineActivities & CancelActivities {
     const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
       this.calls.push(name);
@@ -100,24 +100,24 @@ export class FakeLanes {
   }
 
   async #advance(id: number, cancelAll: boolean): Promise<BatchProgress> {
-    const lane = this.#lane(id);
-    lane.opened = true;
-    for (const { row, outcome } of lane.news.splice(0)) {
-      const current = lane.outcomes.get(row);
-      if (current === null || (current === 'canceled' && outcome !== 'canceled')) lane.outcomes.set(row, outcome);
+    const batch = this.#batch(id);
+    batch.opened = true;
+    for (const { row, outcome } of batch.news.splice(0)) {
+      const current = batch.outcomes.get(row);
+      if (current === null || (current === 'canceled' && outcome !== 'canceled')) batch.outcomes.set(row, outcome);
     }
-    const overdue = lane.dueAt !== null && lane.dueAt <= (await this.now());
-    if (overdue) lane.dueAt = null;
-    const end = overdue ? lane.dueOutcome : cancelAll ? 'canceled' : null;
-    if (end) for (const [row, outcome] of lane.outcomes) if (outcome === null) lane.outcomes.set(row, end);
+    const overdue = batch.dueAt !== null && batch.dueAt <= (await this.now());
+    if (overdue) batch.dueAt = null;
+    const end = overdue ? batch.dueOutcome : cancelAll ? 'canceled' : null;
+    if (end) for (const [row, outcome] of batch.outcomes) if (outcome === null) batch.outcomes.set(row, end);
     return this.progress(id);
   }
 
   async #settle(client: Client, group: readonly number[], cancelAll: boolean): Promise<GroupProgress> {
-    if (cancelAll) for (const lane of this.#open(group)) await this.#cancel(client, lane);
+    if (cancelAll) for (const batch of this.#open(group)) await this.#cancel(client, batch);
     const sum = { open: 0, succeeded: 0, failed: 0, canceled: 0 };
-    for (const lane of group) {
-      const progress = this.progress(lane);
+    for (const batch of group) {
+      const progress = this.progress(batch);
       for (const key of ['open', 'succeeded', 'failed', 'canceled'] as const) sum[key] += progress[key];
     }
     return {
@@ -126,10 +126,10 @@ export class FakeLanes {
     };
   }
 
-  /** With the relay's part: a lane that was opened hears of it whichever run drives it. */
-  async #cancel(client: Client, { lane, workflowId }: BatchPlan): Promise<void> {
-    if (!this.#lane(lane).opened) {
-      await this.#advance(lane, true);
+  /** With the relay's part: a batch that was opened hears of it whichever run drives it. */
+  async #cancel(client: Client, { batch, workflowId }: BatchPlan): Promise<void> {
+    if (!this.#batch(batch).opened) {
+      await this.#advance(batch, true);
       return;
     }
     try {
@@ -141,16 +141,16 @@ export class FakeLanes {
 
   #open(group: readonly number[]): BatchPlan[] {
     return group
-      .filter((lane) => this.progress(lane).open > 0)
+      .filter((batch) => this.progress(batch).open > 0)
       .map((id) => {
-        const { lane, workflowId, single, summary, size = 1, computers = size, computer = null } = this.#lane(id);
-        return { lane, workflowId, single, summary, size, computers, computer };
+        const { batch, workflowId, single, summary, size = 1, computers = size, computer = null } = this.#batch(id);
+        return { batch, workflowId, single, summary, size, computers, computer };
       });
   }
 
-  #lane(id: number): FakeLane {
-    const lane = this.#lanes.get(id);
-    if (!lane) throw new Error(`no lane ${id}`);
-    return lane;
+  #batch(id: number): FakeBatch {
+    const batch = this.#batches.get(id);
+    if (!batch) throw new Error(`no batch ${id}`);
+    return batch;
   }
 }

@@ -86,7 +86,7 @@ describe('relay', () => {
     expect(await emptyQueues()).toBe(true);
   });
 
-  it('carries a group through one child workflow per computer, and a large one through a lane', async () => {
+  it('carries a group through one child workflow per computer, and a large one through a batch', async () => {
     const small = await fleet.act(fleet.computers.slice(0, 5));
     const large = await fleet.act(fleet.computers);
     expect((await lanesOf(small)).length).toBe(5);
@@ -117,9 +117,9 @@ describe('relay', () => {
       { profileId: `usg/${usg}`, type: USG_ACTIVITY, group: 'UsgRun', run: (await usgs.runs(usg))[0]!.activity_id! },
     ];
     for (const { profileId, type, group, run } of runs) {
-      const lanes = await lanesOf(run);
-      expect(lanes).toHaveLength(2);
-      for (const workflowId of [`activity/${run}`, ...lanes.map(({ wf_id }) => wf_id)]) {
+      const batches = await lanesOf(run);
+      expect(batches).toHaveLength(2);
+      for (const workflowId of [`activity/${run}`, ...batches.map(({ wf_id }) => wf_id)]) {
         await until(() => runtime.status(workflowId).then(Boolean, () => false));
         const { typedSearchAttributes, raw } = await runtime.client.workflow.getHandle(workflowId).describe();
         expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.profileId)).toBe(profileId);
@@ -131,9 +131,9 @@ describe('relay', () => {
       }
       const started = await readStartableBatches(
         runtime.db,
-        lanes.map(({ id }) => id),
+        batches.map(({ id }) => id),
       );
-      expect(started.map((lane) => lane.profileId)).toEqual([profileId, profileId]);
+      expect(started.map((batch) => batch.profileId)).toEqual([profileId, profileId]);
     }
   });
 
@@ -172,15 +172,15 @@ describe('relay', () => {
     await Promise.all(others.map((relay) => relay.stop()));
   });
 
-  it('cancels a whole group before delivery, lanes and workflows included', async () => {
+  it('cancels a whole group before delivery, batches and workflows included', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 3));
-    const lanes = await lanesOf(id);
+    const batches = await lanesOf(id);
     const isRunning = async (wf: string) => (await runtime.status(wf).catch(() => '')) === 'RUNNING';
-    await until(async () => (await Promise.all(lanes.map(({ wf_id }) => isRunning(wf_id)))).every(Boolean));
+    await until(async () => (await Promise.all(batches.map(({ wf_id }) => isRunning(wf_id)))).every(Boolean));
     await fleet.cancelGroup(id);
     await until(async () => (await activity(id)).status === 'canceled');
     await until(async () => (await workflowStatus(id)) === 'CANCELLED');
-    for (const { wf_id } of lanes) expect(await runtime.status(wf_id)).toBe('CANCELLED');
+    for (const { wf_id } of batches) expect(await runtime.status(wf_id)).toBe('CANCELLED');
     expect(await fleet.deliver()).toBe(0);
   });
 
@@ -230,14 +230,14 @@ describe('relay', () => {
   it('starts a workflow again that was lost with its rows open', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 1));
     await deliverAll(1);
-    const [lane] = await lanesOf(id);
+    const [batch] = await lanesOf(id);
     await until(async () => (await activity((await childrenOf(id))[0]!)).status === 'delivered');
     await runtime.client.workflowService.deleteWorkflowExecution({
       namespace: runtime.namespace,
-      workflowExecution: { workflowId: lane!.wf_id },
+      workflowExecution: { workflowId: batch!.wf_id },
     });
     await until(() =>
-      runtime.status(lane!.wf_id).then(
+      runtime.status(batch!.wf_id).then(
         () => false,
         () => true,
       ),
@@ -252,11 +252,11 @@ describe('relay', () => {
     await deliverAll(1);
     await until(async () => (await activity(id)).status === 'delivered');
     await runtime.client.workflow.getHandle(`activity/${id}`).terminate('by test');
-    const [{ lane_id: lane }] = (await runtime.db.query('select lane_id from activity where id = $1', [id])) as [
+    const [{ lane_id: batch }] = (await runtime.db.query('select lane_id from activity where id = $1', [id])) as [
       { lane_id: number },
     ];
     await runtime.db.query(`insert into agent_inbox (lane_id, activity_id, kind) values ($1, $2, 'delivered')`, [
-      lane,
+      batch,
       id,
     ]);
     await until(async () => (await activity(id)).status === 'canceled');
