@@ -36,8 +36,8 @@ async function send(bytes: string): Promise<string> {
   return readAll(socket);
 }
 
-const statusesOf = (answer: string) =>
-  [...answer.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
+const statusesOf = (response: string) =>
+  [...response.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
 const POST = 'POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 const SECOND = 'GET /api/v2/person HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -62,11 +62,11 @@ describe('HTTP-smuggle', () => {
     ['a chunk size beyond all bounds', `${POST}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n${SECOND}`],
     ['a version nobody knows', `GET /api/v2/person HTTP/3.7\r\nHost: x\r\n\r\n${SECOND}`],
     ['no host', `GET /api/v2/person HTTP/1.1\r\n\r\n${SECOND}`],
-  ])('%s: is refused, and what follows is not taken for a request', async (_, bytes) => {
+  ])('%s: is rejected, and what follows is not taken for a request', async (_, bytes) => {
     expect(statusesOf(await send(bytes))).toEqual([400]);
   });
 
-  it('headers of 40 kB: are refused, and a token of that size as a token', async () => {
+  it('headers of 40 kB: are rejected, and a token of that size as a token', async () => {
     expect(
       statusesOf(await send(`GET /api/v2/person HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`)),
     ).toEqual([431]);
@@ -75,10 +75,10 @@ describe('HTTP-smuggle', () => {
   });
 
   it('an honest request right after: is served', async () => {
-    const answer = await send(
+    const response = await send(
       `GET /api/v2/person HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
     );
-    expect(statusesOf(answer)).toEqual([200]);
+    expect(statusesOf(response)).toEqual([200]);
   });
 });
 
@@ -88,16 +88,16 @@ describe('SSRF', () => {
     'Host: evil.example\r\nX-Forwarded-Host: evil.example\r\nForwarded: host=evil.example',
   ])('%s: links lead to the configured address all the same', async (headers) => {
     const rest = `${headers}\r\nX-Forwarded-Proto: gopher\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
-    const answer = await send(`GET /api/v2/computers?limit=1&offset=1 HTTP/1.1\r\n${rest}`);
-    const body = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
+    const response = await send(`GET /api/v2/computers?limit=1&offset=1 HTTP/1.1\r\n${rest}`);
+    const body = JSON.parse(response.slice(response.indexOf('{'), response.lastIndexOf('}') + 1));
     for (const link of [body.next, body.previous]) expect(link).toMatch(new RegExp(`^${PUBLIC_URL}/`));
-    expect(answer).not.toContain('evil.example');
+    expect(response).not.toContain('evil.example');
   });
 
   it('a whole address as path: is no path of this server', async () => {
-    let asked = 0;
+    let requested = 0;
     const other = createServer((_, res) => {
-      asked++;
+      requested++;
       res.end();
     });
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -114,9 +114,9 @@ describe('SSRF', () => {
       'foo://xn--a/',
       `http://${'a'.repeat(300)}?x`,
     ]) {
-      const answer = await send(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-      expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
-      expect(answer).toMatch(/content-type: application\/json/i);
+      const response = await send(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect(response).toMatch(/^HTTP\/1.1 4\d\d /);
+      expect(response).toMatch(/content-type: application\/json/i);
     }
     const texts = [url, `${url}/x.xml`, `file:///etc/passwd`];
     for (const text of texts) {
@@ -125,7 +125,7 @@ describe('SSRF', () => {
       await app.call('PATCH', '/person', { token, body: { name: text } });
     }
     other.close();
-    expect(asked).toBe(0);
+    expect(requested).toBe(0);
   });
 });
 
@@ -145,9 +145,9 @@ describe('DEBUG', () => {
     '/server-status',
     '/heapdump',
   ])('%s is not served', async (path) => {
-    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`);
-    expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ error: 'NotFound', code: 404 });
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: 'NotFound', code: 404 });
   });
 
   it('errors show neither stacks nor paths nor statements', async () => {
@@ -157,10 +157,10 @@ describe('DEBUG', () => {
       '/api/v2/nowhere',
       '/docs/../package.json',
     ]) {
-      const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
         headers: { authorization: `Bearer ${token}` },
       });
-      expect(await answer.text()).not.toMatch(/ {2,}at |node_modules|\/src\/|select |\.ts:/i);
+      expect(await response.text()).not.toMatch(/ {2,}at |node_modules|\/src\/|select |\.ts:/i);
     }
   });
 });

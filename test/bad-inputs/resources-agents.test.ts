@@ -68,14 +68,14 @@ describe('agents', () => {
     const { hostname, port } = new URL(world.server.url);
     const attack = async () => {
       const sockets = Array.from({ length: 60 }, () => connect(Number(port), hostname));
-      const answers = sockets.map((socket) => {
+      const responses = sockets.map((socket) => {
         socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`);
         socket.write(body.subarray(0, -1));
         return readAll(socket);
       });
       await setTimeout(1000);
       for (const socket of sockets) socket.write(body.subarray(-1));
-      const statuses = (await Promise.all(answers)).map((answer) => Number(answer.slice(9, 12)));
+      const statuses = (await Promise.all(responses)).map((response) => Number(response.slice(9, 12)));
       expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     };
     // They are read by turns: what is unpacked at once is a few of them. Together they take a gigabyte and more.
@@ -101,7 +101,7 @@ describe('agents', () => {
     await world.server.expectHarmless(attack, { blockedMs: 160, rssMb: 150 });
   });
 
-  it('AGENT-flood: one agent without end is refused, and nobody else', async () => {
+  it('AGENT-flood: one agent without end is rejected, and nobody else', async () => {
     const flooding = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
     const other = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
     const body = encode(flooding.payload(Array.from({ length: 400 }, () => ({ type: 'computer-tags', tags: 'x' }))));
@@ -109,10 +109,10 @@ describe('agents', () => {
     const statuses = new Map<number, number>();
     const attack = async () => {
       for (let i = 0; i < 10; i++) {
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: 25 }, () => call('POST', '/message-system', body, headers)),
         );
-        for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        for (const { status } of responses) statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
       expect((await other.exchange()).status).toBe(200);
     };

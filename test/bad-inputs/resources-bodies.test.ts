@@ -46,7 +46,7 @@ describe('bodies', () => {
     await world.server.expectHarmless(attack, { rssMb: 20 });
   });
 
-  it('BODY-deep: 100,000 levels are refused by their depth', async () => {
+  it('BODY-deep: 100,000 levels are rejected by their depth', async () => {
     const body = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     await world.server.expectHarmless(() => times(20, [400], () => call('POST', '/login', body)));
   });
@@ -122,10 +122,10 @@ describe('bodies', () => {
   });
 });
 
-/** Begins a login whose body does not come to its end, and tells the status of what is answered all the same. */
-function hold(length: string, sent: Buffer, told: (status: string) => void): Socket {
+/** Begins a login whose body does not come to its end, and reports the status of what is answered all the same. */
+function hold(length: string, sent: Buffer, reported: (status: string) => void): Socket {
   const socket = connect(Number(new URL(world.server.url).port), '127.0.0.1');
-  socket.on('error', () => undefined).once('data', (answer) => told(answer.toString('latin1', 9, 12)));
+  socket.on('error', () => undefined).once('data', (answer) => reported(answer.toString('latin1', 9, 12)));
   socket.write(`POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n`);
   socket.write(sent);
   return socket;

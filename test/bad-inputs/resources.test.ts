@@ -39,7 +39,7 @@ describe('tokens and logins', () => {
     await world.server.expectHarmless(attack, { cpuMs: 500 });
   });
 
-  it('LOGIN-long: 20 passwords of 1 MB are refused without any work on them', async () => {
+  it('LOGIN-long: 20 passwords of 1 MB are rejected without any work on them', async () => {
     const body = JSON.stringify({ email: 'admin@fleet.example', password: 'x'.repeat(MIB) });
     await world.server.expectHarmless(() => times(20, [400], () => call('POST', '/login', body)));
   });
@@ -47,9 +47,9 @@ describe('tokens and logins', () => {
   it('LOGIN-storm: 500 at once take the memory of a few hashes, and the processor time of those that wait', async () => {
     const login = (n: number) => call('POST', '/login', { email: `storm${n}@fleet.example`, password: 'wrong' });
     const attack = async () => {
-      const answers = await Promise.all(Array.from({ length: 500 }, (_, n) => login(n)));
+      const responses = await Promise.all(Array.from({ length: 500 }, (_, n) => login(n)));
       // 429 once the address has spent its budget.
-      for (const { status } of answers) expect([401, 429, 503]).toContain(status);
+      for (const { status } of responses) expect([401, 429, 503]).toContain(status);
     };
     // Hashes are worked off in threads of their own, 15 to 30 ms each; what is bounded is how many of them there are.
     await world.server.expectHarmless(attack, { cpuMs: 10_000, rssMb: 150 });
@@ -57,7 +57,7 @@ describe('tokens and logins', () => {
 });
 
 describe('queries and pages', () => {
-  it('QUERY-deep: long queries are refused at once', async () => {
+  it('QUERY-deep: long queries are rejected at once', async () => {
     const texts = ['NOT '.repeat(100_000), 'a OR '.repeat(200_000), '('.repeat(500_000), 'x'.repeat(MIB)];
     const attack = async () => {
       for (const search of texts) {

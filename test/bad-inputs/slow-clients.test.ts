@@ -28,36 +28,36 @@ describe.skipIf(!hasRoom)(hasRoom ? title : `${title} (skipped: no ${SOCKETS + O
       'POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{',
     ],
   ])('in their %s are closed at the limits, and the honest are served', async (_, begin) => {
-    const answers: string[] = [];
+    const responses: string[] = [];
     const attack = async () => {
-      const sockets = await openAll(begin, (answer) => answers.push(answer));
+      const sockets = await openAll(begin, (response) => responses.push(response));
       await Promise.all(sockets.map((socket) => (socket.closed ? null : once(socket, 'close'))));
     };
     // Thousands of connections are opened, answered and closed meanwhile.
     const { honest } = await world.server.expectHarmless(attack, { cpuMs: 3000, rssMb: 120, honestMs: 1000 });
     expect(honest).toBeGreaterThan(10);
-    expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 408']));
-    expect(answers.length).toBeGreaterThan(SOCKETS / 2);
+    expect(new Set(responses)).toEqual(new Set(['HTTP/1.1 408']));
+    expect(responses.length).toBeGreaterThan(SOCKETS / 2);
   });
 });
 
 /** Opens the sockets, some at a time; each begins a request and goes on with a byte now and then. */
-async function openAll(begin: string, told: (answer: string) => void): Promise<Socket[]> {
+async function openAll(begin: string, reported: (response: string) => void): Promise<Socket[]> {
   const { port } = new URL(world.server.url);
   const sockets: Socket[] = [];
   while (sockets.length < SOCKETS) {
     const some = Array.from({ length: AT_ONCE }, () => connect(Number(port), '127.0.0.1'));
     await Promise.all(some.map((socket) => once(socket, 'connect')));
-    for (const socket of some) trickle(socket, begin, told);
+    for (const socket of some) trickle(socket, begin, reported);
     sockets.push(...some);
   }
   return sockets;
 }
 
-function trickle(socket: Socket, begin: string, told: (answer: string) => void): void {
+function trickle(socket: Socket, begin: string, reported: (response: string) => void): void {
   socket.write(begin);
   const timer = setInterval(() => socket.write('a'), BYTE_MS);
-  socket.once('data', (answer) => told(answer.toString('latin1', 0, 12)));
+  socket.once('data', (response) => reported(response.toString('latin1', 0, 12)));
   // A byte that comes when the server has closed is answered by a reset.
   socket.on('error', () => undefined);
   socket.once('close', () => clearInterval(timer));

@@ -12,7 +12,7 @@ const REQUESTS = 3000;
 const AT_ONCE = 10;
 const LIMIT_MS = 60_000;
 
-/** An API without servers behind it: it answers 503 and logs every request. */
+/** An API without servers behind it: it returns 503 and logs every request. */
 describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
   let api: ChildProcess | null = null;
 
@@ -49,13 +49,13 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
   async function askOften(url: string): Promise<void> {
     const statuses = new Set<number>();
     for (let done = 0; done < REQUESTS; done += AT_ONCE) {
-      const asked = Array.from({ length: AT_ONCE }, () => untilAnswered(`${url}/api/v2/standalone-account`));
-      for (const status of await Promise.all(asked)) statuses.add(status);
+      const requested = Array.from({ length: AT_ONCE }, () => untilResponded(`${url}/api/v2/standalone-account`));
+      for (const status of await Promise.all(requested)) statuses.add(status);
     }
     expect([...statuses]).toEqual([503]);
   }
 
-  async function untilAnswered(url: string): Promise<number> {
+  async function untilResponded(url: string): Promise<number> {
     const end = performance.now() + LIMIT_MS;
     for (;;) {
       const { status } = await get(url);

@@ -18,7 +18,7 @@ describe('options of npm run faults', () => {
     ['--seed', 'x'],
     ['--only', '31'],
     ['--what', '1'],
-  ])('refuse %s %s', (...args) => {
+  ])('reject %s %s', (...args) => {
     expect(() => parseOptions(args)).toThrow(TypeError);
   });
 });

@@ -22,7 +22,7 @@ const TRIGGER: Rules = {
 const SCHEDULE: Rules = { ...TIMEZONE, 'body.schedule': 'a recurrence rule that has a date' };
 
 /**
- * Schemathesis makes data from the schemas alone. Where one of these fields is refused as InvalidParameter the document
+ * Schemathesis makes data from the schemas alone. Where one of these fields is rejected as InvalidParameter the document
  * is not wrong; everything else that the schemas allow has to be taken. By `operationId`.
  */
 export const FIELD_RULES: Readonly<Record<string, Rules>> = {

@@ -22,7 +22,7 @@ export interface Page<T> {
   previous: string | null;
 }
 
-export interface Answer<T> {
+export interface ApiResponse<T> {
   status: number;
   body: T;
   text: string;
@@ -71,7 +71,7 @@ export class ApiClient {
   }
 
   /** Sends one request and returns any response. @throws when the connection breaks, or without a response for 20 s */
-  async request<T = unknown>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
+  async request<T = unknown>(method: string, path: string, body?: unknown): Promise<ApiResponse<T>> {
     const response = await fetch(`${this.#base}${path}`, {
       method,
       headers: {

@@ -106,7 +106,7 @@ function createContext(settings: FleetSettings): RunningContext {
   const registry = new PackageIdRegistry();
   registry.restore(state.fleet.packageIds);
   const violations = new Map<string, number>();
-  const refusals = new Set<string>();
+  const rejections = new Set<string>();
   return {
     settings,
     epoch: state.fleet.epoch,
@@ -120,8 +120,9 @@ function createContext(settings: FleetSettings): RunningContext {
     isClosed: false,
     violations,
     registrationRefused(reason) {
-      if (!refusals.has(reason)) logger.warn({ reason, account: settings.account }, 'registration refused, will retry');
-      refusals.add(reason);
+      if (!rejections.has(reason))
+        logger.warn({ reason, account: settings.account }, 'registration refused, will retry');
+      rejections.add(reason);
     },
     violation(text) {
       const count = (violations.get(text) ?? 0) + 1;

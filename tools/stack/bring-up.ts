@@ -106,12 +106,14 @@ async function waitUntilReady({ context, group }: BringUp): Promise<void> {
   let reportedAt = performance.now();
   for (;;) {
     group.signal.throwIfAborted();
-    const answer = await fetch(url, { signal: AbortSignal.timeout(3000) }).catch(() => null);
-    const text = (await answer?.text().catch(() => '')) ?? '';
-    if (answer?.ok) return;
+    const response = await fetch(url, { signal: AbortSignal.timeout(3000) }).catch(() => null);
+    const text = (await response?.text().catch(() => '')) ?? '';
+    if (response?.ok) return;
     if (performance.now() - reportedAt > READY_REPORT_MS) {
       reportedAt = performance.now();
-      context.report(`not ready yet: ${answer ? `${answer.status} ${text.slice(0, 300)}` : 'the API does not answer'}`);
+      context.report(
+        `not ready yet: ${response ? `${response.status} ${text.slice(0, 300)}` : 'the API does not answer'}`,
+      );
     }
     await sleep(50);
   }

@@ -33,12 +33,12 @@ export async function downloadOfficial(
   const late = setTimeout(() => limit.abort(new Error('no answer')), ANSWER_LIMIT_MS);
   const ended = AbortSignal.any([limit.signal, AbortSignal.timeout(LIMIT_MS), ...(signal ? [signal] : [])]);
   try {
-    const answer = await fetch(url, { signal: ended }).catch((error: Error) => {
+    const response = await fetch(url, { signal: ended }).catch((error: Error) => {
       throw new Error(`${url}: ${error.cause instanceof Error ? error.cause.message : error.message}`);
     });
     clearTimeout(late);
-    if (!answer.ok || !answer.body) throw new Error(`${url}: status ${answer.status}`);
-    await pipeline(Readable.fromWeb(answer.body as ReadableStream), createWriteStream(archive), { signal: ended });
+    if (!response.ok || !response.body) throw new Error(`${url}: status ${response.status}`);
+    await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(archive), { signal: ended });
     await runTool('tar', ['-xzf', archive, '-C', directory, ...FILES], { limitMs: UNPACK_LIMIT_MS, signal });
   } finally {
     clearTimeout(late);

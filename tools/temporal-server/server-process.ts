@@ -85,9 +85,9 @@ function answersOk({ url, certificates }: ServerOptions['serves']): Promise<bool
       key: readFileSync(certificates.client.key),
     };
     const { get } = secured ? https : http;
-    const request = get(url, { ...secured, timeout: 2000, agent: false }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode === 200);
+    const request = get(url, { ...secured, timeout: 2000, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
     });
     request.once('timeout', () => request.destroy()).once('error', () => resolve(false));
   });

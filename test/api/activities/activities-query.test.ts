@@ -26,9 +26,9 @@ afterAll(() => world?.close());
 
 async function snaps(computers: string[], over: object = {}): Promise<number> {
   const body = { action: 'install', computer_ids: computers.map((title) => world.ids[title]), snaps: [{ name: 'a' }] };
-  const answer = await world.app.call('POST', '/snaps', { token: world.tokens.admin, body: { ...body, ...over } });
-  expect(answer.status).toBe(200);
-  return answer.body.id;
+  const response = await world.app.call('POST', '/snaps', { token: world.tokens.admin, body: { ...body, ...over } });
+  expect(response.status).toBe(200);
+  return response.body.id;
 }
 
 const ask = (path: string, query: string, token = world.tokens.admin) =>
@@ -101,7 +101,7 @@ describe('GET /activities/parents?query=', () => {
     await world.db.query(`update computer set title = 'db' where id = $1`, [world.ids['db']]);
   });
 
-  it('tells nothing of computers out of sight', async () => {
+  it('reveals nothing about computers out of sight', async () => {
     expect(await parents('', world.tokens.servers)).toEqual(['quick', 'later', 'ended']);
     expect(await parents('computer:title:desk', world.tokens.servers)).toEqual([]);
     expect(await parents('computer:title:desk')).toEqual(['ended']);
@@ -157,9 +157,9 @@ describe('GET /activities?query=', () => {
     for (const wild of ['%', '_', '\\', 'inst%', 'h_ld']) expect(await flat(wild), wild).toEqual([]);
   });
 
-  it('QUERY-badsel: refuses with the place and what was expected', async () => {
-    const answer = await ask('/activities', 'snaps id:abc');
-    expect([answer.status, answer.body]).toEqual([
+  it('QUERY-badsel: rejects with the place and what was expected', async () => {
+    const response = await ask('/activities', 'snaps id:abc');
+    expect([response.status, response.body]).toEqual([
       400,
       {
         error: 'InvalidQueryError',
@@ -187,7 +187,7 @@ describe('GET /activities?query=', () => {
     expect(await flat('or')).toEqual([]);
   });
 
-  it('SQLI-query: finds nothing or refuses, in every selector', async () => {
+  it('SQLI-query: finds nothing or rejects, in every selector', async () => {
     const before = (await flat('')).length;
     const selectors = ['', 'id:', 'parent-id:', 'status:', 'activity_status:', 'type:', 'creator:', 'created-after:'];
     for (const selector of [...selectors, 'created-before:', 'computer:', 'computer:tag:', 'computer:ip:']) {
@@ -204,14 +204,14 @@ describe('GET /activities?query=', () => {
     expect((await flat('')).length).toBe(before);
   });
 
-  it('QUERY-deep: answers at the limits and refuses beyond them', async () => {
+  it('QUERY-deep: answers at the limits and rejects beyond them', async () => {
     expect((await ask('/activities', `${'NOT '.repeat(1000)}snaps`)).status).toBe(200);
     const many = Array.from({ length: 100 }, (_, place) => `computer:tag:t${place} OR status:waiting`).join(' OR ');
     expect((await ask('/activities', many)).status).toBe(200);
     expect((await ask('/activities', 'NOT '.repeat(100_000))).status).toBeGreaterThanOrEqual(400);
   });
 
-  it('PAGE-bad: refuses wrong pages and answers far ones', async () => {
+  it('PAGE-bad: rejects wrong pages and answers far ones', async () => {
     const page = (text: string) =>
       world.app.call('GET', `/activities?query=snaps&${text}`, { token: world.tokens.admin });
     const wrong = 'limit=-1 limit=1.5 limit=NaN limit= limit=1&limit=2 offset=-1 offset=1e3 offset=9223372036854775808';
@@ -225,12 +225,12 @@ describe('GET /activities?query=', () => {
 
   it('ID-bad: takes a number for an id in its plain spelling alone', async () => {
     const id = world.ids['web']!;
-    const asked = (text: string) =>
+    const requested = (text: string) =>
       world.app.call('GET', `/computers/activities?computer_ids=${text}`, { token: world.tokens.admin });
-    expect((await asked(`${id}`)).status).toBe(200);
+    expect((await requested(`${id}`)).status).toBe(200);
     const spellings = [`0x${id.toString(16)}`, `0b${id.toString(2)}`, `${id}e0`, `${id}.0`, `%20${id}`, `%2B${id}`];
     for (const text of ['1e400', 'Infinity', '9'.repeat(320), ...spellings]) {
-      const { body } = await asked(`${id},${text}`);
+      const { body } = await requested(`${id},${text}`);
       const details = [{ path: 'query.computer_ids.1', message: 'must be an integer' }];
       expect(body, text).toMatchObject({ error: 'InvalidParameter', code: 400, details });
     }

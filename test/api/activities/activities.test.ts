@@ -77,7 +77,7 @@ describe('GET /activities/{id}', () => {
     expect(children[1]).toMatchObject({ computer_id: leaving, computer_title: null });
   });
 
-  it('tells when a group was delivered whose result came in the same moment', async () => {
+  it('reports when a group was delivered whose result came in the same moment', async () => {
     const group = await act(['web']);
     await world.processEvents();
     await report(group, false);
@@ -165,7 +165,7 @@ describe('GET /activities/{id}', () => {
   });
 
   it.each(['999999999', '0', '-1', '1.5', 'x', '9007199254740993', '99999999999999999999', '%D9%A1'])(
-    'answers 404 for id %s (ID-bad)',
+    'returns 404 for id %s (ID-bad)',
     async (id) => {
       const { status, body } = await get(`/activities/${id}`);
       expect(status).toBe(404);
@@ -173,7 +173,7 @@ describe('GET /activities/{id}', () => {
     },
   );
 
-  it('answers the same for a foreign activity as for none', async () => {
+  it('returns the same for an activity of another account as for none', async () => {
     const group = await act(['web']);
     const foreign = await get(`/activities/${group}`, world.tokens.foreign);
     const none = await get('/activities/999999999', world.tokens.foreign);
@@ -266,7 +266,7 @@ describe('GET /activities', () => {
   });
 
   it.each(['limit=-1', 'limit=1.5', 'limit=NaN', 'limit=1e9', 'offset=-1', 'limit=1&limit=2'])(
-    'refuses %s (PAGE-bad)',
+    'rejects %s (PAGE-bad)',
     async (query) => {
       expect((await get(`/activities?${query}`)).body).toMatchObject({ error: 'InvalidParameter', code: 400 });
     },
@@ -295,14 +295,14 @@ describe('scopes', () => {
     expect(listed).not.toContain(desk!.id);
     expect(listed).not.toContain(hidden);
     expect(idsOf((await get('/activities/parents', token)).body)).not.toContain(hidden);
-    const told = async (as?: string) => (await get(`/activities/parents?query=id:${both}`, as)).body.results[0];
-    expect(await told()).toMatchObject({
+    const reported = async (as?: string) => (await get(`/activities/parents?query=id:${both}`, as)).body.results[0];
+    expect(await reported()).toMatchObject({
       children_count: 2,
       computer_count: 2,
       computer: null,
       children_statuses: { good: 0, warning: 2, bad: 0 },
     });
-    expect(await told(token)).toMatchObject({
+    expect(await reported(token)).toMatchObject({
       children_count: 1,
       computer_count: 1,
       computer: { id: world.ids['web'], title: 'web' },

@@ -62,12 +62,12 @@ describe('POST /activities/approve', () => {
     expect((await detail(group)).actions.approvable).toBe(false);
   });
 
-  it('STATE-bad: refuses what somebody canceled, before the batches have seen the cancel', async () => {
+  it('STATE-bad: rejects what somebody canceled, before the batches have seen the cancel', async () => {
     const group = await unapproved(['web', 'db']);
     const [one, two] = await childrenOf(world.db, group);
     expect((await verb('cancel', [one!.id])).status).toBe(200);
-    const answer = await unchanged(() => verb('approve', [one!.id]));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: one!.id }] } });
+    const response = await unchanged(() => verb('approve', [one!.id]));
+    expect(response).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: one!.id }] } });
     expect((await verb('approve', [group])).body).toEqual([group]);
     expect((await childrenOf(world.db, group)).map(({ message }) => message)).toEqual([null, 'queued']);
     expect((await verb('cancel', [group])).status).toBe(200);
@@ -76,11 +76,11 @@ describe('POST /activities/approve', () => {
     expect((await detail(two!.id)).activity_status).toBe('canceled');
   });
 
-  it('STATE-bad: refuses what needs none', async () => {
+  it('STATE-bad: rejects what needs none', async () => {
     const group = await act(['web']);
     const waits = await unapproved(['web']);
-    const answer = await unchanged(() => verb('approve', [waits, group]));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: group }] } });
+    const response = await unchanged(() => verb('approve', [waits, group]));
+    expect(response).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: group }] } });
     expect((await detail(waits)).activity_status).toBe('unapproved');
   });
 });

@@ -137,22 +137,22 @@ describe('POST /activities/cancel', () => {
   it('does nothing twice when two ask at once (STATE-bad)', async () => {
     const group = await act(['web', 'db', 'desk']);
     await world.processEvents();
-    const answers = await Promise.all([cancel([group]), cancel([group]), cancel([group])]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const responses = await Promise.all([cancel([group]), cancel([group]), cancel([group])]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     await world.processEvents();
     const [parent] = await world.db.query('select open_count, canceled_count from activity where id = $1', [group]);
     expect(parent).toEqual({ open_count: 0, canceled_count: 3 });
   });
 
-  describe('refuses, and changes nothing', () => {
+  describe('rejects, and changes nothing', () => {
     async function unchanged(call: () => Promise<{ status: number; body: { error: string; details?: unknown } }>) {
       const state = () =>
         world.db.query(`select (select count(*) from agent_inbox) as news, (select count(*) from outbox) as orders,
           (select count(*) from agent_message where state = 'withdrawn') as withdrawn`);
       const before = await state();
-      const answer = await call();
+      const response = await call();
       expect(await state()).toEqual(before);
-      return answer;
+      return response;
     }
 
     it('STATE-bad: one that has ended among open ones', async () => {
@@ -199,7 +199,7 @@ describe('POST /activities/cancel', () => {
       expect(body).toMatchObject({ error: 'UnknownActivity', details: [{ id: 999999999 }] });
     });
 
-    it('BATCH-mixed: a foreign one', async () => {
+    it('BATCH-mixed: one of another account', async () => {
       const open = await act(['web']);
       expect((await unchanged(() => cancel([open], world.tokens.foreign))).status).toBe(404);
     });
@@ -210,8 +210,8 @@ describe('POST /activities/cancel', () => {
       ['servers', 403],
     ] as const)('%s on a computer they may not manage', async (who, status) => {
       const open = await act(['web', 'desk']);
-      const answer = await unchanged(() => cancel([open], world.tokens[who]));
-      expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error: 'Forbidden' });
+      const response = await unchanged(() => cancel([open], world.tokens[who]));
+      expect({ status: response.status, error: response.body.error }).toEqual({ status, error: 'Forbidden' });
     });
 
     it.each([[[]], [[0]], [['1']], [1], [Array(1001).fill(1)], [null]])('%j', async (ids) => {

@@ -18,9 +18,9 @@ const post = (verb: Verb, body: unknown, token = world.tokens.admin) =>
   world.app.call('POST', `/activities/${verb}`, { token, body });
 async function act(...computers: string[]): Promise<number> {
   const body = { action: 'install', computer_ids: computers.map((title) => world.ids[title]), snaps: [{ name: 'a' }] };
-  const answer = await world.app.call('POST', '/snaps', { token: world.tokens.admin, body });
-  expect(answer.status).toBe(200);
-  return answer.body.id;
+  const response = await world.app.call('POST', '/snaps', { token: world.tokens.admin, body });
+  expect(response.status).toBe(200);
+  return response.body.id;
 }
 const statuses = async (group: number) => (await childrenOf(world.db, group)).map(({ status }) => status);
 const events = async () =>
@@ -31,8 +31,8 @@ describe('POST /activities/cancel with a query', () => {
     const [first, second] = [await act('web', 'db'), await act('web')];
     await world.processEvents();
     const before = await events();
-    const answer = await post('cancel', { query: `type:ActivityGroup id:${first} OR id:${second}` });
-    expect([answer.status, answer.body]).toEqual([200, [second, first]]);
+    const response = await post('cancel', { query: `type:ActivityGroup id:${first} OR id:${second}` });
+    expect([response.status, response.body]).toEqual([200, [second, first]]);
     expect(await events()).toBe(before + 2);
     const third = await act('web', 'db');
     await world.processEvents();
@@ -80,7 +80,7 @@ describe('POST /activities/cancel with a query', () => {
     expect((await post('cancel', { query: `parent-id:${group} status:undelivered` })).status).toBe(200);
   });
 
-  it('answers nothing for a query that finds nothing, and nothing of what is out of sight', async () => {
+  it('returns nothing for a query that finds nothing, and nothing of what is out of sight', async () => {
     const group = await act('desk');
     expect((await post('cancel', { query: 'nothing' })).body).toEqual([]);
     expect((await post('cancel', { query: `id:${group}` }, world.tokens.foreign)).body).toEqual([]);

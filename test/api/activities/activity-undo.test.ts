@@ -160,7 +160,7 @@ describe('POST /activities/revert', () => {
     expect(results[0].not_reverted).toHaveLength(1);
   });
 
-  it('refuses a group whose computers have all left, and an operation of one that has', async () => {
+  it('rejects a group whose computers have all left, and an operation of one that has', async () => {
     const computers = await Promise.all(
       ['one', 'two'].map((title) => insertComputer(world.db, { accountId: world.accountId, title })),
     );
@@ -222,8 +222,10 @@ describe('POST /activities/revert', () => {
     const old = await act(['web', 'db']);
     await end(old, true);
     const [child] = await childrenOf(world.db, old);
-    const asked = Array.from({ length: 20 }, (_, i) => insist(() => verb('revert', [i % 4 === 3 ? child!.id : old])));
-    const answers = await Promise.all(asked);
+    const requested = Array.from({ length: 20 }, (_, i) =>
+      insist(() => verb('revert', [i % 4 === 3 ? child!.id : old])),
+    );
+    const responses = await Promise.all(requested);
     const reverts = await world.db.query<{ origin: number; count: number }>(
       `select reverts as origin, count(*)::int as count from activity
        where reverts in (select id from activity where parent_id = $1) and parent_id is not null group by reverts`,
@@ -232,10 +234,10 @@ describe('POST /activities/revert', () => {
     expect(reverts.length).toBe(2);
     // A group of one child's revert points at that child too, but is nobody's child itself.
     expect(reverts.map(({ count: n }) => n)).toEqual([1, 1]);
-    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+    for (const { status, body } of responses.filter((response) => response.status !== 200)) {
       expect({ status, error: body.error }).toEqual({ status: 400, error: 'ActivityNotEligible' });
     }
-    for (const { body } of answers.filter(({ status }) => status === 200)) {
+    for (const { body } of responses.filter(({ status }) => status === 200)) {
       await settle(body[0]);
       await end(body[0], true, false);
     }
@@ -254,8 +256,8 @@ describe('POST /activities/revert', () => {
     const old = await act(['web', 'db']);
     await end(old, true);
     const [child] = await childrenOf(world.db, old);
-    const answer = await unchanged(() => verb('revert', [old, child!.id]));
-    expect(answer.body).toMatchObject({ error: 'ActivityNotEligible', details: [{ id: child!.id }] });
+    const response = await unchanged(() => verb('revert', [old, child!.id]));
+    expect(response.body).toMatchObject({ error: 'ActivityNotEligible', details: [{ id: child!.id }] });
     const both = (await verb('revert', [child!.id, old])).body;
     expect(await Promise.all(both.map(async (id: number) => (await messagesOf(id)).length))).toEqual([1, 1]);
   });
@@ -265,11 +267,11 @@ describe('POST /activities/revert', () => {
     ['still open', [null], {}],
     ['still open in part', [true, null], {}],
     ['without an inverse', [true], { action: 'remove' }],
-  ])('STATE-bad: refuses what is %s', async (_, outcomes, over) => {
+  ])('STATE-bad: rejects what is %s', async (_, outcomes, over) => {
     const old = await act(['web', 'db'], over);
     await end(old, ...(outcomes as boolean[]));
     expect((await detail(old)).actions.revertable).toBe(false);
-    const answer = await unchanged(() => verb('revert', [old]));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: old }] } });
+    const response = await unchanged(() => verb('revert', [old]));
+    expect(response).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: old }] } });
   });
 });

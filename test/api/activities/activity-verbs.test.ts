@@ -54,7 +54,7 @@ describe('POST /activities/reapply', () => {
     expect(await detail(child!.id)).toMatchObject({ reapplied_by: body[0] });
   });
 
-  it('answers in the order asked for, and starts a workflow for each', async () => {
+  it('answers in the order requested, and starts a workflow for each', async () => {
     const olds = [await act(['web']), await act(['db']), await act(['desk'])].reverse();
     for (const old of olds) await end(old, true);
     const { body } = await verb('reapply', olds);
@@ -102,32 +102,32 @@ describe('POST /activities/reapply', () => {
     expect((await childrenOf(world.db, body[0]))[0]).toMatchObject({ status: 'undelivered', message: 'queued' });
   });
 
-  it('STATE-bad: refuses what is still running, and everything with it', async () => {
+  it('STATE-bad: rejects what is still running, and everything with it', async () => {
     const [ended, running] = [await act(['web']), await act(['db'])];
     await end(ended, true);
-    const answer = await unchanged(() => verb('reapply', [ended, running]));
-    expect(answer).toMatchObject({
+    const response = await unchanged(() => verb('reapply', [ended, running]));
+    expect(response).toMatchObject({
       status: 400,
       body: { error: 'ActivityNotEligible', details: [{ id: running }] },
     });
     expect(await detail(ended)).toMatchObject({ reapplied_by: null });
   });
 
-  it('refuses what makes keys, and computers that cannot do it any more', async () => {
+  it('rejects what makes keys, and computers that cannot do it any more', async () => {
     const key = await act(['web']);
     await end(key, true);
     await world.db.query(`update activity set type = 'GenerateFDERecoveryKeyRequest' where parent_id = $1`, [key]);
     await world.db.query(`update activity set child_types = '{GenerateFDERecoveryKeyRequest}' where id = $1`, [key]);
     expect((await detail(key)).actions.reappliable).toBe(false);
-    const gone = await act(['desk']);
-    await end(gone, true);
+    const removed = await act(['desk']);
+    await end(removed, true);
     await world.db.query('update computer set archived = true where id = $1', [world.ids['desk']]);
-    expect((await detail(gone)).actions).toMatchObject({ reappliable: false, revertable: false });
-    const answer = await unchanged(() => verb('reapply', [gone, key]));
-    expect(answer.body.details.map(({ id }: { id: number }) => id)).toEqual([key]);
-    expect((await unchanged(() => verb('reapply', [gone]))).body).toMatchObject({
+    expect((await detail(removed)).actions).toMatchObject({ reappliable: false, revertable: false });
+    const response = await unchanged(() => verb('reapply', [removed, key]));
+    expect(response.body.details.map(({ id }: { id: number }) => id)).toEqual([key]);
+    expect((await unchanged(() => verb('reapply', [removed]))).body).toMatchObject({
       error: 'ActivityNotEligible',
-      details: [{ id: gone, message: 'one of its computers is archived or gone' }],
+      details: [{ id: removed, message: 'one of its computers is archived or gone' }],
     });
     await world.db.query('update computer set archived = false where id = $1', [world.ids['desk']]);
   });
@@ -150,7 +150,7 @@ describe('POST /activities/reapply', () => {
   });
 });
 
-describe.each(['reapply', 'revert', 'approve'] as const)('%s refuses, and changes nothing:', (name) => {
+describe.each(['reapply', 'revert', 'approve'] as const)('%s rejects, and changes nothing:', (name) => {
   let own: number;
   beforeAll(async () => {
     own = await act(['web', 'desk']);
@@ -164,20 +164,20 @@ describe.each(['reapply', 'revert', 'approve'] as const)('%s refuses, and change
       [world.ids['foreign']],
     );
     for (const id of [foreign[0]!.id, 999_999_999]) {
-      const answer = await unchanged(() => verb(name, [own, id]));
-      expect(answer).toMatchObject({ status: 404, body: { error: 'UnknownActivity', details: [{ id }] } });
+      const response = await unchanged(() => verb(name, [own, id]));
+      expect(response).toMatchObject({ status: 404, body: { error: 'UnknownActivity', details: [{ id }] } });
     }
     await world.db.query(`delete from activity where summary = 'foreign'`);
   });
 
   it.each(['auditor', 'mixed', 'servers'] as const)('%s on a computer they may not manage', async (who) => {
     expect((await detail(own, world.tokens[who])).actions).toMatchObject({ reappliable: false, revertable: false });
-    const answer = await unchanged(() => verb(name, [own], world.tokens[who]));
-    expect(answer).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
+    const response = await unchanged(() => verb(name, [own], world.tokens[who]));
+    expect(response).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
   });
 
   it.each([[[]], [[0]], [['1']], [1], [Array(1001).fill(1)], [null], [[2 ** 31]]])('ID-bad: %j', async (ids) => {
-    const answer = await unchanged(() => verb(name, ids));
-    expect(answer).toMatchObject({ status: 400, body: { error: 'InvalidParameter' } });
+    const response = await unchanged(() => verb(name, ids));
+    expect(response).toMatchObject({ status: 400, body: { error: 'InvalidParameter' } });
   });
 });

@@ -64,7 +64,7 @@ describe('the window of a delivery', () => {
     expect((await act(id, { [WINDOW]: 0 })).body.deliver_delay_window).toBe(0);
   });
 
-  it.each(ACTING)('%s refuses two different ones, and does nothing', async (id) => {
+  it.each(ACTING)('%s rejects two different ones, and does nothing', async (id) => {
     const [before] = await world.db.query('select count(*) from activity');
     const { body } = await act(id, { [WINDOW]: 0, [OTHER]: 30 });
     expect(body).toMatchObject({ error: 'InvalidParameterCombination', code: 400 });

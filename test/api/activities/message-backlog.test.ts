@@ -46,7 +46,7 @@ describe('message backlog settings', () => {
   });
 
   it.each([-1, 1.5, '5', null, true, [5], {}, 2_147_483_648, 1e300, undefined])(
-    'refuse %j and keep what is set',
+    'reject %j and keep what is set',
     async (bad) => {
       await put(7);
       const before = await events();

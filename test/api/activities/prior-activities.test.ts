@@ -62,9 +62,9 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 async function post(path: string, body: object, status = 200) {
-  const answer = await world.app.call('POST', path, { token: world.tokens.admin, body });
-  expect([path, answer.status, answer.text]).toEqual([path, status, answer.text]);
-  return answer.body;
+  const response = await world.app.call('POST', path, { token: world.tokens.admin, body });
+  expect([path, response.status, response.text]).toEqual([path, status, response.text]);
+  return response.body;
 }
 
 const snaps = async (computers: readonly number[], more: object = {}): Promise<number> =>
@@ -97,8 +97,8 @@ describe('an action that names an activity to follow', () => {
   it.each(NAMES)('%s: waits for it, and is canceled where it fails', async (name) => {
     const prior = await snaps([web, db]);
     const { path, body } = acts[name]!(prior);
-    const answer = await post(path, body);
-    const id: number = Array.isArray(answer) ? answer[0] : answer.id;
+    const response = await post(path, body);
+    const id: number = Array.isArray(response) ? response[0] : response.id;
     await world.processEvents();
     expect((await statuses(id))[0]).toBe('waiting');
     expect(await read(id)).toMatchObject({ after: prior });
@@ -118,7 +118,7 @@ describe('an action that names an activity to follow', () => {
     expect(children.every(({ status }) => status === 'canceled' || status === 'failed')).toBe(true);
   });
 
-  it.each(NAMES)('%s: refuses one that is unknown or does nothing there, and leaves no trace', async (name) => {
+  it.each(NAMES)('%s: rejects one that is unknown or does nothing there, and leaves no trace', async (name) => {
     const elsewhere = await snaps([world.ids['desk']!]);
     const foreign = (
       await world.app.call('POST', '/snaps', {
@@ -136,8 +136,8 @@ describe('an action that names an activity to follow', () => {
       ['1', 400, 'InvalidParameter'],
     ] as const) {
       const { path, body } = acts[name]!(after);
-      const answer = await world.app.call('POST', path, { token: world.tokens.admin, body });
-      expect([after, answer.status, answer.body.error]).toEqual([after, status, error]);
+      const response = await world.app.call('POST', path, { token: world.tokens.admin, body });
+      expect([after, response.status, response.body.error]).toEqual([after, status, error]);
     }
     expect(await count()).toEqual(before);
     const [{ awaited }] = (await world.db.query(

@@ -15,7 +15,7 @@ beforeEach(() => t.next());
 const refused = { error: 'InvalidParameter', code: 400, details: [{ path: 'body.timezone' }] };
 const WRONG = ['', 'Europe', 'Europe/Nowhere', '+01:00', 'IST', 'CEST', ' UTC', 7];
 
-/** What a refusal must leave as it was. */
+/** What a rejection must leave as it was. */
 const stored = async () =>
   (
     await t.world.db.query(
@@ -156,8 +156,8 @@ describe('the time zone of a script profile', () => {
     for (const timezone of WRONG) {
       expect((await t.call('PATCH', `/script-profiles/${id}`, { timezone })).body).toMatchObject(refused);
       const body = { title: 'New', script_id: 1, all_computers: true, tags: [], time_limit: 5, username: 'root' };
-      const answer = await t.call('POST', '/script-profiles', { ...body, trigger: cron('0 1 * * *'), timezone });
-      expect(answer.body).toMatchObject(refused);
+      const response = await t.call('POST', '/script-profiles', { ...body, trigger: cron('0 1 * * *'), timezone });
+      expect(response.body).toMatchObject(refused);
     }
     expect(await stored()).toEqual(before);
   });
@@ -188,7 +188,7 @@ describe('the time zone of a script profile', () => {
     }
   });
 
-  it('makes up for a time away with one run, by the last date that clocks have shown', async () => {
+  it('makes up for an outage with one run, by the last date that clocks have shown', async () => {
     const { id } = await t.create(cron('0 3 * * *'), { timezone: 'America/Santiago' });
     const first = await next(id);
     t.world.clock.advance(first.getTime() + 3 * DAY + 5 * MINUTE - t.now().getTime());

@@ -77,7 +77,7 @@ describe('GET /usg-profiles', () => {
     'status=gone',
     'limit=0',
     'offset=-1',
-  ])('refuses %s', async (query) => {
+  ])('rejects %s', async (query) => {
     expect((await call('GET', `/usg-profiles?${query}`)).body).toMatchObject({ error: 'InvalidParameter', code: 400 });
   });
 
@@ -121,9 +121,9 @@ describe('computers', () => {
 describe('/security-profiles', () => {
   it('serves the same with a Deprecation header', async () => {
     const { body: profile } = await create();
-    const answer = await call('GET', `/security-profiles/${profile.id}`);
-    expect(answer.body).toEqual(profile);
-    expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/);
+    const response = await call('GET', `/security-profiles/${profile.id}`);
+    expect(response.body).toEqual(profile);
+    expect(response.headers.get('deprecation')).toMatch(/^@\d+$/);
     const list = await call('GET', '/security-profiles?limit=1');
     expect(list.body.next).toContain('/api/v2/security-profiles?limit=1&offset=1');
     const archived = await call('POST', `/security-profiles/${profile.id}:archive`);

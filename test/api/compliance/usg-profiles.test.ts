@@ -23,7 +23,7 @@ const stored = async () =>
   )[0];
 
 describe('POST /usg-profiles', () => {
-  it('answers with the profile', async () => {
+  it('responds with the profile', async () => {
     const { status, body } = await create({ title: 'Baseline of 2026!', tags: ['web', 'db'] });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -114,7 +114,7 @@ describe('POST /usg-profiles', () => {
     [{ restart_deliver_delay: -1 }, 'body.restart_deliver_delay'],
     [{ restart_deliver_delay_window: 1441 }, 'body.restart_deliver_delay_window'],
     [{ all_computers: 'some' }, 'body.all_computers'],
-  ])('refuses %j and stores nothing', async (over, path) => {
+  ])('rejects %j and stores nothing', async (over, path) => {
     const before = await stored();
     const { body } = await create(over);
     expect(body).toMatchObject({ error: 'InvalidParameter', code: 400, details: [{ path }] });
@@ -169,7 +169,7 @@ describe('PATCH /usg-profiles/<id>', () => {
     { access_group: 'servers' },
     { start_date: '2030-01-01' },
     { tailoring_file: '<Tailoring/>' },
-  ])('refuses %j', async (change) => {
+  ])('rejects %j', async (change) => {
     const { body: profile } = await create();
     const { body } = await call('PATCH', `/usg-profiles/${profile.id}`, { title: 'Other', ...change });
     expect(body).toMatchObject({ error: 'InvalidParameter', code: 400 });

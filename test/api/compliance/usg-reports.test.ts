@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe('GET /usg-profiles/<id>/report', () => {
-  it('starts an activity, and answers with the path once that has succeeded', async () => {
+  it('starts an activity, and responds with the path once that has succeeded', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
     const { status, body } = await ask(id, 'start_date=2026-05-04');
@@ -49,7 +49,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     });
   });
 
-  it('tells each computer and run in the summary', async () => {
+  it('reports each computer and run in the summary', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
     await run(id, '2026-05-11T02:00:00Z', { computers: new Map([[world.ids['web']!, null]]) });
@@ -68,7 +68,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     );
   });
 
-  it('tells each computer and rule in a detailed report', async () => {
+  it('reports each computer and rule in a detailed report', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z', { computers: new Map([[world.ids['web']!, 'pfn']]) });
     const path = await made(id, 'start_date=2026-05-04&detailed=true');
@@ -136,7 +136,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     expect(found).toEqual(times);
   });
 
-  it('gives each run a path of its own, which can be read before anybody asked for the report', async () => {
+  it('gives each run a path of its own, which can be read before anybody requested the report', async () => {
     const id = await create();
     const pathOf = (label: string) => `usg_profile_audit_report_ID${id}-${label}.csv`;
     await run(id, '2026-05-04T02:10:30.250Z', { computers: new Map([[world.ids['web']!, 'ppp']]) });
@@ -164,25 +164,27 @@ describe('GET /usg-profiles/<id>/report', () => {
     ['start_date=2026-05-04&end_date=2026-05-03', 'query.end_date'],
     ['start_date=2026-05-04T02:00:01Z&end_date=2026-05-04T02:00:00Z', 'query.end_date'],
     ['start_date=2026-05-04&detailed=perhaps', 'query.detailed'],
-  ])('refuses %j and starts nothing', async (query, path) => {
+  ])('rejects %j and starts nothing', async (query, path) => {
     const id = await create();
-    const answer = await ask(id, query);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ error: 'InvalidParameter', details: [{ path }] });
+    const response = await ask(id, query);
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ error: 'InvalidParameter', details: [{ path }] });
     expect(await world.db.query('select 1 from usg_report where profile_id = $1', [id])).toEqual([]);
   });
 
   it('gives fifty that ask at once one activity', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
-    const answers = await Promise.all(Array.from({ length: 50 }, () => insist(() => ask(id, 'start_date=2026-05-04'))));
-    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, () => insist(() => ask(id, 'start_date=2026-05-04'))),
+    );
+    expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
     const orders = await world.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [
-      String(answers[0]!.body.id),
+      String(responses[0]!.body.id),
     ]);
     expect(orders).toHaveLength(1);
     const other = await ask(id, 'start_date=2026-05-04&detailed=1');
-    expect(other.body.id).not.toBe(answers[0]!.body.id);
+    expect(other.body.id).not.toBe(responses[0]!.body.id);
   });
 
   it('makes a report anew once a run in its range has changed, and only then', async () => {
@@ -202,7 +204,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     expect((await ask(id, 'start_date=2026-05-04')).body.id).toEqual(expect.any(Number));
   });
 
-  it('ends with no file when it is cancelled, and can be asked for again', async () => {
+  it('ends with no file when it is cancelled, and can be requested again', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
     const { body } = await ask(id, 'start_date=2026-05-04&detailed=true');
@@ -243,7 +245,7 @@ describe('GET /usg-profiles/<id>/report', () => {
 });
 
 describe('last_run_results.report_uri', () => {
-  it('names the summary of the last run, which can be read before anybody asked for it', async () => {
+  it('names the summary of the last run, which can be read before anybody requested it', async () => {
     const id = await create();
     const uri = async () => (await call('GET', `/usg-profiles/${id}`)).body.last_run_results.report_uri;
     expect(await uri()).toBeNull();
@@ -253,11 +255,11 @@ describe('last_run_results.report_uri', () => {
     expect(await csv(path)).toHaveLength(3);
     expect((await ask(id, 'start_date=2026-05-04')).body).toMatchObject({ id: null, result_text: path });
     await run(id, '2026-05-04T09:00:00Z');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => insist(() => blob(path))));
-    for (const { body } of answers) expect(body.file_content.split('\r\n')).toHaveLength(6);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => insist(() => blob(path))));
+    for (const { body } of responses) expect(body.file_content.split('\r\n')).toHaveLength(6);
   });
 
-  it('tells of every run of its day, also where it was read between them and another day followed', async () => {
+  it('reports every run of its day, also where it was read between them and another day followed', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
     const path = `usg_profile_audit_report_ID${id}-20260504.csv`;
@@ -267,7 +269,7 @@ describe('last_run_results.report_uri', () => {
     expect(await csv(path)).toHaveLength(5);
   });
 
-  it('tells of every run that has ended, also while another one of the day has not', async () => {
+  it('reports every run that has ended, also while another one of the day has not', async () => {
     const id = await create();
     const first = await run(id, '2026-05-04T02:00:00Z');
     await world.db.query('update usg_run set in_progress_count = 1 where id = $1', [first]);

@@ -25,11 +25,11 @@ const found = async (query: string) =>
     .sort((a: number, b: number) => a - b);
 
 /** Lets the computers of a run answer; those that are not named do nothing. */
-async function answer(activity: number, answers: Record<number, 'fetched' | 'passes' | 'fails' | 'breaks'>) {
+async function respond(activity: number, responses: Record<number, 'fetched' | 'passes' | 'fails' | 'breaks'>) {
   const { db } = world;
   const engine = createEngine({ db, clock: { now }, settings: { expiryDays: 30 } });
   for (const { id, computer_id, lane_id } of await childrenOf(db, activity)) {
-    const how = answers[computer_id];
+    const how = responses[computer_id];
     if (how) {
       const kind = how === 'fetched' ? 'delivered' : 'result';
       await addEvent(db, { batch: lane_id, activity: id, kind, ok: how !== 'breaks', body: 'said', at: now() });
@@ -46,10 +46,10 @@ async function answer(activity: number, answers: Record<number, 'fetched' | 'pas
 const computersOf = async (activity: number): Promise<number[]> =>
   (await childrenOf(world.db, activity)).map(({ computer_id }) => computer_id);
 
-/** Cancels all that is open of a run, and has its lanes take that. */
+/** Cancels all that is open of a run, and has its batches take that. */
 async function cancel(activity: number): Promise<void> {
   expect((await call('POST', '/activities/cancel', { activity_ids: [activity] })).status).toBe(200);
-  await answer(activity, {});
+  await respond(activity, {});
 }
 
 describe('last_run_results', () => {
@@ -57,21 +57,21 @@ describe('last_run_results', () => {
     const { id } = await create();
     const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
     const [first, second, third] = (await childrenOf(world.db, run.id)).map(({ computer_id }) => computer_id);
-    const begun = { timestamp: '2026-11-21T12:00:00Z', report_uri: 'in-progress' };
+    const started = { timestamp: '2026-11-21T12:00:00Z', report_uri: 'in-progress' };
     expect(await results(id)).toEqual({
-      ...begun,
+      ...started,
       not_started: 3,
       in_progress: 0,
       passing: 0,
       failing: 0,
       pass_rate: null,
     });
-    await answer(run.id, { [first!]: 'fetched', [second!]: 'passes' });
-    expect(await results(id)).toMatchObject({ ...begun, not_started: 1, in_progress: 1, passing: 1, pass_rate: 100 });
+    await respond(run.id, { [first!]: 'fetched', [second!]: 'passes' });
+    expect(await results(id)).toMatchObject({ ...started, not_started: 1, in_progress: 1, passing: 1, pass_rate: 100 });
     expect(await found(`profile:usg:${id}`)).toEqual([first, second, third]);
     expect(await found(`profile:usg:${id}:in-progress`)).toEqual([first, third]);
     expect(await found(`profile:security:${id}:pass`)).toEqual([second]);
-    await answer(run.id, { [first!]: 'fails', [third!]: 'breaks' });
+    await respond(run.id, { [first!]: 'fails', [third!]: 'breaks' });
     expect(await results(id)).toEqual({
       timestamp: '2026-11-21T12:00:00Z',
       report_uri: `usg_profile_audit_report_ID${id}-20261121.csv`,
@@ -96,7 +96,7 @@ describe('last_run_results', () => {
       error: 'ActivityInProgress',
       code: 409,
     });
-    await answer(run.id, { [first!]: 'passes' });
+    await respond(run.id, { [first!]: 'passes' });
     const { body: again } = await call('POST', `/usg-profiles/${id}:execute`);
     expect((await childrenOf(world.db, again.id)).map(({ computer_id }) => computer_id)).toEqual([first]);
     expect(await results(id)).toMatchObject({ not_started: 1, passing: 0 });
@@ -107,10 +107,10 @@ describe('last_run_results', () => {
     const { id } = await create();
     const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
     const [first, second, third] = await computersOf(run.id);
-    await answer(run.id, { [first!]: 'passes', [second!]: 'passes', [third!]: 'fails' });
+    await respond(run.id, { [first!]: 'passes', [second!]: 'passes', [third!]: 'fails' });
     const before = await results(id);
     const { body: again } = await call('POST', `/usg-profiles/${id}:execute`);
-    await answer(again.id, { [first!]: 'fetched' });
+    await respond(again.id, { [first!]: 'fetched' });
     expect(await results(id)).toMatchObject({ in_progress: 1, not_started: 2, passing: 0, report_uri: 'in-progress' });
     await cancel(again.id);
     expect(await results(id)).toEqual(before);
@@ -122,7 +122,7 @@ describe('last_run_results', () => {
     const { id } = await create();
     const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
     const [first, second] = await computersOf(run.id);
-    await answer(run.id, { [first!]: 'fetched', [second!]: 'passes' });
+    await respond(run.id, { [first!]: 'fetched', [second!]: 'passes' });
     await cancel(run.id);
     expect(await results(id)).toMatchObject({
       not_started: 2,
@@ -158,19 +158,19 @@ describe('selectors of profiles', () => {
     const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
     const [first, second, third] = await computersOf(run.id);
     expect(await select('in-progress')).toEqual([first, second, third]);
-    await answer(run.id, { [first!]: 'passes', [second!]: 'fails', [third!]: 'fetched' });
+    await respond(run.id, { [first!]: 'passes', [second!]: 'fails', [third!]: 'fetched' });
     expect(await select('in-progress')).toEqual([third]);
     await cancel(run.id);
     expect(await select('in-progress')).toEqual([]);
     const { body: again } = await call('POST', `/usg-profiles/${id}:execute`);
-    await answer(again.id, { [first!]: 'fetched' });
+    await respond(again.id, { [first!]: 'fetched' });
     expect(await select('in-progress')).toEqual([first, second, third]);
     expect([await select('pass'), await select('fail')]).toEqual([[first], [second]]);
     await cancel(again.id);
     expect(await select('in-progress')).toEqual([]);
     expect([await select('pass'), await select('fail')]).toEqual([[first], [second]]);
     const { body: last } = await call('POST', `/usg-profiles/${id}:execute`);
-    await answer(last.id, { [first!]: 'fails', [second!]: 'passes', [third!]: 'breaks' });
+    await respond(last.id, { [first!]: 'fails', [second!]: 'passes', [third!]: 'breaks' });
     expect([await select('pass'), await select('fail'), await select('in-progress')]).toEqual([
       [second],
       [first, third],
@@ -182,12 +182,12 @@ describe('selectors of profiles', () => {
     const { id } = await create();
     const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
     const [first, second, third] = await computersOf(run.id);
-    await answer(run.id, { [first!]: 'passes', [second!]: 'fetched' });
+    await respond(run.id, { [first!]: 'passes', [second!]: 'fetched' });
     await call('POST', `/usg-profiles/${id}:archive`);
     expect(await found(`profile:usg:${id}:in-progress`)).toEqual([]);
     expect(await found(`profile:usg:${id}:pass`)).toEqual([first]);
     expect(await results(id)).toMatchObject({ in_progress: 0, not_started: 2, passing: 1 });
-    await answer(run.id, { [second!]: 'passes', [third!]: 'fails' });
+    await respond(run.id, { [second!]: 'passes', [third!]: 'fails' });
     expect(await results(id)).toMatchObject({ in_progress: 0, not_started: 0, passing: 2, failing: 1 });
     expect(await found(`profile:usg:${id}:fail`)).toEqual([third]);
   });

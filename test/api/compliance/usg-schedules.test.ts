@@ -164,7 +164,7 @@ describe('RRULE-bad', () => {
   it.each([
     ['FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;COUNT=2', '2026-11-29'],
     ['FREQ=WEEKLY;BYDAY=TU,WE;COUNT=2', '2026-11-30'],
-  ])('is judged by its own dates, though the start is one of those that %s counts', async (schedule, start_date) => {
+  ])('is checked by its own dates, though the start is one of those that %s counts', async (schedule, start_date) => {
     expect((await post({ schedule, start_date })).body).toMatchObject({ error: 'IntervalTooShort', code: 400 });
   });
 
@@ -173,7 +173,7 @@ describe('RRULE-bad', () => {
     expect(body).toMatchObject({ next_run_time: '2026-12-25T00:00:00Z' });
   });
 
-  it('is refused in edits too', async () => {
+  it('is rejected in edits too', async () => {
     const { body: profile } = await post({});
     const patch = (schedule: string) =>
       world.app.call('PATCH', `/usg-profiles/${profile.id}`, { token: world.tokens.admin, body: { schedule } });

@@ -52,9 +52,9 @@ describe('tailoring_file', () => {
   });
 
   it('XXE: opens neither a file nor a connection', async () => {
-    let asked = 0;
+    let requested = 0;
     const listener = createServer((_, res) => {
-      asked += 1;
+      requested += 1;
       res.end();
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
@@ -71,7 +71,7 @@ describe('tailoring_file', () => {
     ]) {
       await refuses(xml);
     }
-    expect(asked).toBe(0);
+    expect(requested).toBe(0);
     listener.close();
   });
 
@@ -96,8 +96,8 @@ describe('tailoring_file', () => {
   });
 
   it('XML-wrong: 50 MB are not even read', async () => {
-    const answer = await post(root('x'.repeat(50 * 1024 * 1024)));
-    expect(answer.body).toMatchObject({ error: 'PayloadTooLarge', code: 413 });
+    const response = await post(root('x'.repeat(50 * 1024 * 1024)));
+    expect(response.body).toMatchObject({ error: 'PayloadTooLarge', code: 413 });
   });
 
   it('is kept, named, and sent in place of the benchmark', async () => {

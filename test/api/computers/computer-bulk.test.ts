@@ -27,8 +27,8 @@ const events = async () => (await world.app.call('GET', '/events', { token: worl
 
 describe('POST /computers:add-tags and :remove-tags', () => {
   it('change the computers that the query means and answer their ids', async () => {
-    const answer = await post('add-tags', { query: 'title:web OR title:db', tags: ['lab', 'x-1', 'x-1'] });
-    expect([answer.status, answer.body]).toEqual([200, [world.ids['web'], world.ids['db']]]);
+    const response = await post('add-tags', { query: 'title:web OR title:db', tags: ['lab', 'x-1', 'x-1'] });
+    expect([response.status, response.body]).toEqual([200, [world.ids['web'], world.ids['db']]]);
     expect((await rowOf('web')).tags).toEqual(['lab', 'old_one', 'x-1']);
     expect((await rowOf('db')).tags).toEqual(['lab', 'x-1']);
     expect((await rowOf('desk')).tags).toEqual([]);
@@ -52,7 +52,7 @@ describe('POST /computers:add-tags and :remove-tags', () => {
     expect((await events()).length).toBe(before);
   });
 
-  it('reach the caller\u2019s groups alone, and refuse what is seen but not managed', async () => {
+  it('reach the caller\u2019s groups alone, and reject what is seen but not managed', async () => {
     const { ids, tokens } = world;
     expect((await post('add-tags', { query: '', tags: ['mine'] }, tokens.servers)).body).toEqual([
       ids['web'],
@@ -74,7 +74,7 @@ describe('POST /computers:add-tags and :remove-tags', () => {
     }
   });
 
-  it('refuse tags that are none, too many of them, and queries that are none', async () => {
+  it('reject tags that are none, too many of them, and queries that are none', async () => {
     for (const tags of [[], [''], ['a b'], ['a_b'], ['x'.repeat(51)], [7], 'a', null]) {
       expect((await post('add-tags', { query: '', tags })).body, JSON.stringify(tags)).toMatchObject({
         error: 'InvalidParameter',
@@ -99,8 +99,8 @@ describe('computers chosen by a query that is none', () => {
   ])('QUERY-badsel: :%s changes none', async (verb, change) => {
     const before = await events();
     for (const query of ['colour:red', 'id:abc', 'OR', 'x'.repeat(8193)]) {
-      const answer = await post(verb, { query, ...change });
-      expect([answer.status, answer.body.error]).toEqual([400, 'InvalidQueryError']);
+      const response = await post(verb, { query, ...change });
+      expect([response.status, response.body.error]).toEqual([400, 'InvalidQueryError']);
     }
     expect(await events()).toEqual(before);
   });
@@ -136,10 +136,10 @@ describe('POST /computers:annotate and :remove-annotation', () => {
     expect(tags.body.results).toEqual(['constructor', 'lab', 'old_one', 'toString']);
   });
 
-  it('refuse keys that no query could name', async () => {
+  it('reject keys that no query could name', async () => {
     for (const key of ['', 'a b', 'a:b', 'a"b', 'a\n', 'x'.repeat(256), 7, null]) {
-      const answer = await post('annotate', { query: '', key, value: 'v' });
-      expect(answer.body, JSON.stringify(key)).toMatchObject({ error: 'InvalidParameter', code: 400 });
+      const response = await post('annotate', { query: '', key, value: 'v' });
+      expect(response.body, JSON.stringify(key)).toMatchObject({ error: 'InvalidParameter', code: 400 });
     }
     for (const value of ['x'.repeat(10_001), 7, null, undefined]) {
       expect((await post('annotate', { query: '', key: 'k', value })).body.error).toBe('InvalidParameter');

@@ -25,9 +25,9 @@ afterAll(async () => {
 });
 
 const get = async (link: string) => {
-  const answer = await app.call('GET', link.replace(PUBLIC_URL, ''), { token });
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body as { count: number; results: { id: number }[]; next: string | null; previous: string | null };
+  const response = await app.call('GET', link.replace(PUBLIC_URL, ''), { token });
+  expect(response.status, response.text).toBe(200);
+  return response.body as { count: number; results: { id: number }[]; next: string | null; previous: string | null };
 };
 
 /** What happens to the fleet between two pages. */
@@ -40,7 +40,7 @@ const change = fc.record({
 class TaggedFleet {
   readonly tag: string;
   readonly there = new Set<number>();
-  readonly gone = new Set<number>();
+  readonly removed = new Set<number>();
   /** Those that were there from the first page to the last. */
   readonly stayed = new Set<number>();
 
@@ -56,10 +56,10 @@ class TaggedFleet {
 
   async happen({ do: what, pick }: { do: string; pick: number }): Promise<void> {
     if (what === 'add') await this.add();
-    if (what === 'come back' && this.gone.size > 0) {
-      const id = [...this.gone][pick % this.gone.size]!;
+    if (what === 'come back' && this.removed.size > 0) {
+      const id = [...this.removed][pick % this.removed.size]!;
       await db.query('update computer set archived = false, tags = $2 where id = $1', [id, [this.tag]]);
-      this.gone.delete(id);
+      this.removed.delete(id);
       this.there.add(id);
     }
     const statement = LEAVING[what];
@@ -68,7 +68,7 @@ class TaggedFleet {
     await db.query(statement, [id]);
     this.there.delete(id);
     this.stayed.delete(id);
-    if (what !== 'remove') this.gone.add(id);
+    if (what !== 'remove') this.removed.add(id);
   }
 }
 

@@ -83,7 +83,7 @@ describe('GET /computers?query=', () => {
     for (const none of ['hostname:web%', 'title:mail_', 'tag:we_']) expect(await titles(none), none).toEqual([]);
   });
 
-  it('SQLI-query: finds nothing or refuses, in every selector', async () => {
+  it('SQLI-query: finds nothing or rejects, in every selector', async () => {
     const before = (await ask('')).body.count;
     const selectors = `tag distribution hostname title alert access-group access-group-recursive id mac ip search needs
       license-id annotation annotation:key profile profile:usg profile:wsl:1 release-upgrade license-type contract
@@ -111,9 +111,9 @@ describe('GET /computers?query=', () => {
     expect((await ask('')).body.count).toBe(before);
   });
 
-  it('QUERY-badsel: refuses with the place and what was expected', async () => {
-    const answer = await ask('web id:abc');
-    expect([answer.status, answer.body]).toEqual([
+  it('QUERY-badsel: rejects with the place and what was expected', async () => {
+    const response = await ask('web id:abc');
+    expect([response.status, response.body]).toEqual([
       400,
       {
         error: 'InvalidQueryError',
@@ -137,7 +137,7 @@ describe('GET /computers?query=', () => {
     expect(await titles('web or mail')).toEqual([]);
   });
 
-  it('QUERY-deep: refuses long texts and answers large ones below the limits', async () => {
+  it('QUERY-deep: rejects long texts and answers large ones below the limits', async () => {
     for (const query of ['NOT '.repeat(2100), 'a '.repeat(201), 'x'.repeat(8193)]) {
       expect((await ask(query)).body).toMatchObject({ error: 'InvalidQueryError', code: 400 });
     }

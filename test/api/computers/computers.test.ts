@@ -114,7 +114,7 @@ describe('GET /computers', () => {
     expect((await list('?offset=99')).body).toMatchObject({ count: 3, results: [], next: null });
   });
 
-  it('adds annotations and reboot packages when asked to', async () => {
+  it('adds annotations and reboot packages on request', async () => {
     const { db } = database.persistence;
     await db.query(`update computer set annotations = '{"rack":"7"}', reboot_packages = '{linux,dbus}' where id = $1`, [
       ids['web'],
@@ -137,7 +137,7 @@ describe('GET /computers/<computer_id>', () => {
     expect((await app.call('GET', `/computers/${ids['archived']}`, { token: admin })).body.archived).toBe(true);
   });
 
-  it('answers 404 for pending and unknown computers', async () => {
+  it('returns 404 for pending and unknown computers', async () => {
     for (const id of [ids['pending'], 2_000_000_000]) {
       expect((await app.call('GET', `/computers/${id}`, { token: admin })).body.error).toBe('UnknownComputer');
     }
@@ -149,7 +149,7 @@ describe('archived computers', () => {
     const { db } = database.persistence;
     const family = { accountId, hostagentUid: 'uid-2' };
     const host = await insertComputer(db, { ...family, title: 'old-host' });
-    const gone = await insertComputer(db, {
+    const removed = await insertComputer(db, {
       ...family,
       title: 'gone',
       parentId: host,
@@ -160,12 +160,12 @@ describe('archived computers', () => {
     const kept = await insertComputer(db, { ...family, title: 'kept', parentId: host, isWsl: true });
     const read = async (id: number) => (await app.call('GET', `/computers/${id}`, { token: admin })).body;
     expect(await read(host)).toMatchObject({ num_child: 1, default_child: null, children: [{ id: kept }] });
-    expect(await read(gone)).toMatchObject({ archived: true, parent: { id: host }, is_default_child: true });
+    expect(await read(removed)).toMatchObject({ archived: true, parent: { id: host }, is_default_child: true });
     await db.query('update computer set archived = true where id = $1', [host]);
     expect(await read(kept)).toMatchObject({ parent: null, is_default_child: false });
     expect(await read(host)).toMatchObject({ children: [{ id: kept }] });
     expect(await titles('?archived_only=true&root_only=false')).toEqual(['archived', 'old-host', 'gone']);
-    await db.query('delete from computer where id = any($1::int[])', [[kept, gone, host]]);
+    await db.query('delete from computer where id = any($1::int[])', [[kept, removed, host]]);
   });
 });
 

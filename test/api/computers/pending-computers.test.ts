@@ -73,8 +73,8 @@ describe('GET /pending-computers', () => {
 describe('POST /pending-computers:accept', () => {
   it('lets computers in where they asked to be, once, and leaves an event for each', async () => {
     const ids = [await pending('in-1', 'servers'), await pending('in-2')];
-    const answer = await decide('accept', { computer_ids: [ids[1], ids[0], ids[1]] });
-    expect([answer.status, answer.body]).toEqual([200, ids]);
+    const response = await decide('accept', { computer_ids: [ids[1], ids[0], ids[1]] });
+    expect([response.status, response.body]).toEqual([200, ids]);
     expect(await rowOf(ids[0]!)).toMatchObject({
       state: 'approved',
       access_group: 'servers',
@@ -131,8 +131,8 @@ describe('POST /pending-computers:accept', () => {
 
   it('lets one of two that accept the same computer at once win', async () => {
     const id = await pending('contended');
-    const answers = await Promise.all([1, 2, 3].map(() => decide('accept', { computer_ids: [id] })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
+    const responses = await Promise.all([1, 2, 3].map(() => decide('accept', { computer_ids: [id] })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
   });
 
   it('BATCH-mixed: one computer that may not be decided about changes nothing', async () => {
@@ -145,8 +145,8 @@ describe('POST /pending-computers:accept', () => {
     ];
     for (const verb of ['accept', 'reject'] as const) {
       for (const bad of [foreign, desk, member, 2_000_000_000]) {
-        const answer = await decide(verb, { computer_ids: [mine, bad] }, servers);
-        expect(answer.body).toMatchObject({ error: 'UnknownComputer', code: 404, details: [{ id: bad }] });
+        const response = await decide(verb, { computer_ids: [mine, bad] }, servers);
+        expect(response.body).toMatchObject({ error: 'UnknownComputer', code: 404, details: [{ id: bad }] });
       }
     }
     expect(await rowOf(mine)).toMatchObject({ state: 'pending' });
@@ -154,11 +154,11 @@ describe('POST /pending-computers:accept', () => {
     expect(await rowOf(member)).toMatchObject({ state: 'approved' });
   });
 
-  it('ID-bad: what cannot be an id is refused', async () => {
+  it('ID-bad: what cannot be an id is rejected', async () => {
     for (const computer_ids of [[0], [-1], ['x'], [1.5], [2_147_483_648], [null], [], 7, null, 'all']) {
       for (const verb of ['accept', 'reject'] as const) {
-        const answer = await decide(verb, { computer_ids });
-        expect(answer.body, JSON.stringify(computer_ids)).toMatchObject({ error: 'InvalidParameter', code: 400 });
+        const response = await decide(verb, { computer_ids });
+        expect(response.body, JSON.stringify(computer_ids)).toMatchObject({ error: 'InvalidParameter', code: 400 });
       }
     }
   });

@@ -210,7 +210,7 @@ describe('POST /processes/kill and /terminate', () => {
     ['a text of words', 'one'],
     ['a text with 2^31', '1,2147483648'],
     ['a text of 101 pids', Array.from({ length: 101 }, (_, i) => i + 1).join(',')],
-  ])('SIGNAL-bad: refuses %s, and stores nothing', async (_, pids) => {
+  ])('SIGNAL-bad: rejects %s, and stores nothing', async (_, pids) => {
     const before = await stored();
     const { status, body } = await signal(about(pids));
     expect(await stored()).toEqual(before);
@@ -238,10 +238,10 @@ describe('POST /processes/kill and /terminate', () => {
     ['whoever only reads', 'web', 'auditor', 403, 'Forbidden'],
     ['a computer that may be seen but not managed', 'desk', 'mixed', 403, 'Forbidden'],
     ['a computer out of sight', 'desk', 'servers', 404, 'UnknownComputer'],
-  ] as const)('BATCH-mixed: refuses %s', async (_, computer, who, status, error) => {
+  ] as const)('BATCH-mixed: rejects %s', async (_, computer, who, status, error) => {
     const before = await stored();
-    const answer = await signal(about([812], computer), 'kill', world.tokens[who]);
-    expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error });
+    const response = await signal(about([812], computer), 'kill', world.tokens[who]);
+    expect({ status: response.status, error: response.body.error }).toEqual({ status, error });
     expect(await stored()).toEqual(before);
   });
 });

@@ -70,22 +70,22 @@ describe('GET recovery-key', () => {
   it('shows the key, and leaves an event that does not hold it', async () => {
     const id = await anEncrypted('sealed');
     await storeKey(id, KEY);
-    const answer = await read(id);
-    expect(answer.body).toEqual({ activity: null, fde_recovery_key: KEY });
-    expect(answer.headers.get('cache-control')).toContain('no-store');
+    const response = await read(id);
+    expect(response.body).toEqual({ activity: null, fde_recovery_key: KEY });
+    expect(response.headers.get('cache-control')).toContain('no-store');
     const log = await events();
     expect(log[0]).toMatchObject({ entity_id: id, message: 'Read the recovery key of the computer sealed' });
     expect(JSON.stringify(log)).not.toContain(KEY);
   });
 
-  it('gives no answer without its event', async () => {
+  it('gives no response without its event', async () => {
     const id = await anEncrypted();
     await storeKey(id, KEY);
     await world.db.query(`alter table event add constraint none_now check (false) not valid`);
-    const answer = await read(id);
+    const response = await read(id);
     await world.db.query('alter table event drop constraint none_now');
-    expect(answer.status).toBe(500);
-    expect(answer.text).not.toContain(KEY);
+    expect(response.status).toBe(500);
+    expect(response.text).not.toContain(KEY);
   });
 
   it('shows the latest generation until it has succeeded', async () => {
@@ -111,13 +111,13 @@ describe('GET recovery-key', () => {
     await world.db.query('update account set max_message_backlog = null where id = $1', [world.accountId]);
   });
 
-  it('answers 503 when the encryption key is not configured any more', async () => {
+  it('returns 503 when the encryption key is not configured any more', async () => {
     const id = await anEncrypted();
     await storeKey(id, KEY, [{ id: 'lost', key: randomBytes(32) }]);
     const before = (await events()).length;
-    const answer = await read(id);
-    expect(answer).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable' } });
-    expect(answer.headers.get('retry-after')).toBe('60');
+    const response = await read(id);
+    expect(response).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable' } });
+    expect(response.headers.get('retry-after')).toBe('60');
     expect(await events()).toHaveLength(before);
   });
 });
@@ -141,10 +141,10 @@ describe('POST recovery-key:generate', () => {
 
   it('FDE-race: 50 at once make one generation', async () => {
     const id = await anEncrypted();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => insist(() => generate(id))));
-    const statuses = answers.map(({ status }) => status).sort();
+    const responses = await Promise.all(Array.from({ length: 50 }, () => insist(() => generate(id))));
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array(49).fill(409)]);
-    expect(answers.find(({ status }) => status === 409)!.body.error).toBe('ActivityInProgress');
+    expect(responses.find(({ status }) => status === 409)!.body.error).toBe('ActivityInProgress');
     expect(await openGenerations(id)).toHaveLength(1);
   });
 
@@ -172,7 +172,7 @@ describe('POST recovery-key:generate', () => {
     expect((await generate(id)).status).toBe(200);
   });
 
-  const refusals: Array<[string, () => unknown, number, string]> = [
+  const rejections: Array<[string, () => unknown, number, string]> = [
     ['a computer without a plug-in', () => anEncrypted('plain', ['shutdown']), 400, 'FdeNotSupported'],
     ['a computer that has said nothing', () => world.ids['web'], 400, 'FdeNotSupported'],
     ['an archived one', () => world.ids['archived'], 400, 'ComputerArchived'],
@@ -180,11 +180,11 @@ describe('POST recovery-key:generate', () => {
     ['a foreign one', () => world.ids['foreign'], 404, 'UnknownComputer'],
     ['none', () => 999_999_999, 404, 'UnknownComputer'],
   ];
-  it.each(refusals)('refuses %s', async (_, which, status, error) => {
+  it.each(rejections)('rejects %s', async (_, which, status, error) => {
     expect(await generate((await which()) as number)).toMatchObject({ status, body: { error } });
   });
 
-  it.each(['?force=maybe', '?force=2'])('refuses %s', async (query) => {
+  it.each(['?force=maybe', '?force=2'])('rejects %s', async (query) => {
     const id = await anEncrypted();
     expect(await generate(id, { query })).toMatchObject({ status: 400, body: { error: 'InvalidParameter' } });
     expect(await generate(id, { body: { force: 'yes' } })).toMatchObject({ status: 400 });
@@ -197,9 +197,9 @@ describe('rights', () => {
     const id = await anEncrypted();
     await storeKey(id, KEY);
     const before = (await events()).length;
-    for (const answer of [await read(id, world.tokens[who]), await generate(id, { token: world.tokens[who] })]) {
-      expect(answer).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
-      expect(answer.text).not.toContain(KEY);
+    for (const response of [await read(id, world.tokens[who]), await generate(id, { token: world.tokens[who] })]) {
+      expect(response).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
+      expect(response.text).not.toContain(KEY);
     }
     expect(await events()).toHaveLength(before);
   });
@@ -219,9 +219,9 @@ describe('rights', () => {
     await storeKey(id, KEY);
     await read(id);
     for (const route of ['/activities', '/activities/parents', '/computers', `/computers/${id}`, '/events?days=1']) {
-      const answer = await world.app.call('GET', route, { token: world.tokens.admin });
-      expect(answer.status).toBe(200);
-      expect(answer.text).not.toContain(KEY);
+      const response = await world.app.call('GET', route, { token: world.tokens.admin });
+      expect(response.status).toBe(200);
+      expect(response.text).not.toContain(KEY);
     }
   });
 });

@@ -115,7 +115,7 @@ describe('an action on what a saved search means', () => {
     expect((await act(action, null)).body.error).not.toBe('InvalidParameter');
   });
 
-  it.each(ACTIONS)('POST %s is refused, with both texts, once it was changed', async (...action) => {
+  it.each(ACTIONS)('POST %s is rejected, with both texts, once it was changed', async (...action) => {
     const before = await stored();
     const { body } = await act(action, { target: 'tag:db' });
     expect(body).toMatchObject({ error: 'SavedSearchChanged', code: 409, details: [{ path: 'body.searches' }] });
@@ -123,7 +123,7 @@ describe('an action on what a saved search means', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it.each(ACTIONS)('POST %s is refused when the query does not name what was seen', async (...action) => {
+  it.each(ACTIONS)('POST %s is rejected when the query does not name what was seen', async (...action) => {
     const before = await stored();
     const { body } = await act(action, { target: 'tag:web', tarjet: 'tag:web' });
     expect(body).toMatchObject({ error: 'InvalidParameter', code: 400, details: [{ path: 'body.searches' }] });

@@ -104,7 +104,7 @@ describe('saved searches', () => {
     expect((await back!).body).toMatchObject({ error: 'DuplicateSavedSearch', code: 409 });
   });
 
-  it('are refused with bad names, titles and texts, and nothing is stored', async () => {
+  it('are rejected with bad names, titles and texts, and nothing is stored', async () => {
     const before = (await list()).count;
     for (const body of [
       { search: 'web' },
@@ -131,8 +131,8 @@ describe('saved searches', () => {
     expect((await app.call('GET', '/saved-searches', { token: foreign })).body.count).toBe(0);
     for (const method of ['PATCH', 'DELETE']) {
       const body = method === 'PATCH' ? { title: 'Taken' } : undefined;
-      const answer = await app.call(method, '/saved-searches/mine', { token: foreign, body });
-      expect(answer.body).toMatchObject({ error: 'UnknownSavedSearch', code: 404 });
+      const response = await app.call(method, '/saved-searches/mine', { token: foreign, body });
+      expect(response.body).toMatchObject({ error: 'UnknownSavedSearch', code: 404 });
     }
     expect((await ask('search:mine', foreign)).body.error).toBe('InvalidQueryError');
   });
@@ -146,9 +146,9 @@ describe('saved searches', () => {
   it('SEARCH-cycle: cannot name a saved search, neither themselves nor a ring', async () => {
     for (const name of ['a', 'b', 'c']) expect((await save({ name, search: 'web' })).status).toBe(201);
     for (const search of ['search:a', 'web OR NOT search:b', 'search: c', 'search:"a"', 'search:unknown']) {
-      for (const answer of [await edit('a', { search }), await save({ name: 'ring', search })]) {
-        expect(answer.body).toMatchObject({ error: 'InvalidQueryError', code: 400 });
-        expect(answer.body.message).toMatch(/character \d+: expected no search: in a saved search/);
+      for (const response of [await edit('a', { search }), await save({ name: 'ring', search })]) {
+        expect(response.body).toMatchObject({ error: 'InvalidQueryError', code: 400 });
+        expect(response.body.message).toMatch(/character \d+: expected no search: in a saved search/);
       }
     }
     expect(await titles('search:a search:b search:c')).toEqual(['web-1', 'web-2']);

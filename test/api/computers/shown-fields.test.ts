@@ -12,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 const call = async (method: string, path: string, body?: object) => {
-  const answer = await world.app.call(method, path, { token: world.tokens.admin, body });
-  expect([path, answer.status < 300]).toEqual([path, true]);
-  return answer.body;
+  const response = await world.app.call(method, path, { token: world.tokens.admin, body });
+  expect([path, response.status < 300]).toEqual([path, true]);
+  return response.body;
 };
 
 describe('a machine that reports empty texts of its virtualization', () => {

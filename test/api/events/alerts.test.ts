@@ -106,8 +106,8 @@ describe('POST /alerts/<id>/dismiss', () => {
   it('hides an alert from the person until it is raised anew', async () => {
     await flag(['web', 'desk'], true);
     const { id } = (await list()).find(({ alert_type }) => alert_type === 'ComputerRebootAlert')!;
-    const answer = await dismiss(id);
-    expect(answer.body).toMatchObject({ id, alert_type: 'ComputerRebootAlert', status: 'dismissed' });
+    const response = await dismiss(id);
+    expect(response.body).toMatchObject({ id, alert_type: 'ComputerRebootAlert', status: 'dismissed' });
     expect((await dismiss(id)).status).toBe(200);
     const types = async (token?: string) => (await summary(token)).map((alert: Alert) => alert.alert_type);
     expect(await types()).not.toContain('ComputerRebootAlert');

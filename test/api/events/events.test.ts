@@ -28,8 +28,8 @@ const messagesOf = ({ body }: { body: { results: Array<{ message: string }> } })
   body.results.map(({ message }) => message);
 
 describe('the event log', () => {
-  it('tells who ordered what, when and from where', async () => {
-    const answer = await world.app.call('POST', '/snaps', {
+  it('reports who ordered what, when and from where', async () => {
+    const response = await world.app.call('POST', '/snaps', {
       token: world.tokens.servers,
       headers: { 'x-request-id': 'order-1' },
       body: {
@@ -43,7 +43,7 @@ describe('the event log', () => {
       id: expect.any(Number),
       creation_time: expect.stringMatching(/Z$/),
       entity_type: 'Activity',
-      entity_id: answer.body.id,
+      entity_id: response.body.id,
       entity_name: 'Install snaps on computer',
       message: 'Install snaps hello, jq on 2 computers',
       person_id: expect.any(Number),
@@ -55,7 +55,7 @@ describe('the event log', () => {
     expect(person).toEqual({ email: 'servers@fleet.example' });
   });
 
-  it('tells of every canceled activity, in the order they were made', async () => {
+  it('reports every canceled activity, in the order they were made', async () => {
     const order = { action: 'remove', computer_ids: [world.ids['web']], snaps: [{ name: 'hello' }] };
     const groups: number[] = [];
     for (let i = 0; i < 2; i++) {
@@ -68,7 +68,7 @@ describe('the event log', () => {
     expect(results[0].message).toBe('Canceled the activity "Remove snaps on computer"');
   });
 
-  it('has no line of what was refused', async () => {
+  it('has no line of what was rejected', async () => {
     const { count } = (await list()).body;
     const token = world.tokens.servers;
     const snaps = { action: 'install', snaps: [{ name: 'hello' }] };
@@ -175,7 +175,7 @@ describe('GET /events', () => {
     expect((await list('?search=walk&offset=50')).body).toMatchObject({ count: 5, results: [], next: null });
   });
 
-  it('shows the last 30 days unless told otherwise', async () => {
+  it('shows the last 30 days by default', async () => {
     await insert(['age 0']);
     await insert(['age 29'], { daysAgo: 29 });
     await insert(['age 31'], { daysAgo: 31 });
@@ -209,7 +209,7 @@ describe('GET /events', () => {
     `search=${'x'.repeat(256)}`,
     'search=%00',
     'offset=-1',
-  ])('PAGE-bad: refuses %s', async (query) => {
+  ])('PAGE-bad: rejects %s', async (query) => {
     expect(await list(`?${query}`)).toMatchObject({ status: 400, body: { error: 'InvalidParameter' } });
   });
 });

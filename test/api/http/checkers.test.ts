@@ -46,60 +46,60 @@ async function expectNothingStored(): Promise<void> {
 }
 
 /** Every kind of object that can be removed or put away: how one is made, and how it goes. */
-const FREED: ReadonlyArray<{ parameter: string; make: () => Promise<unknown>; free: string; gone: boolean }> = [
+const FREED: ReadonlyArray<{ parameter: string; make: () => Promise<unknown>; free: string; removed: boolean }> = [
   {
     parameter: 'access_group_name',
     make: made('/access-groups', { title: 'passing' }, 'name'),
     free: 'DELETE /access-groups/{access_group_name}',
-    gone: true,
+    removed: true,
   },
   {
     parameter: 'role_name',
     make: made('/roles', { name: 'passing' }, 'name'),
     free: 'DELETE /roles/{role_name}',
-    gone: true,
+    removed: true,
   },
   {
     parameter: 'saved_search_name',
     make: made('/saved-searches', { name: 'passing', search: 'web' }, 'name'),
     free: 'DELETE /saved-searches/{saved_search_name}',
-    gone: true,
+    removed: true,
   },
   {
     parameter: 'invitation_id',
     make: made('/invitations', { name: 'Passing', email: 'passing@fleet.example' }, 'id'),
     free: 'DELETE /invitations/{invitation_id}',
-    gone: true,
+    removed: true,
   },
   {
     parameter: 'access_key',
     make: made('/credentials', { account: 'standalone', password: ADMIN.password, name: 'passing' }, 'access_key'),
     free: 'DELETE /credentials/{access_key}',
-    gone: true,
+    removed: true,
   },
   {
     parameter: 'person_id',
     make: async () => world.objects['person_id'],
     free: 'DELETE /administrators/{person_id}',
-    gone: true,
+    removed: true,
   },
   {
     parameter: 'script_id',
     make: made('/scripts', { title: 'Passing', code: '#!/bin/sh\ntrue\n' }, 'id'),
     free: 'POST /scripts/{script_id}:archive',
-    gone: false,
+    removed: false,
   },
   {
     parameter: 'script_profile_id',
     make: async () => world.objects['script_profile_id'],
     free: 'POST /script-profiles/{script_profile_id}:archive',
-    gone: false,
+    removed: false,
   },
   {
     parameter: 'usg_profile_id',
     make: async () => world.objects['usg_profile_id'],
     free: 'POST /usg-profiles/{usg_profile_id}:archive',
-    gone: false,
+    removed: false,
   },
 ];
 
@@ -126,16 +126,16 @@ describe('use after free', () => {
       expect((await call(free, samples)).status).toBeLessThan(300);
       last = await world.fingerprint();
       for (const operation of OPERATIONS.filter((o) => String(o.pathParameters) === freed.parameter)) {
-        const answer = await call(operation, samples);
+        const response = await call(operation, samples);
         const never = await call(operation, { ...samples, [freed.parameter]: NEVER[freed.parameter] });
         const repeats = operation === free || operation.title.endsWith(':redact');
-        if (freed.gone) {
-          expect([answer.status, plain(answer.text)], operation.title).toEqual([404, plain(never.text)]);
+        if (freed.removed) {
+          expect([response.status, plain(response.text)], operation.title).toEqual([404, plain(never.text)]);
         } else if (operation.method === 'GET' || repeats) {
           // What is archived can be read, and archived again without anything happening.
-          expect(answer.status, `${operation.title} ${answer.text}`).toBeLessThan(300);
+          expect(response.status, `${operation.title} ${response.text}`).toBeLessThan(300);
         } else {
-          expect([400, 404, 409], `${operation.title} ${answer.text}`).toContain(answer.status);
+          expect([400, 404, 409], `${operation.title} ${response.text}`).toContain(response.status);
         }
         // A report is made of an archived profile too.
         const mayStore = operation.title.endsWith(':redact') || operation.title.endsWith('/report');
@@ -209,11 +209,11 @@ describe('dynamic objects', () => {
       const samples = samplesFor();
       const [parameter] = operation.pathParameters.filter(isNumber);
       for (const form of forms(String(samples[parameter!]))) {
-        const answer = await call(operation, { ...samples, [parameter!]: form });
+        const response = await call(operation, { ...samples, [parameter!]: form });
         // Nothing at all in its place is another address.
         const expected = form === '' ? [400, 403, 404, 405, 200] : [400, 404];
-        expect(expected, `${JSON.stringify(form)}: ${answer.text}`).toContain(answer.status);
-        if (answer.status === 200) expect(operation.method).toBe('GET');
+        expect(expected, `${JSON.stringify(form)}: ${response.text}`).toContain(response.status);
+        if (response.status === 200) expect(operation.method).toBe('GET');
       }
       await expectNothingStored();
     },
@@ -240,9 +240,9 @@ describe('bodies', () => {
         for (const [type, value] of VALUES) {
           const fits = types.includes(type) || (type === 'number' && types.includes('integer'));
           if (types.length === 0 || (fits && type !== 'array')) continue;
-          const answer = await call(operation, samples, { ...right, [name]: value });
-          expect(answer.status, `${name} as ${type}: ${answer.text}`).toBeGreaterThanOrEqual(400);
-          expect(answer.status, `${name} as ${type}: ${answer.text}`).toBeLessThan(500);
+          const response = await call(operation, samples, { ...right, [name]: value });
+          expect(response.status, `${name} as ${type}: ${response.text}`).toBeGreaterThanOrEqual(400);
+          expect(response.status, `${name} as ${type}: ${response.text}`).toBeLessThan(500);
         }
       }
       await expectNothingStored();
@@ -267,9 +267,9 @@ describe('bodies', () => {
         '\u0000',
         '[['.repeat(500),
       ]) {
-        const answer = await world.app.call(operation.method, path, { token, raw });
-        expect(answer.status, `${raw.slice(0, 20)}: ${answer.text}`).toBeGreaterThanOrEqual(400);
-        expect(answer.status, `${raw.slice(0, 20)}: ${answer.text}`).toBeLessThan(500);
+        const response = await world.app.call(operation.method, path, { token, raw });
+        expect(response.status, `${raw.slice(0, 20)}: ${response.text}`).toBeGreaterThanOrEqual(400);
+        expect(response.status, `${raw.slice(0, 20)}: ${response.text}`).toBeLessThan(500);
       }
       await expectNothingStored();
     },

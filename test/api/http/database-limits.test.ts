@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseLimits } from '../../../src/process/config.ts';
 import { isDatabaseUnavailable } from '../../../src/persistence/database/errors.ts';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
-import { type Answer, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import { type ApiResponse, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const POOL_SIZE = 2;
@@ -39,17 +39,17 @@ afterAll(async () => {
 const read = () => app.call('GET', '/computers', { token });
 const rename = (name: string) => app.call('POST', '/person', { token, body: { name } });
 
-function expectLater(answer: Answer): void {
-  expect(answer.body).toEqual({ error: 'ServiceUnavailable', message: expect.any(String), code: 503 });
-  expect(answer.status).toBe(503);
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+function expectLater(response: ApiResponse): void {
+  expect(response.body).toEqual({ error: 'ServiceUnavailable', message: expect.any(String), code: 503 });
+  expect(response.status).toBe(503);
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
 /** Repeats what fails while connections are made anew. */
-async function untilOk(call: () => Promise<Answer>): Promise<Answer> {
-  let answer = await call();
-  for (let i = 0; answer.status !== 200 && i < 20; i++) answer = await call();
-  return answer;
+async function untilOk(call: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  let response = await call();
+  for (let i = 0; response.status !== 200 && i < 20; i++) response = await call();
+  return response;
 }
 
 describe('database timeouts', () => {

@@ -31,14 +31,14 @@ describe('while PostgreSQL is unavailable', () => {
     const token = await app.login();
     expect((await app.call('GET', '/computers', { token })).status).toBe(200);
     await proxy.cut();
-    const answers = [
+    const responses = [
       await app.call('GET', '/computers', { token }),
       await app.call('POST', '/login', { body: { email: ADMIN.email, password: ADMIN.password } }),
       await app.call('GET', '/standalone-account'),
     ];
-    for (const answer of answers) {
-      expect(answer.body).toEqual({ error: 'ServiceUnavailable', message: expect.any(String), code: 503 });
-      expect(answer.headers.get('retry-after')).toBe('2');
+    for (const response of responses) {
+      expect(response.body).toEqual({ error: 'ServiceUnavailable', message: expect.any(String), code: 503 });
+      expect(response.headers.get('retry-after')).toBe('2');
     }
     expect((await app.call('GET', '/readyz')).body).toMatchObject({ code: 503, details: [{ path: 'database' }] });
     expect((await app.call('GET', '/healthz')).status).toBe(200);

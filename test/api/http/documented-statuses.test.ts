@@ -95,7 +95,7 @@ async function breakDatabase() {
 /** The ids of invitations in addresses are other ones than those in logins. */
 const BODIES: Readonly<Record<string, unknown>> = {
   login: { email: ADMIN.email, password: ADMIN.password },
-  // What is no password of anybody's is refused before anything stored is looked at.
+  // What is no password of anybody's is rejected before anything stored is looked at.
   createStandaloneAccount: ADMIN,
 };
 
@@ -153,13 +153,13 @@ function tooLarge({ id }: DocumentedOperation): Buffer {
 }
 
 async function tooLong(method: string, path: string) {
-  const answer = await fetch(`${served.url}/api/v2${path}`, { method, headers: { 'x-pad': 'x'.repeat(40_000) } });
-  return { status: answer.status, body: (await answer.json()) as { error: string } };
+  const response = await fetch(`${served.url}/api/v2${path}`, { method, headers: { 'x-pad': 'x'.repeat(40_000) } });
+  return { status: response.status, body: (await response.json()) as { error: string } };
 }
 
 describe('the statuses of the document', () => {
   it.each(OPERATIONS.map((o) => [o.title, o] as const))(
-    '%s answers with each that it lists',
+    '%s returns each that it lists',
     { timeout: 120_000 },
     async (_, operation) => {
       const seen = await provoke(operation);

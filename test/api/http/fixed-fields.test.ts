@@ -21,7 +21,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** Fields that the answer of a call shows. */
+/** Fields that the response of a call shows. */
 function shownBy({ id }: DocumentedOperation): string[] {
   const { operation } = eachOperation(document).find(({ operation }) => operation.operationId === id)!;
   const ok = operation.responses['200'] as { content: Record<string, { schema: JsonSchema }> };
@@ -66,8 +66,8 @@ describe('read-only fields', () => {
     const ignoring = await createRightsWorld({ unknownKeys: 'ignore' });
     for (const { app, objects } of [world, ignoring]) {
       const path = `/script-profiles/${objects['script_profile_id']}`;
-      const answer = await app.call('PATCH', path, { token: await app.login(), body: { archived: true } });
-      expect(answer.body).toEqual({
+      const response = await app.call('PATCH', path, { token: await app.login(), body: { archived: true } });
+      expect(response.body).toEqual({
         error: 'InvalidParameter',
         message: 'body.archived cannot be changed; use POST /script-profiles/<id>:archive',
         code: 400,

@@ -40,18 +40,18 @@ function nested(levels: number): string {
 
 describe('the error body', () => {
   it('is 404 NotFound for an unknown route', async () => {
-    const answer = await app.call('GET', '/nowhere');
-    expect(answer.status).toBe(404);
-    expect(answer.body).toEqual({ error: 'NotFound', message: expect.any(String), code: 404 });
+    const response = await app.call('GET', '/nowhere');
+    expect(response.status).toBe(404);
+    expect(response.body).toEqual({ error: 'NotFound', message: expect.any(String), code: 404 });
     expect((await app.call('GET', '/docs/nowhere')).body.error).toBe('NotFound');
   });
 
   it('METHOD: is 405 with the allowed methods for a wrong method', async () => {
     for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS']) {
-      const answer = await app.call(method, '/computers', { token });
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get('allow')).toBe('GET, HEAD');
-      expect(answer.body.error).toBe('MethodNotAllowed');
+      const response = await app.call(method, '/computers', { token });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('GET, HEAD');
+      expect(response.body.error).toBe('MethodNotAllowed');
     }
     expect((await app.call('GET', '/login')).headers.get('allow')).toBe('POST');
     expect((await app.call('POST', '/healthz')).status).toBe(405);
@@ -72,16 +72,16 @@ describe('the error body', () => {
   });
 
   it('has a request id and headers against caching, sniffing and framing', async () => {
-    const answer = await app.call('GET', '/person', { token, headers: { 'x-request-id': 'mine-1' } });
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await app.call('GET', '/person', { token, headers: { 'x-request-id': 'mine-1' } });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'x-request-id': 'mine-1',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     });
-    expect(answer.headers.get('x-powered-by')).toBeNull();
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
     const other = await app.call('GET', '/person', { token, headers: { 'x-request-id': 'a b;c' } });
     expect(other.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -160,8 +160,8 @@ describe('bodies', () => {
     expect(needing.length).toBeGreaterThan(20);
     for (const { path, method, operation } of needing) {
       const sample = path.replace(/\{\w+_id\}/g, '1').replace(/\{\w+\}/g, 'x');
-      const answer = await app.call(method.toUpperCase(), sample, { token });
-      expect(answer.body, operation.operationId).toMatchObject({
+      const response = await app.call(method.toUpperCase(), sample, { token });
+      expect(response.body, operation.operationId).toMatchObject({
         error: 'InvalidParameter',
         details: [{ path: 'body', message: 'is required' }],
       });
@@ -244,8 +244,8 @@ describe('parameters', () => {
   it('PAGE-bad: an invalid page gets 400', async () => {
     const bad = ['limit=-1', 'limit=1.5', 'limit=NaN', 'limit=', 'limit=1&limit=2', 'limit=0x10', 'limit=%205'];
     for (const query of [...bad, 'limit=1e9', 'offset=-1', 'offset=9223372036854775808', 'offset=%D9%A1']) {
-      const answer = await app.call('GET', `/computers?${query}`, { token });
-      expect(answer.body).toMatchObject({
+      const response = await app.call('GET', `/computers?${query}`, { token });
+      expect(response.body).toMatchObject({
         error: 'InvalidParameter',
         details: [{ path: `query.${query.split('=')[0]}` }],
       });
@@ -253,8 +253,8 @@ describe('parameters', () => {
   });
 
   it('PAGE-bad: a large limit is lowered, and a page past the end is empty', async () => {
-    const answer = await app.call('GET', '/computers?limit=1000000000&offset=9007199254740991', { token });
-    expect(answer.body).toMatchObject({ count: 0, results: [], next: null });
+    const response = await app.call('GET', '/computers?limit=1000000000&offset=9007199254740991', { token });
+    expect(response.body).toMatchObject({ count: 0, results: [], next: null });
   });
 
   it('booleans have six spellings', async () => {
@@ -298,9 +298,9 @@ describe('pages outside the API', () => {
       throw new Error('no worker polls');
     };
     const other = await createTestApp(database.persistence, { temporal: { check } });
-    const answer = await other.call('GET', '/readyz');
-    expect(answer.status).toBe(503);
-    expect(answer.body).toMatchObject({
+    const response = await other.call('GET', '/readyz');
+    expect(response.status).toBe(503);
+    expect(response.body).toMatchObject({
       error: 'ServiceUnavailable',
       details: [{ path: 'temporal', message: 'no worker polls' }],
     });

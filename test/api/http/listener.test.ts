@@ -53,8 +53,8 @@ describe('the listener', () => {
     ['without TLS', 'http://fleet.example', { 'x-forwarded-proto': 'http' }, false],
   ])('sends HSTS only with TLS: %s', async (_, publicUrl, headers, kept) => {
     const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port: 0, publicUrl });
-    const answer = await fetch(`http://127.0.0.1:${server.port}/`, { headers });
-    expect(answer.headers.get('strict-transport-security')).toBe(kept ? 'max-age=31536000' : null);
+    const response = await fetch(`http://127.0.0.1:${server.port}/`, { headers });
+    expect(response.headers.get('strict-transport-security')).toBe(kept ? 'max-age=31536000' : null);
     await server.close();
   });
 
@@ -64,8 +64,8 @@ describe('the listener', () => {
     ['an unknown expectation', 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n'],
   ])('rejects %s with an error body', async (_, request) => {
     const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port: 0 });
-    const answer = (await sendText(server.port, request)).replace('HTTP/1.1 100 Continue\r\n\r\n', '');
-    const [head, body] = answer.split('\r\n\r\n');
+    const response = (await sendText(server.port, request)).replace('HTTP/1.1 100 Continue\r\n\r\n', '');
+    const [head, body] = response.split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1.1 400 /);
     expect(JSON.parse(body!)).toMatchObject({ error: 'InvalidParameter', code: 400, message: expect.any(String) });
     await server.close();
@@ -130,7 +130,7 @@ describe('the listener', () => {
     },
   );
 
-  /** Takes a moment for each answer. */
+  /** Takes a moment for each response. */
   async function listenSlowly() {
     const served: string[] = [];
     const server = await listen(
@@ -165,12 +165,12 @@ describe('the listener', () => {
   it('keeps no response of a pipeline longer than the next one needs it', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
-    const answers: WeakRef<ServerResponse>[] = [];
+    const responses: WeakRef<ServerResponse>[] = [];
     let waiting: ServerResponse | null = null;
-    // One answer is always outstanding.
+    // One response is always outstanding.
     const serve = (req: IncomingMessage, res: ServerResponse) => {
       req.resume();
-      answers.push(new WeakRef(res));
+      responses.push(new WeakRef(res));
       waiting?.end('served');
       waiting = res;
     };
@@ -178,11 +178,11 @@ describe('the listener', () => {
     const socket = connect(server.port, '127.0.0.1').resume();
     for (let sent = 1; sent <= 200; sent++) {
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-      await expect.poll(() => answers.length, { interval: 1 }).toBe(sent);
+      await expect.poll(() => responses.length, { interval: 1 }).toBe(sent);
     }
     await setImmediate();
     collect();
-    expect(answers.filter((answer) => answer.deref()).length).toBeLessThan(20);
+    expect(responses.filter((response) => response.deref()).length).toBeLessThan(20);
     socket.destroy();
     await server.close();
   });

@@ -48,9 +48,9 @@ interface Kind {
 }
 
 const create = (path: string, body: () => object) => async () => {
-  const answer = await call('POST', path, body());
-  expect(answer.status, answer.text).toBeLessThan(300);
-  return answer.body.id as number;
+  const response = await call('POST', path, body());
+  expect(response.status, response.text).toBeLessThan(300);
+  return response.body.id as number;
 };
 const title = () => {
   turn += 1;
@@ -163,8 +163,8 @@ describe('pages against a plain array, while rows come and go', () => {
 describe('pages of every list', () => {
   it('keep parameters with a question mark in them, and those behind it', async () => {
     for (let i = 0; i < 2; i++) await insertComputer(world.db, { accountId: world.accountId, title: `why?${i}` });
-    const asked = 'query=NOT%20title:none?&with_network=1';
-    const { next } = (await call('GET', `/computers?${asked}&limit=1`)).body as Page;
+    const requested = 'query=NOT%20title:none?&with_network=1';
+    const { next } = (await call('GET', `/computers?${requested}&limit=1`)).body as Page;
     const { searchParams } = new URL(next!);
     expect([searchParams.get('query'), searchParams.get('with_network')]).toEqual(['NOT title:none?', '1']);
   });

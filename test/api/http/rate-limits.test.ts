@@ -58,8 +58,8 @@ describe('the rate of a token', () => {
   it('applies before the body is read, and nothing is changed', async () => {
     const token = await app.login();
     await statuses(BURST, () => app.call('GET', '/person', { token }));
-    const answer = await app.call('POST', '/person', { token, raw: '{ not JSON' });
-    expect(answer.status).toBe(429);
+    const response = await app.call('POST', '/person', { token, raw: '{ not JSON' });
+    expect(response.status).toBe(429);
     nowMs += 60_000;
     expect((await app.call('GET', '/person', { token })).body.name).toBe('Admin One');
   });

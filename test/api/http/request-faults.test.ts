@@ -228,12 +228,12 @@ describe('invalid values', () => {
     async (_, operation) => {
       const path = samplePath(operation, { ...NEVER, account_name: 'never-was' });
       for (const body of fc.sample(bodies(operation), { numRuns: 12, seed: 7 })) {
-        const answer = await call(operation.method, path, body);
-        expect(answer.status, answer.text).toBeLessThan(500);
-        if (answer.body?.error !== 'InvalidParameter') continue;
-        const places = answer.body.details.map((detail: { path: string }) => detail.path);
+        const response = await call(operation.method, path, body);
+        expect(response.status, response.text).toBeLessThan(500);
+        if (response.body?.error !== 'InvalidParameter') continue;
+        const places = response.body.details.map((detail: { path: string }) => detail.path);
         expect(new Set(places).size).toBe(places.length);
-        expect(answer.body.message, JSON.stringify(body)).not.toMatch(FOREIGN);
+        expect(response.body.message, JSON.stringify(body)).not.toMatch(FOREIGN);
       }
     },
   );

@@ -39,17 +39,17 @@ afterAll(async () => {
 /** Begins requests, each of which holds the last byte of its body back; there once the server has the others. */
 async function fill(from: string, bytes: number, auth = ''): Promise<Socket[]> {
   const before = bodies.usedBytes;
-  const begun: Socket[] = [];
+  const started: Socket[] = [];
   for (let left = bytes; left > 0; left -= LARGE) {
     const body = paddedTo(Math.min(left, LARGE));
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1').on('error', () => undefined);
     const head = `POST /api/v2/login HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n${auth}`;
     socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
-    begun.push(socket);
+    started.push(socket);
   }
-  sockets.push(...begun);
-  await expect.poll(() => bodies.usedBytes - before).toBeGreaterThanOrEqual(bytes - begun.length);
-  return begun;
+  sockets.push(...started);
+  await expect.poll(() => bodies.usedBytes - before).toBeGreaterThanOrEqual(bytes - started.length);
+  return started;
 }
 
 const paddedTo = (bytes: number) => {
@@ -76,8 +76,8 @@ describe('request memory', () => {
     expect(refused.headers.get('connection')).toBe('close');
     expect((await login('192.0.2.1', 16 * KIB)).status).toBe(401);
     expect((await login('192.0.2.2', LARGE)).status).toBe(401);
-    const [answer] = await Promise.all([once(held[0]!, 'data'), held[0]!.write('}')]);
-    expect(String(answer[0])).toMatch(/^HTTP\/1.1 401 /);
+    const [response] = await Promise.all([once(held[0]!, 'data'), held[0]!.write('}')]);
+    expect(String(response[0])).toMatch(/^HTTP\/1.1 401 /);
     for (const socket of held) socket.destroy();
     await expect.poll(async () => (await login('192.0.2.1', LARGE)).status).toBe(401);
   });
@@ -92,7 +92,7 @@ describe('request memory', () => {
     for (const n of [1, 2, 3, 4]) await fill(`192.0.2.${n}`, 0.44 * SHARE);
     expect((await login('192.0.2.9', LARGE)).status).toBe(503);
     expect((await login('192.0.2.9', 16 * KIB)).status).toBe(401);
-    // The service refuses so long a search.
+    // The service rejects so long a search.
     expect((await create('192.0.2.9', LARGE)).status).toBe(400);
   });
 
@@ -126,8 +126,8 @@ describe('request memory', () => {
     socket.write(`${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
     const size = LARGE.toString(16);
     socket.write(`${size}\r\n${'x'.repeat(LARGE)}\r\n${size}\r\n`);
-    const [answer] = await once(socket, 'data');
-    expect(String(answer)).toMatch(/^HTTP\/1.1 503 /);
+    const [response] = await once(socket, 'data');
+    expect(String(response)).toMatch(/^HTTP\/1.1 503 /);
     await once(socket, 'close');
     for (const other of held) expect(other.closed).toBe(false);
   });

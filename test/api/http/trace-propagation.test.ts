@@ -24,20 +24,20 @@ beforeEach(() => {
 
 /** A request of a client that traces. */
 async function call(method: string, path: string, body?: object) {
-  const answer = await world.app.call(method, path, {
+  const response = await world.app.call(method, path, {
     token: world.tokens.admin,
     headers: { traceparent },
     ...(body && { body }),
   });
-  expect(answer.status, answer.text).toBeLessThan(300);
-  return answer;
+  expect(response.status, response.text).toBeLessThan(300);
+  return response;
 }
 
 /** As {@link call}, of one that does not. */
 const quietly = async (path: string, body: object) =>
   (await world.app.call('POST', path, { token: world.tokens.admin, body })).body;
 
-/** What the relay was ordered for the client. */
+/** The outbox commands written for the client. */
 async function ordered(): Promise<string[]> {
   const rows = await world.db.query<{ kind: string; key: string }>(
     'select kind, key from outbox where traceparent = $1 order by id',

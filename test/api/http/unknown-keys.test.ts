@@ -11,7 +11,7 @@ const ALL = OPERATIONS.map((operation) => [operation.title, operation] as const)
 const WITHOUT_BODY = new Set(['GET']);
 
 let strict: RightsWorld;
-/** Nothing that is refused ends it. */
+/** Nothing that is rejected ends it. */
 let token: string;
 let ignoring: RightsWorld;
 
@@ -106,9 +106,9 @@ describe('unknown parameters and fields', () => {
 
   it('cannot write into the header that names them', async () => {
     const path = `/computers?limit=1&${encodeURIComponent('a\r\nSet-Cookie: b,é')}=1`;
-    const answer = await ignoring.app.call('GET', path, { token: await ignoring.app.login() });
-    expect(answer.headers.get('flotilla-ignored')).toBe('query.a%0D%0ASet-Cookie%3A%20b%2C%C3%A9');
-    expect(answer.headers.get('set-cookie')).toBeNull();
+    const response = await ignoring.app.call('GET', path, { token: await ignoring.app.login() });
+    expect(response.headers.get('flotilla-ignored')).toBe('query.a%0D%0ASet-Cookie%3A%20b%2C%C3%A9');
+    expect(response.headers.get('set-cookie')).toBeNull();
   });
 
   it('are rejected where no body is declared, but an empty body is not', async () => {
@@ -123,8 +123,8 @@ describe('unknown parameters and fields', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const raw = `kernel_package_id=${strict.objects['kernel_package_id']}&reboot_aftr=true&__proto__=1`;
     const before = await strict.fingerprint();
-    const answer = await strict.app.call('POST', path, { token, raw, headers });
-    expect(answer.body.details).toEqual([
+    const response = await strict.app.call('POST', path, { token, raw, headers });
+    expect(response.body.details).toEqual([
       { path: 'body.reboot_aftr', message: 'unknown field "reboot_aftr"; did you mean "reboot_after"?' },
       { path: 'body.__proto__', message: 'unknown field "__proto__"' },
     ]);
@@ -186,12 +186,12 @@ describe('the nearest known key', () => {
     ]);
     const [address] = path.split('?');
     const meant = new URLSearchParams({ query: query.slice('query='.length) });
-    const answer = await strict.app.call('GET', `${address}?${meant}`, { token });
-    expect(answer.status).toBe(200);
+    const response = await strict.app.call('GET', `${address}?${meant}`, { token });
+    expect(response.status).toBe(200);
   });
 
   it.each(['/computers?id=web', '/computers?tag=', '/computers?alert=flood', `/computers?tag=${'x'.repeat(500)}`])(
-    '%s: is a selector, without a query that would be refused',
+    '%s: is a selector, without a query that would be rejected',
     async (path) => {
       const [{ message }] = (await faults('GET', path)).details;
       expect(message).toMatch(/; did you mean the selector "(id|tag|alert):" of query\?$/);

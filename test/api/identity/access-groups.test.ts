@@ -68,7 +68,7 @@ describe('access groups', () => {
     expect(many.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   });
 
-  it('are refused without a usable title or parent', async () => {
+  it('are rejected without a usable title or parent', async () => {
     const before = (await app.call('GET', '/access-groups', { token: admin })).text;
     for (const title of ['', '   ', '<>!?', 'x'.repeat(256), 7, null, undefined, ['x'], { a: 1 }]) {
       expect((await create(title)).body).toMatchObject({ error: 'InvalidParameter', code: 400 });
@@ -98,9 +98,9 @@ describe('access groups', () => {
     const scoped = { accountId, email: 'middle@fleet.example', role: 'ServerAdmin', groups: ['middle'] };
     const token = await app.login(await createMember(db, scoped));
     expect((await app.call('GET', '/computers', { token })).body.count).toBe(1);
-    const answer = await remove('middle');
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ name: 'top', title: 'Top', parent: 'global', children: 'leaf' });
+    const response = await remove('middle');
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({ name: 'top', title: 'Top', parent: 'global', children: 'leaf' });
     expect(await get('leaf')).toMatchObject({ parent: 'top' });
     const rows = await db.query<{ name: string }>(
       'select g.name from computer c join access_group g on g.id = c.access_group_id where c.id = any($1)',
@@ -129,9 +129,9 @@ describe('access groups', () => {
       await lockRights(tx, accountId);
       await tx.query('update computer set access_group_id = $2 where id = $1', [id, rootId]);
       await tx.query('delete from access_group where account_id = $1 and name = $2', [accountId, name]);
-      const begun = app.call('POST', '/computers:delete', { token: admin, body: { computer_ids: [id] } });
+      const started = app.call('POST', '/computers:delete', { token: admin, body: { computer_ids: [id] } });
       await untilBlocked(db);
-      return { removal: begun };
+      return { removal: started };
     });
     expect((await removal).status).toBe(204);
   });
@@ -169,7 +169,7 @@ describe('PUT /computers/<id>', () => {
     expect(kept.body).toMatchObject({ title: 'Desk 4', tags: ['lab', 'web'] });
   });
 
-  it('refuses what cannot be', async () => {
+  it('rejects what cannot be', async () => {
     const put = (body: object, id = computer) => app.call('PUT', `/computers/${id}`, { token: admin, body });
     expect((await put({ access_group: 'nowhere' })).body).toMatchObject({ error: 'UnknownAccessGroup', code: 400 });
     for (const body of [

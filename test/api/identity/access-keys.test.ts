@@ -66,7 +66,7 @@ describe('/credentials', () => {
     expect(await list()).toEqual([{ ...made.body, secret_key: null, exports: null }]);
   });
 
-  it('SECRET-leak: stores the secret as a digest and tells it to no log', async () => {
+  it('SECRET-leak: stores the secret as a digest and logs it nowhere', async () => {
     const { secret_key, access_key } = (await make()).body;
     const { db } = database.persistence;
     const rows = await db.query(
@@ -123,12 +123,12 @@ describe('/credentials', () => {
     expect((await list())[0].access_key).toBeNull();
   });
 
-  it('refuses people who have no password', async () => {
+  it('rejects people who have no password', async () => {
     await database.persistence.db.query('update person set password_hash = null where id = $1', [personId]);
     expect((await make()).body.error).toBe('AuthenticationFailed');
   });
 
-  it('tells when a key was last used', async () => {
+  it('reports when a key was last used', async () => {
     const pair = pairOf((await make()).body);
     nowMs += 60_000;
     await login({ ...pair, secret_key: 'wrong' });
@@ -138,16 +138,16 @@ describe('/credentials', () => {
   });
 
   it('removes one key, and every token obtained with it ends within five seconds', async () => {
-    const [gone, kept] = [(await make()).body, (await make()).body];
-    const tokens = [(await login(pairOf(gone))).body.token, (await login(pairOf(kept))).body.token];
-    const answer = await remove(gone.access_key);
-    expect([answer.status, answer.text]).toEqual([204, '']);
-    expect((await login(pairOf(gone))).status).toBe(401);
+    const [removed, kept] = [(await make()).body, (await make()).body];
+    const tokens = [(await login(pairOf(removed))).body.token, (await login(pairOf(kept))).body.token];
+    const response = await remove(removed.access_key);
+    expect([response.status, response.text]).toEqual([204, '']);
+    expect((await login(pairOf(removed))).status).toBe(401);
     nowMs += 5000;
     expect((await app.call('GET', '/person', { token: tokens[0] })).body.error).toBe('Unauthorized');
     expect((await app.call('GET', '/person', { token: tokens[1] })).status).toBe(200);
     expect((await list()).map((key: { access_key: string }) => key.access_key)).toEqual([kept.access_key]);
-    expect((await remove(gone.access_key)).body).toMatchObject({ error: 'UnknownAccessKey', code: 404 });
+    expect((await remove(removed.access_key)).body).toMatchObject({ error: 'UnknownAccessKey', code: 404 });
     const [event] = await database.persistence.db.query('select message from event order by id desc limit 1');
     expect(event).toEqual({ message: 'Removed the access key Access key' });
   });
@@ -177,7 +177,7 @@ describe('/credentials', () => {
     expect((await list())[0]).toMatchObject({ access_key: made.access_key, expires_at });
   });
 
-  it('refuses accounts of others alike whether they exist, and bad values', async () => {
+  it('rejects accounts of others alike whether they exist, and bad values', async () => {
     await createAccount(database.persistence.db, `other${round}`);
     const foreign = await make({ account: `other${round}` });
     expect(foreign.body).toMatchObject({ error: 'Forbidden', code: 403 });
@@ -206,8 +206,8 @@ describe('POST /login/access-key', () => {
     const second = await createAccount(db, `second${round}`);
     await db.query(`insert into membership values ($1, $2, now() + interval '1 day')`, [second.accountId, personId]);
     const pair = pairOf((await make({ account: `second${round}` })).body);
-    const answer = await login(pair);
-    expect(answer.body).toMatchObject({
+    const response = await login(pair);
+    expect(response.body).toMatchObject({
       email: `${home}@fleet.example`,
       current_account: `second${round}`,
       accounts: [
@@ -215,9 +215,9 @@ describe('POST /login/access-key', () => {
         { name: `second${round}`, default: false },
       ],
     });
-    const claims = jwt.decode(answer.body.token) as { exp: number; iat: number };
+    const claims = jwt.decode(response.body.token) as { exp: number; iat: number };
     expect(claims.exp - claims.iat).toBe(1440 * 60);
-    expect((await app.call('GET', '/person', { token: answer.body.token })).status).toBe(200);
+    expect((await app.call('GET', '/person', { token: response.body.token })).status).toBe(200);
   });
 
   it('EXPIRY: takes 1 to 525,600 minutes', async () => {
@@ -230,7 +230,7 @@ describe('POST /login/access-key', () => {
     expect((await app.call('GET', '/person', { token: short })).status).toBe(401);
   });
 
-  it('LOGIN-enum: answers an unknown key and a wrong secret alike', async () => {
+  it('LOGIN-enum: treats an unknown key and a wrong secret alike', async () => {
     const { access_key } = (await make()).body;
     const wrong = await login({ access_key, secret_key: 'x'.repeat(40) });
     const unknown = await login({ access_key: 'A'.repeat(20), secret_key: 'x'.repeat(40) });

@@ -40,9 +40,9 @@ const countAccounts = async () =>
 
 describe('POST /accounts', () => {
   it('makes an account that its maker administers after switching to it', async () => {
-    const answer = await create({ title: ' Example Works ' });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toMatchObject({
+    const response = await create({ title: ' Example Works ' });
+    expect(response.status).toBe(201);
+    expect(response.body).toMatchObject({
       account: expect.stringMatching(/^[a-z0-9]{8}$/),
       company: 'Example Works',
       administrators: [{ name: 'Member', email, openid: null }],
@@ -50,7 +50,10 @@ describe('POST /accounts', () => {
       computers: 0,
     });
     expect((await saas.call('GET', '/computers', { token })).body.error).toBe('NoAccount');
-    const switched = await saas.call('POST', '/switch-account', { token, body: { account_name: answer.body.account } });
+    const switched = await saas.call('POST', '/switch-account', {
+      token,
+      body: { account_name: response.body.account },
+    });
     const own = switched.body.token;
     expect((await saas.call('GET', '/computers', { token: own })).body).toMatchObject({ count: 0 });
     const preferences = (await saas.call('GET', '/preferences', { token: own })).body;
@@ -63,7 +66,7 @@ describe('POST /accounts', () => {
     const { db } = database.persistence;
     const roles = await db.query(
       `select r.name from role r join account a on a.id = r.account_id where a.name = $1 order by r.name`,
-      [answer.body.account],
+      [response.body.account],
     );
     expect(roles.map(({ name }) => name)).toEqual([
       'Auditor',
@@ -75,19 +78,19 @@ describe('POST /accounts', () => {
     const [event] = await db.query('select entity_type, entity_name, message from event order by id desc limit 1');
     expect(event).toEqual({ entity_type: 'Account', entity_name: 'Example Works', message: 'Member made the account' });
     expect((await saas.call('POST', '/login', { body: { email, password: PASSWORD } })).body.current_account).toBe(
-      answer.body.account,
+      response.body.account,
     );
   });
 
-  it('refuses people who have an account, and makes one of two at once', async () => {
+  it('rejects people who have an account, and makes one of two at once', async () => {
     const before = await countAccounts();
-    const answers = await Promise.all([create({ title: 'One' }), create({ title: 'Two' })]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const responses = await Promise.all([create({ title: 'One' }), create({ title: 'Two' })]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect((await create({ title: 'Three' })).body).toMatchObject({ error: 'AccountExists', code: 409 });
     expect(await countAccounts()).toBe(before + 1);
   });
 
-  it('is refused where people do not make accounts for themselves, and can be allowed there', async () => {
+  it('is rejected where people do not make accounts for themselves, and can be allowed there', async () => {
     expect((await create({ title: 'One' }, token, standalone)).body).toMatchObject({
       error: 'SelfServiceDisabled',
       code: 403,
@@ -98,7 +101,7 @@ describe('POST /accounts', () => {
     await open.close();
   });
 
-  it('refuses bad titles and stores nothing', async () => {
+  it('rejects bad titles and stores nothing', async () => {
     const before = await countAccounts();
     for (const title of ['', '   ', 'two\nlines', 'x'.repeat(256), 7, null, undefined]) {
       expect((await create({ title })).body.error).toBe('InvalidParameter');
@@ -107,12 +110,12 @@ describe('POST /accounts', () => {
     expect(await countAccounts()).toBe(before);
   });
 
-  it('MASS-assign, PROTO: refuses keys that it does not take', async () => {
+  it('MASS-assign, PROTO: rejects keys that it does not take', async () => {
     const raw = `{"title": "T", "account": "mine", "id": 1, "disabled": true,
       "__proto__": {"disabled": true}, "constructor": {"prototype": {"x": 1}}}`;
-    const answer = await saas.call('POST', '/accounts', { token, raw });
-    expect(answer.body).toMatchObject({ error: 'InvalidParameter', code: 400 });
-    expect(answer.body.details).toEqual([
+    const response = await saas.call('POST', '/accounts', { token, raw });
+    expect(response.body).toMatchObject({ error: 'InvalidParameter', code: 400 });
+    expect(response.body.details).toEqual([
       { path: 'body.account', message: 'cannot be set' },
       { path: 'body.id', message: 'unknown field "id"' },
       { path: 'body.disabled', message: 'cannot be set' },

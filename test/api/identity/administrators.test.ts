@@ -47,9 +47,9 @@ async function slowly(token: string, meanwhile: () => unknown): Promise<number |
   await setTimeout(300);
   await meanwhile();
   sent.end('}');
-  const [answer] = await answered;
-  answer.resume();
-  return answer.statusCode;
+  const [response] = await answered;
+  response.resume();
+  return response.statusCode;
 }
 
 const setRoles = (id: number, roles: unknown, token = admin) =>
@@ -70,7 +70,7 @@ describe('administrators', () => {
     expect((await app.call('GET', '/administrators?limit=1&offset=1', { token: admin })).body.results).toHaveLength(1);
   });
 
-  it('get other roles at once in the answer and on tokens in use', async () => {
+  it('get other roles at once in the response and on tokens in use', async () => {
     const person = await member('changing', 'Auditor');
     const token = await app.login(person);
     expect((await app.call('GET', '/roles', { token })).status).toBe(200);
@@ -82,7 +82,7 @@ describe('administrators', () => {
     await setRoles(person.personId, ['Auditor']);
   });
 
-  it('are refused unknown roles, none, and people outside the account', async () => {
+  it('cannot get unknown roles or none, or be people outside the account', async () => {
     const { personId } = await member('steady', 'Auditor');
     const outsider = await createAccount(database.persistence.db, 'outside');
     expect((await setRoles(personId, ['Emperor'])).body).toMatchObject({ error: 'UnknownRole', code: 400 });
@@ -121,15 +121,15 @@ describe('administrators', () => {
     // The other process goes on by what it has read, as far as reading goes.
     for (const token of tokens) expect((await second.call('GET', '/roles', { token })).status).toBe(200);
     const invitation = { name: 'Back', email: 'back@fleet.example' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       tokens.flatMap((token) => [
         second.call('POST', '/invitations', { token, body: invitation }),
         second.call('PUT', `/administrators/${demoted.personId}`, { token, body: { roles: ['GlobalAdmin'] } }),
       ]),
     );
     await second.close();
-    expect(answers.slice(0, 2).map(({ body }) => body.error)).toEqual(['Forbidden', 'Forbidden']);
-    expect(answers.slice(2, 4).map(({ body }) => body.error)).toEqual(['Unauthorized', 'Unauthorized']);
+    expect(responses.slice(0, 2).map(({ body }) => body.error)).toEqual(['Forbidden', 'Forbidden']);
+    expect(responses.slice(2, 4).map(({ body }) => body.error)).toEqual(['Unauthorized', 'Unauthorized']);
     expect((await app.call('GET', '/invitations', { token: admin })).body.count).toBe(0);
   });
 
@@ -149,7 +149,7 @@ describe('administrators', () => {
     expect((await app.call('GET', '/person', { token: other })).status).toBe(200);
   });
 
-  it('see at once what a new role lets them see, also where they were refused a moment ago', async () => {
+  it('see at once what a new role lets them see, also where they were rejected a moment ago', async () => {
     const { db } = database.persistence;
     const second = await createTestApp(database.persistence, { clock });
     await app.call('POST', '/roles', { token: admin, body: { name: 'Newcomer' } });
@@ -187,12 +187,12 @@ describe('administrators', () => {
     const { db } = database.persistence;
     const waiting = await db.transaction(async (tx) => {
       await lockRights(tx, accountId);
-      const answer = app.call('POST', '/access-groups', { token, body: { title: 'Too late' } });
+      const response = app.call('POST', '/access-groups', { token, body: { title: 'Too late' } });
       await untilBlocked(db);
       await tx.query('delete from membership where account_id = $1 and person_id = $2', [accountId, late.personId]);
-      return { answer };
+      return { response };
     });
-    expect((await waiting.answer).body).toMatchObject({ error: 'Unauthorized', code: 401 });
+    expect((await waiting.response).body).toMatchObject({ error: 'Unauthorized', code: 401 });
     expect((await app.call('GET', '/access-groups/too-late', { token: admin })).status).toBe(404);
   });
 
@@ -200,8 +200,8 @@ describe('administrators', () => {
     const other = await createAccount(database.persistence.db, 'elsewhere');
     const { db } = database.persistence;
     await db.query('insert into membership (account_id, person_id) values ($1, $2)', [accountId, other.personId]);
-    const answer = await app.call('POST', '/login', { body: { ...pick(other), account: 'standalone' } });
-    const token = answer.body.token;
+    const response = await app.call('POST', '/login', { body: { ...pick(other), account: 'standalone' } });
+    const token = response.body.token;
     await db.query('update person set preferred_account_id = $1 where id = $2', [accountId, other.personId]);
     const gone = await app.call('DELETE', `/administrators/${other.personId}`, { token: admin });
     expect([gone.status, gone.text]).toEqual([204, '']);
@@ -228,7 +228,7 @@ describe('administrators', () => {
       { id: adminId, token: admin },
       ...(await Promise.all(rivals.map(async (rival) => ({ id: rival.personId, token: await app.login(rival) })))),
     ];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       people.map(({ id, token }, index) => {
         const on = index % 2 === 0 ? app : second;
         return index < 2
@@ -237,7 +237,7 @@ describe('administrators', () => {
       }),
     );
     await second.close();
-    expect(answers.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(1);
+    expect(responses.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(1);
     const left = await database.persistence.db.query<{ person_id: number }>(
       `select person_id from membership_role mr join role r on r.id = mr.role_id
        where r.account_id = $1 and r.name = 'GlobalAdmin'`,

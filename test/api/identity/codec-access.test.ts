@@ -14,7 +14,7 @@ let accountId: number;
 let embedded: TestApp;
 let remote: TestApp;
 
-/** The frame with a codec that only tells whether the caller may use it. */
+/** The frame with a codec that only reports whether the caller may use it. */
 function createCodecApp(codecToken: string | null): Promise<TestApp> {
   const late: { authenticator?: Authenticator } = {};
   const authenticator: Pick<Authenticator, 'authenticate'> = {
@@ -52,9 +52,9 @@ function callAs(host: string): Promise<number> {
   const { hostname, port } = new URL(embedded.url);
   const headers = { host, authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, path: '/codec/decode', method: 'POST', headers }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
+    const sent = request({ hostname, port, path: '/codec/decode', method: 'POST', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
     });
     sent.once('error', reject).end('{}');
   });
@@ -95,8 +95,8 @@ describe('the codec endpoint', () => {
   });
 
   it('answers other methods with 405', async () => {
-    const answer = await embedded.call('GET', '/codec/decode');
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+    const response = await embedded.call('GET', '/codec/decode');
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
   it('lets a Temporal UI call from another origin, which needs the token there, and nothing else of the server', async () => {

@@ -52,10 +52,10 @@ async function send(place: ObjectPlace, value: unknown) {
   const { [where === 'query' ? name : '']: _, ...inBody } = own;
   const body = sampleBody(operation, where === 'body' ? { ...inBody, [name]: value } : inBody);
   const token = operation.access === 'none' ? null : await world.tokenOf('other account');
-  const answer = await world.app.call(operation.method, query.size > 0 ? `${path}?${query}` : path, { token, body });
-  const headers = [...answer.headers].filter(([key]) => !['date', 'x-request-id', 'content-length'].includes(key));
-  const text = answer.text.replaceAll(String(value), '#').replace(/\d+/g, '#');
-  return { ...answer, comparable: { status: answer.status, headers, text } };
+  const response = await world.app.call(operation.method, query.size > 0 ? `${path}?${query}` : path, { token, body });
+  const headers = [...response.headers].filter(([key]) => !['date', 'x-request-id', 'content-length'].includes(key));
+  const text = response.text.replaceAll(String(value), '#').replace(/\d+/g, '#');
+  return { ...response, comparable: { status: response.status, headers, text } };
 }
 
 const REFUSALS = /^(Unknown\w+|NotFound|Forbidden|KernelPackageNotEligible|PackageNotEligible)$/;
@@ -78,7 +78,7 @@ describe('an object of another account', () => {
   });
 
   const lists = places.filter(([, { where, name }]) => where !== 'path' && /s$/.test(name));
-  it.each(lists)('BATCH-mixed: %s refuses own ones beside a foreign one', async (_, place) => {
+  it.each(lists)('BATCH-mixed: %s rejects own ones beside one of another account', async (_, place) => {
     const own = [place.read(ownSamples(place.operation))].flat();
     const never = await send(place, [...own, neverAt(place)].flat());
     const foreign = await send(place, [...own, theirs(place)].flat());
@@ -142,9 +142,9 @@ describe('a query over what another account has', () => {
         expect((await ask(`NOT ${term}`)).body.count, term).toBe(all);
       }
       for (const [index, term] of lookedUp(world.objects).entries()) {
-        const asked = title.includes('activities') ? `computer:${term}` : term;
+        const requested = title.includes('activities') ? `computer:${term}` : term;
         const never = `${title.includes('activities') ? 'computer:' : ''}${lookedUp(NEVER)[index]}`;
-        const [foreign, unknown] = [await ask(asked), await ask(never)];
+        const [foreign, unknown] = [await ask(requested), await ask(never)];
         const plain = (text: string) => text.replaceAll(/marked-(search|group)/g, 'never-was');
         expect([foreign.status, plain(foreign.text)], term).toEqual([unknown.status, unknown.text]);
       }
@@ -166,8 +166,8 @@ describe('a query over what another account has', () => {
           access_group: 'global',
           query: `${term} OR id:${NEVER['computer_id']}`,
         });
-        const answer = await world.app.call('POST', path, { token, body });
-        expect(answer.status, `${operation.title} ${term}: ${answer.text}`).toBeLessThan(500);
+        const response = await world.app.call('POST', path, { token, body });
+        expect(response.status, `${operation.title} ${term}: ${response.text}`).toBeLessThan(500);
       }
     }
     expect(await world.fingerprint(world.accountId)).toBe(untouched);
@@ -196,11 +196,11 @@ describe('pages, blocks and files', () => {
         for (const query of queriesOf(operation, objects)) {
           let next: string | null = `${path}?${query}`;
           for (let page = 0; next !== null && page < 30; page += 1) {
-            const answer = await world.app.call('GET', next, { token });
-            expect(answer.status, `${next} ${answer.text}`).toBeLessThan(500);
-            expect(answer.text, next).not.toContain(foreign);
-            texts.push(answer.text);
-            next = answer.body?.next ? answer.body.next.replace(/^.*\/api\/v2/, '') : null;
+            const response = await world.app.call('GET', next, { token });
+            expect(response.status, `${next} ${response.text}`).toBeLessThan(500);
+            expect(response.text, next).not.toContain(foreign);
+            texts.push(response.text);
+            next = response.body?.next ? response.body.next.replace(/^.*\/api\/v2/, '') : null;
           }
         }
         if (texts.some((text) => text.includes(own))) seen.push(operation.title);

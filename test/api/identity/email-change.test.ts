@@ -59,13 +59,13 @@ const messages = async (count: number) =>
   );
 
 describe('a new email address', () => {
-  it('holds once the token that was mailed to it is confirmed, and the former one is told and free', async () => {
+  it('holds once the token that was mailed to it is confirmed, and the former one is notified and free', async () => {
     const wanted = `New.Person${round}@fleet.example`;
     const before = await read();
-    const answer = await edit({ email: `  ${wanted} `, name: 'Ada' });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ ...before, name: 'Ada', pending_email: wanted });
-    expect(await read()).toEqual(answer.body);
+    const response = await edit({ email: `  ${wanted} `, name: 'Ada' });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({ ...before, name: 'Ada', pending_email: wanted });
+    expect(await read()).toEqual(response.body);
     expect((await login({ email: wanted, password: PASSWORD })).status).toBe(401);
     expect((await login({ email, password: PASSWORD })).status).toBe(200);
     expect(mail.received.map(({ to }) => to)).toEqual([[wanted]]);
@@ -73,7 +73,12 @@ describe('a new email address', () => {
     expect(mail.received[0]!.text).not.toContain('Ada');
     const confirmed = await confirm(tokenTo(wanted));
     expect(confirmed.status).toBe(200);
-    expect(confirmed.body).toEqual({ ...answer.body, email: wanted, allowable_emails: [wanted], pending_email: null });
+    expect(confirmed.body).toEqual({
+      ...response.body,
+      email: wanted,
+      allowable_emails: [wanted],
+      pending_email: null,
+    });
     expect(await read()).toEqual(confirmed.body);
     expect((await login({ email: wanted.toLowerCase(), password: PASSWORD })).status).toBe(200);
     expect((await login({ email, password: PASSWORD })).status).toBe(401);
@@ -117,8 +122,8 @@ describe('a new email address', () => {
 
   it('is withdrawn by the present one, which may be written otherwise at once', async () => {
     await edit({ email: `third${round}@fleet.example` });
-    const answer = await edit({ email: email.toUpperCase() });
-    expect(answer.body).toMatchObject({
+    const response = await edit({ email: email.toUpperCase() });
+    expect(response.body).toMatchObject({
       email: email.toUpperCase(),
       allowable_emails: [email.toUpperCase()],
       pending_email: null,
@@ -130,15 +135,15 @@ describe('a new email address', () => {
   it('is confirmed by nobody else, and by no other text', async () => {
     const wanted = `mine${round}@fleet.example`;
     await edit({ email: wanted });
-    const stranger = await app.login(await createAccount(database.persistence.db, `stranger${round}`));
-    expect((await confirm(tokenTo(wanted), stranger)).body.error).toBe('UnknownEmailChange');
+    const outsider = await app.login(await createAccount(database.persistence.db, `stranger${round}`));
+    expect((await confirm(tokenTo(wanted), outsider)).body.error).toBe('UnknownEmailChange');
     for (const text of [`${tokenTo(wanted)}x`, 'x', wanted]) expect((await confirm(text)).status).toBe(404);
     for (const text of ['', null, 7, 'x'.repeat(256)])
       expect((await confirm(text)).body.error).toBe('InvalidParameter');
     expect((await confirm(tokenTo(wanted))).status).toBe(200);
   });
 
-  it('is refused when somebody has it, in any case, and goes to one of two who want it', async () => {
+  it('is rejected when somebody has it, in any case, and goes to one of two who want it', async () => {
     const taken = await createAccount(database.persistence.db, `taken${round}`);
     for (const address of [taken.email, ` ${taken.email.toUpperCase()}`]) {
       expect((await edit({ email: address })).body).toMatchObject({ error: 'DuplicateEmail', code: 409 });
@@ -148,9 +153,9 @@ describe('a new email address', () => {
     await edit({ email: wanted });
     const mine = tokenTo(wanted);
     await edit({ email: wanted.toUpperCase() }, app, theirs);
-    const answers = await Promise.all([confirm(mine), confirm(tokenTo(wanted.toUpperCase()), theirs)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(answers.find(({ status }) => status === 409)!.body.error).toBe('DuplicateEmail');
+    const responses = await Promise.all([confirm(mine), confirm(tokenTo(wanted.toUpperCase()), theirs)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.find(({ status }) => status === 409)!.body.error).toBe('DuplicateEmail');
   });
 
   it('changes nothing at all when the mail server does not take the mail', async () => {
@@ -159,8 +164,8 @@ describe('a new email address', () => {
     const broken = await createTestApp(database.persistence, { clock, settings: { smtpUrl: refusing.url } });
     const before = await read();
     for (let n = 0; n < 12; n++) {
-      const answer = await edit({ email: `lost${round}@fleet.example`, name: 'Lost' }, broken);
-      expect(answer.body).toMatchObject({ error: 'MailQueueUnavailable', code: 502 });
+      const response = await edit({ email: `lost${round}@fleet.example`, name: 'Lost' }, broken);
+      expect(response.body).toMatchObject({ error: 'MailQueueUnavailable', code: 502 });
     }
     const wrong = await edit({ email: `lost${round}@fleet.example`, preferred_account: 'nobodys' });
     expect(wrong.body.error).toBe('InvalidParameter');
@@ -197,9 +202,9 @@ describe('without a mail server', () => {
     expect((await edit({ email: wanted }, mute)).body).toMatchObject({ email, pending_email: wanted });
     const other = await confirmFor(admin, { email: `other${round}@fleet.example` });
     expect(other.body).toMatchObject({ error: 'UnknownEmailChange', code: 404 });
-    const answer = await confirmFor(admin, { email: ` ${wanted.toLowerCase()} ` });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ id: personId, name: 'Member', email: wanted, roles: ['Auditor'] });
+    const response = await confirmFor(admin, { email: ` ${wanted.toLowerCase()} ` });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({ id: personId, name: 'Member', email: wanted, roles: ['Auditor'] });
     expect(await read()).toMatchObject({ email: wanted, allowable_emails: [wanted], pending_email: null });
     expect((await confirmFor(admin, { email: wanted })).body.error).toBe('UnknownEmailChange');
     expect((await messages(1))[0]).toContain(`from ${email} to ${wanted}, which was confirmed`);
@@ -242,8 +247,8 @@ describe('without a mail server', () => {
   it('a token that was mailed before still confirms', async () => {
     const wanted = `before${round}@fleet.example`;
     await edit({ email: wanted });
-    const answer = await mute.call('POST', '/person:confirm-email', { token, body: { token: tokenTo(wanted) } });
-    expect(answer.body.email).toBe(wanted);
+    const response = await mute.call('POST', '/person:confirm-email', { token, body: { token: tokenTo(wanted) } });
+    expect(response.body.email).toBe(wanted);
   });
 });
 

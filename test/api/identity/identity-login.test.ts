@@ -43,8 +43,8 @@ describe('POST /login with identity', () => {
   });
 
   it('takes what PAM takes once it is on, for people who are known here', async () => {
-    const answer = await login({ identity: 'ada', password: 'right horse' });
-    expect(answer.body).toMatchObject({ email: 'ada@fleet.example', current_account: 'standalone' });
+    const response = await login({ identity: 'ada', password: 'right horse' });
+    expect(response.body).toMatchObject({ email: 'ada@fleet.example', current_account: 'standalone' });
     expect((await login({ identity: 'ada', password: PASSWORD })).body.error).toBe('AuthenticationFailed');
     expect((await app.call('GET', '/login/methods')).body).toEqual({
       password: { available: true, enabled: true },
@@ -54,8 +54,8 @@ describe('POST /login with identity', () => {
     });
     const { db } = database.persistence;
     await db.query(`update person set identity = 'not ada' where identity = 'ada'`);
-    const stranger = await login({ identity: 'ada', password: 'right horse' });
-    expect(stranger.text).toBe((await login({ identity: 'nobody', password: 'x' })).text);
+    const outsider = await login({ identity: 'ada', password: 'right horse' });
+    expect(outsider.text).toBe((await login({ identity: 'nobody', password: 'x' })).text);
     await db.query(`update person set identity = 'ada' where identity = 'not ada'`);
   });
 
@@ -76,17 +76,17 @@ describe('POST /login with identity', () => {
     expect((await login({ email: ADMIN.email, password: ADMIN.password })).status).toBe(200);
   });
 
-  it('answers 503 when PAM cannot tell, and counts no failure', async () => {
+  it('returns 503 when PAM cannot tell, and counts no failure', async () => {
     const { db } = database.persistence;
     const count = async () => (await db.query('select count(*)::int as n from login_failure'))[0]!['n'];
     const before = await count();
-    const answer = await login({ identity: 'away', password: 'x' });
-    expect(answer.body).toMatchObject({ error: 'ServiceUnavailable', code: 503 });
-    expect(answer.headers.get('retry-after')).toBe('5');
+    const response = await login({ identity: 'away', password: 'x' });
+    expect(response.body).toMatchObject({ error: 'ServiceUnavailable', code: 503 });
+    expect(response.headers.get('retry-after')).toBe('5');
     expect(await count()).toBe(before);
   });
 
-  it('answers 503 within its time limit when PAM hangs, while others log in', async () => {
+  it('returns 503 within its time limit when PAM hangs, while others log in', async () => {
     const startedAt = performance.now();
     const hanging = Promise.all(Array.from({ length: 10 }, () => login({ identity: 'hang', password: 'x' })));
     expect((await login({ email: ADMIN.email, password: ADMIN.password })).status).toBe(200);

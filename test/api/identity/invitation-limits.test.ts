@@ -157,8 +157,8 @@ describe('invitations to one address', () => {
   });
 
   it('are ten of many at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 15 }, () => invite()));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+    const responses = await Promise.all(Array.from({ length: 15 }, () => invite()));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
   });
 });
 
@@ -178,7 +178,7 @@ describe('an invitation that is bound to its address', () => {
     expect((await use('accept', guest.token, secure_id)).body.error).toBe('UnknownInvitation');
   });
 
-  it('makes a new person with this address alone, and tells nobody which others are known', async () => {
+  it('makes a new person with this address alone, and reveals to nobody which others are known', async () => {
     const known = await outsider();
     const { secure_id } = (await invite({ bind_to_email: true })).body;
     const other = await join('someone.else@fleet.example', secure_id);

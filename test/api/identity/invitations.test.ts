@@ -78,8 +78,8 @@ describe('invitations', () => {
     const one = await app.call('GET', `/invitations/${second.id}`, { token: admin });
     expect(one.body).toEqual(body.results[1]);
     for (const { id } of [first.body, second]) {
-      const gone = await app.call('DELETE', `/invitations/${id}`, { token: admin });
-      expect([gone.status, gone.text]).toEqual([204, '']);
+      const removed = await app.call('DELETE', `/invitations/${id}`, { token: admin });
+      expect([removed.status, removed.text]).toEqual([204, '']);
       expect((await app.call('DELETE', `/invitations/${id}`, { token: admin })).body.error).toBe('UnknownInvitation');
     }
     expect((await app.call('GET', `/invitations/${second.id}`, { token: admin })).body.error).toBe('UnknownInvitation');
@@ -104,7 +104,7 @@ describe('invitations', () => {
     }
   });
 
-  it('MAIL-inject: are refused with more than one line or address', async () => {
+  it('MAIL-inject: are rejected with more than one line or address', async () => {
     const names = ['Guest\r\nBcc: all@fleet.example', 'Guest\nX', 'Guest\u2028X', '  ', 'x'.repeat(256)];
     const emails = [
       'guest@fleet.example\r\nBcc: all@fleet.example',
@@ -193,8 +193,8 @@ describe('an invitation', () => {
   it('INVITE-replay: works once, whoever of many comes first', async () => {
     const guests = await Promise.all(['race1', 'race2', 'race3', 'race4'].map(outsider));
     const { secure_id } = (await invite()).body;
-    const answers = await Promise.all(guests.map(({ token }) => use('accept', token, secure_id)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
+    const responses = await Promise.all(guests.map(({ token }) => use('accept', token, secure_id)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
     const joined = await Promise.all(guests.map(({ email }) => rolesOf(email)));
     expect(joined.filter((roles) => roles !== undefined)).toEqual([['GlobalAdmin']]);
     for (const { token } of guests) {
@@ -207,8 +207,8 @@ describe('an invitation', () => {
   it('INVITE-replay: is gone once rejected or withdrawn, and is not told from one that never was', async () => {
     const guest = await outsider('declines');
     const rejected = (await invite()).body;
-    const answer = await use('reject', guest.token, rejected.secure_id);
-    expect([answer.status, answer.text]).toEqual([204, '']);
+    const response = await use('reject', guest.token, rejected.secure_id);
+    expect([response.status, response.text]).toEqual([204, '']);
     const withdrawn = (await invite()).body;
     await app.call('DELETE', `/invitations/${withdrawn.id}`, { token: admin });
     const texts = await Promise.all(
@@ -225,9 +225,9 @@ describe('an invitation', () => {
     // One after the other: sixty at once wait for each other's connections, which a busy machine may not grant in time.
     const made: Array<{ id: number; secure_id: string }> = [];
     while (made.length < 60) {
-      const answer = await invite({ ...GUEST, email: `guest${made.length}@fleet.example` });
-      expect(answer.status, answer.text).toBe(201);
-      made.push(answer.body);
+      const response = await invite({ ...GUEST, email: `guest${made.length}@fleet.example` });
+      expect(response.status, response.text).toBe(201);
+      made.push(response.body);
     }
     const ids = made.map(({ secure_id }) => secure_id);
     const counts = new Map<string, number>();

@@ -124,7 +124,7 @@ describe('POST /login with an invitation', () => {
     expect(old.body.email).toBe('renamed@fleet.example');
   });
 
-  it('lets nobody join whose password is wrong or who asks for another account', async () => {
+  it('lets nobody join whose password is wrong or who requests another account', async () => {
     const { email } = await createAccount(database.persistence.db, 'stranger');
     await createAccount(database.persistence.db, 'third');
     const invitation_id = await invite();
@@ -144,17 +144,17 @@ describe('POST /login with an invitation', () => {
   it('INVITE-replay: lets in one of many newcomers at once, and makes no person of the others', async () => {
     const before = await people();
     const invitation_id = await invite();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['n1', 'n2', 'n3', 'n4'].map((name) =>
         login({ email: `${name}@fleet.example`, password: 'long enough words', invitation_id }),
       ),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const { status } of answers) expect([200, 401, 404]).toContain(status);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const { status } of responses) expect([200, 401, 404]).toContain(status);
     expect(await people()).toBe(before + 1);
   });
 
-  it('LOGIN-enum: tells nobody by a short password who is known, and counts what is asked with an invitation', async () => {
+  it('LOGIN-enum: reveals to nobody by a short password who is known, and counts what is asked with an invitation', async () => {
     nowMs += 5 * 60_000;
     const { email } = await createAccount(database.persistence.db, 'asked');
     const invitation_id = await invite();

@@ -28,23 +28,23 @@ const login = (body: unknown) => app.call('POST', '/login', { body });
 const right = { email: ADMIN.email, password: ADMIN.password };
 
 describe('POST /login', () => {
-  it('answers with a token, the accounts and the current one, and remembers the login', async () => {
-    const answer = await login({ ...right, email: ADMIN.email.toUpperCase() });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.body).toEqual({
+  it('responds with a token, the accounts and the current one, and remembers the login', async () => {
+    const response = await login({ ...right, email: ADMIN.email.toUpperCase() });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.body).toEqual({
       token: expect.any(String),
       email: ADMIN.email,
       name: ADMIN.name,
       accounts: [{ name: 'standalone', title: 'Organization', default: true }],
       current_account: 'standalone',
     });
-    const person = await app.call('GET', '/person', { token: answer.body.token });
+    const person = await app.call('GET', '/person', { token: response.body.token });
     expect(person.body).toMatchObject({ last_login_host: '127.0.0.1', preferred_account: 'standalone' });
     expect(Date.parse(person.body.last_login_time)).toBe(Math.floor(nowMs / 1000) * 1000);
     nowMs += 1000;
     await login(right);
-    const later = await app.call('GET', '/person', { token: answer.body.token });
+    const later = await app.call('GET', '/person', { token: response.body.token });
     expect(Date.parse(later.body.last_login_time)).toBe(Math.floor(nowMs / 1000) * 1000);
   });
 
@@ -59,7 +59,7 @@ describe('POST /login', () => {
     expect((await login({ identity: ADMIN.email, password: ADMIN.password })).status).toBe(200);
   });
 
-  it('LOGIN-both/neither: refuses both and neither of email and identity', async () => {
+  it('LOGIN-both/neither: rejects both and neither of email and identity', async () => {
     for (const body of [{ password: 'x' }, { ...right, identity: ADMIN.email }]) {
       expect((await login(body)).body).toMatchObject({ error: 'InvalidParameterCombination', code: 400 });
     }
@@ -82,10 +82,10 @@ describe('POST /login', () => {
     expect(known!.length).toBeGreaterThan(3);
   });
 
-  it('LOGIN-long: refuses more than 1,024 bytes before any hash work', async () => {
+  it('LOGIN-long: rejects more than 1,024 bytes before any hash work', async () => {
     for (const password of ['x'.repeat(1025), 'é'.repeat(513), 'x'.repeat(1_000_000)]) {
-      const answer = await login({ email: ADMIN.email, password });
-      expect(answer.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
+      const response = await login({ email: ADMIN.email, password });
+      expect(response.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
     }
     expect((await login({ email: ADMIN.email, password: 'x'.repeat(1024) })).status).toBe(401);
     expect((await login({ email: ADMIN.email, password: 'a\0b' })).status).toBe(400);
@@ -128,13 +128,13 @@ describe('POST /login', () => {
 
   it('EXPIRY: takes 1 to 525,600 minutes', async () => {
     for (const expiry_minutes of [0, -1, 1.5, 1e12, '60', 525_601]) {
-      const answer = await login({ ...right, expiry_minutes });
-      expect(answer.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.expiry_minutes' }] });
+      const response = await login({ ...right, expiry_minutes });
+      expect(response.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.expiry_minutes' }] });
     }
     for (const expiry_minutes of [1, 525_600]) expect((await login({ ...right, expiry_minutes })).status).toBe(200);
   });
 
-  it('EXPIRY: ends the token after the minutes asked for', async () => {
+  it('EXPIRY: ends the token after the minutes requested', async () => {
     const { token } = (await login({ ...right, expiry_minutes: 1 })).body;
     nowMs += 59_000;
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
@@ -142,7 +142,7 @@ describe('POST /login', () => {
     expect((await app.call('GET', '/person', { token })).status).toBe(401);
   });
 
-  it('chooses the account asked for, else the preferred, else the first joined', async () => {
+  it('chooses the account requested, else the preferred, else the first joined', async () => {
     const { db } = database.persistence;
     const second = await createAccount(db, 'second');
     const { personId } = await createMember(db, { accountId, email: 'both@fleet.example', role: 'Auditor' });
@@ -165,7 +165,7 @@ describe('POST /login', () => {
 });
 
 describe('the login throttle', () => {
-  it('LOGIN-brute: refuses the 21st failure in five minutes from one address, and lets in again after them', async () => {
+  it('LOGIN-brute: rejects the 21st failure in five minutes from one address, and lets in again after them', async () => {
     for (let guess = 0; guess < 20; guess++) await login({ email: ADMIN.email, password: `guess ${guess}` });
     const refused = await login(right);
     expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
@@ -175,7 +175,7 @@ describe('the login throttle', () => {
     expect((await login(right)).status).toBe(200);
   });
 
-  it('LOGIN-brute: refuses a name after 100 failures in an hour, but not from an address it has used', async () => {
+  it('LOGIN-brute: rejects a name after 100 failures in an hour, but not from an address it has used', async () => {
     const { db } = database.persistence;
     const digest = `sha256(convert_to(lower($1), 'UTF8'))`;
     await db.query(`insert into login_failure select ${digest}, 'address ' || n, $2 from generate_series(1, 100) n`, [
@@ -199,7 +199,7 @@ describe('the login throttle', () => {
     }
   });
 
-  it('LOGIN-brute: counts by the address that a trusted proxy tells, and never by one that a client tells', async () => {
+  it('LOGIN-brute: counts by the address that a trusted proxy reports, and never by one that a client reports', async () => {
     const settings = { trustedProxies: ['127.0.0.1'] };
     const behind = await createTestApp(database.persistence, { clock: { now: () => new Date(nowMs) }, settings });
     const from = (address: string, password: string, to = behind) => {
@@ -222,7 +222,7 @@ describe('the login throttle', () => {
     await open.close();
   });
 
-  it('LOGIN-storm: bounds what waits and refuses the rest, while other routes answer', async () => {
+  it('LOGIN-storm: bounds what waits and rejects the rest, while other routes answer', async () => {
     const token = await app.login();
     const storm = Array.from({ length: 500 }, (_, n) => login({ email: `storm${n}@fleet.example`, password: 'x' }));
     const startedAt = performance.now();
@@ -252,8 +252,8 @@ async function statementsOf(email: string): Promise<string[]> {
   };
   const own = await createTestApp({ ...database.persistence, db: watched as typeof db });
   texts.length = 0;
-  const answer = await own.call('POST', '/login', { body: { email, password: 'wrong' } });
-  expect(answer.status).toBe(401);
+  const response = await own.call('POST', '/login', { body: { email, password: 'wrong' } });
+  expect(response.status).toBe(401);
   await own.close();
   return texts;
 }

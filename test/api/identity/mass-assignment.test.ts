@@ -14,7 +14,7 @@ let world: RightsWorld;
 let token: string;
 
 beforeAll(async () => {
-  // Unknown fields are refused otherwise: nothing would go all the way.
+  // Unknown fields are rejected otherwise: nothing would go all the way.
   world = await createRightsWorld({ unknownKeys: 'ignore' });
   token = await world.app.login(ADMIN);
 });
@@ -71,9 +71,9 @@ async function send(operation: DocumentedOperation, edit: (body: Record<string, 
   };
   const body = sampleBody(operation, samples) as Record<string, unknown>;
   const path = samplePath(operation, samples);
-  const answer = await world.app.call(operation.method, path, { token, raw: edit(body) });
-  if (answer.status < 300) token = await world.app.login(ADMIN);
-  return answer;
+  const response = await world.app.call(operation.method, path, { token, raw: edit(body) });
+  if (response.status < 300) token = await world.app.login(ADMIN);
+  return response;
 }
 
 /** What only the system may decide, whatever a body says. */
@@ -96,19 +96,19 @@ describe('bodies', () => {
     const before = { facts: await protectedFacts(), foreign: await world.fingerprint(world.otherAccountId) };
     const fields = bodyFields(operation);
     const foreign = Object.fromEntries(Object.entries(extras()).filter(([name]) => !fields.includes(name)));
-    const answer = await send(operation, (body) => JSON.stringify({ ...foreign, ...body }));
-    expect(answer.status, answer.text).toBeLessThan(500);
+    const response = await send(operation, (body) => JSON.stringify({ ...foreign, ...body }));
+    expect(response.status, response.text).toBeLessThan(500);
     expect({ facts: await protectedFacts(), foreign: await world.fingerprint(world.otherAccountId) }).toEqual(before);
     expect(await storedText()).not.toContain(String(INTRUDER));
   });
 
   it.each(withBody)('PROTO: %s takes prototype keys for plain data', async (_, operation) => {
     const keys = '"__proto__":{"polluted":true,"isAdmin":true},"constructor":{"prototype":{"polluted":true}}';
-    const answer = await send(operation, (body) => {
+    const response = await send(operation, (body) => {
       const text = JSON.stringify(body);
       return text === '{}' ? `{${keys}}` : `{${keys},${text.slice(1)}`;
     });
-    expect(answer.status, answer.text).toBeLessThan(500);
+    expect(response.status, response.text).toBeLessThan(500);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     expect(Object.keys(Object.prototype)).toEqual([]);
   });

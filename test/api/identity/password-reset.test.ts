@@ -61,7 +61,7 @@ describe('a password that is reset from the command line', () => {
     expect((await logIn(email, NEW)).status).toBe(200);
   });
 
-  it('refuses an unknown person and a weak password, and changes nothing', async () => {
+  it('rejects an unknown person and a weak password, and changes nothing', async () => {
     const { email, password } = await createAccount(database.persistence.db, 'untouched');
     await expect(reset('nobody@fleet.example')).rejects.toThrow('Nobody has the email address nobody@fleet.example');
     await expect(reset(email, 'x')).rejects.toThrow('must have 12 to 128 characters');

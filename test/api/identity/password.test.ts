@@ -42,8 +42,8 @@ describe('PUT /password', () => {
 
   it('JWT-revoked: replaces the password and ends every token of the person', async () => {
     const second = await app.login({ email, password: PASSWORD });
-    const answer = await change({ password: PASSWORD, new_password: 'battery staple' });
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: {} });
+    const response = await change({ password: PASSWORD, new_password: 'battery staple' });
+    expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: {} });
     expect(await lastEvent()).toEqual({
       account_id: accountId,
       person_id: personId,
@@ -57,7 +57,7 @@ describe('PUT /password', () => {
     expect(log).not.toContain('battery');
   });
 
-  it('refuses a wrong present password, and throttles guesses as logins', async () => {
+  it('rejects a wrong present password, and throttles guesses as logins', async () => {
     const wrong = await change({ password: 'wrong', new_password: 'battery staple' });
     expect(wrong.body).toMatchObject({ error: 'AuthenticationFailed', code: 401 });
     await works();
@@ -95,7 +95,7 @@ describe('PUT /password', () => {
     await works(await app.login({ email, password: smiles }));
   });
 
-  it('refuses common passwords, and those made of who the person is', async () => {
+  it('rejects common passwords, and those made of who the person is', async () => {
     for (const new_password of ['Password2026!', 'qwertyuiop12', 'flotilla2026', 'Home-2026!!!', 'x'.repeat(20)]) {
       expect((await change({ password: PASSWORD, new_password })).body, new_password).toMatchObject({
         error: 'InvalidParameter',
@@ -132,10 +132,10 @@ describe('PUT /password', () => {
   });
 
   it('lets one of two changes at once through', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['first staple', 'second staple'].map((word) => change({ password: PASSWORD, new_password: word })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
   it('MASS-assign: changes nobody else', async () => {

@@ -54,7 +54,7 @@ async function uselessTokens({ tokenOf, call }: RightsWorld): Promise<Record<str
   };
 }
 
-/** A refusal apart from the number of the object it is about. */
+/** A rejection apart from the number of the object it is about. */
 const refusal = ({ status, text }: { status: number; text: string }) =>
   `${status} ${text.replace(/\d{2,}|\b\d\b/g, '#')}`;
 
@@ -80,12 +80,12 @@ describe('the matrix of rights', () => {
 
   it.each(guarded.map((o) => [o.title, o] as const))('%s needs a token', async (_, operation) => {
     const before = await world.fingerprint();
-    const answer = await world.call(null, operation, { objects: world.objects });
-    expect(answer.body).toMatchObject({ error: 'Unauthorized', code: 401 });
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    const response = await world.call(null, operation, { objects: world.objects });
+    expect(response.body).toMatchObject({ error: 'Unauthorized', code: 401 });
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
     for (const [kind, token] of Object.entries(useless)) {
       const refused = await world.callWith(token, operation, { objects: world.objects });
-      expect([refused.status, refused.text], kind).toEqual([401, answer.text]);
+      expect([refused.status, refused.text], kind).toEqual([401, response.text]);
       expect(refused.headers.get('www-authenticate'), kind).toBe('Bearer');
     }
     expect(await world.fingerprint()).toBe(before);
@@ -100,9 +100,9 @@ describe('the matrix of rights', () => {
   it.each(ofLogins.map((o) => [o.title, o] as const))('KEY-scope: %s needs a login', async (_, operation) => {
     const key = await world.keyToken();
     const before = await world.fingerprint();
-    const answer = await world.callWith(key, operation, { objects: world.objects });
-    expect(answer.body).toMatchObject({ error: 'Forbidden', code: 403 });
-    expect(answer.body.message).toContain('access key');
+    const response = await world.callWith(key, operation, { objects: world.objects });
+    expect(response.body).toMatchObject({ error: 'Forbidden', code: 403 });
+    expect(response.body.message).toContain('access key');
     expect(await world.fingerprint()).toBe(before);
   });
 
@@ -113,16 +113,16 @@ describe('the matrix of rights', () => {
       world.db.query('update account set disabled = $2 where id = $1', [world.accountId, closed]);
     await close(true);
     const before = await world.fingerprint();
-    const answer = await world.callWith(token, operation, { objects: world.objects });
+    const response = await world.callWith(token, operation, { objects: world.objects });
     expect(await world.fingerprint()).toBe(before);
     await close(false);
-    expect(answer.body).toMatchObject({ error: 'AccountDisabled', code: 403 });
+    expect(response.body).toMatchObject({ error: 'AccountDisabled', code: 403 });
   });
 
   it.each(ofAccounts.map((o) => [o.title, o] as const))('%s needs an account', async (_, operation) => {
     const before = await world.fingerprint();
-    const answer = await world.call('homeless', operation, { objects: world.objects });
-    expect(answer.body).toMatchObject({ error: 'NoAccount', code: 403 });
+    const response = await world.call('homeless', operation, { objects: world.objects });
+    expect(response.body).toMatchObject({ error: 'NoAccount', code: 403 });
     expect(await world.fingerprint()).toBe(before);
   });
 
@@ -134,13 +134,13 @@ describe('the matrix of rights', () => {
         needs === 'account' ? [] : SEED_ROLES.filter((role) => !isAllowed(role, needs)).map((r) => r.name);
       const before = await world.fingerprint();
       for (const who of needs === 'account' ? [] : ['no permission', ...refused]) {
-        const answer = await world.call(who, operation, { objects: world.objects });
-        expect(answer.body, who).toMatchObject({ error: 'Forbidden', code: 403 });
+        const response = await world.call(who, operation, { objects: world.objects });
+        expect(response.body, who).toMatchObject({ error: 'Forbidden', code: 403 });
       }
       expect(await world.fingerprint()).toBe(before);
       for (const { name } of SEED_ROLES.filter((role) => !refused.includes(role.name))) {
-        const answer = await world.call(name, operation, { objects: NEVER, empty: true });
-        expect([401, 403, 500], `${name}: ${answer.text}`).not.toContain(answer.status);
+        const response = await world.call(name, operation, { objects: NEVER, empty: true });
+        expect([401, 403, 500], `${name}: ${response.text}`).not.toContain(response.status);
       }
     },
   );
@@ -168,10 +168,10 @@ describe('an archived computer', () => {
       computer_title,
     };
     const before = await world.fingerprint();
-    const answer = await world.call('GlobalAdmin', operation, { objects });
-    if (ALLOWED.includes(title)) return expect(answer.status, answer.text).toBeLessThan(300);
+    const response = await world.call('GlobalAdmin', operation, { objects });
+    if (ALLOWED.includes(title)) return expect(response.status, response.text).toBeLessThan(300);
     const isPending = title.startsWith('POST /pending-computers');
-    expect(answer.body).toMatchObject({ error: isPending ? 'UnknownComputer' : 'ComputerArchived' });
+    expect(response.body).toMatchObject({ error: isPending ? 'UnknownComputer' : 'ComputerArchived' });
     expect(await world.fingerprint()).toBe(before);
   });
 });
@@ -202,9 +202,9 @@ describe('another account', () => {
 
   const reads = OPERATIONS.filter(({ method, pathParameters }) => method === 'GET' && pathParameters.length === 0);
   it.each(reads.map((o) => [o.title, o] as const))('JWT-otheraccount: %s shows nothing of it', async (_, operation) => {
-    const answer = await world.call('other account', operation, { objects: {} });
-    expect(answer.status).toBeLessThan(500);
-    expect(answer.text).not.toContain(MARK);
+    const response = await world.call('other account', operation, { objects: {} });
+    expect(response.status).toBeLessThan(500);
+    expect(response.text).not.toContain(MARK);
   });
 });
 
@@ -234,8 +234,8 @@ describe('access groups', () => {
     'ROLE-matrix: %s is forbidden where only viewing is allowed',
     async (_, operation) => {
       const before = await world.fingerprint();
-      const answer = await world.call('viewer outside', operation, { objects: world.objects });
-      expect(answer.body).toMatchObject({ error: 'Forbidden', code: 403 });
+      const response = await world.call('viewer outside', operation, { objects: world.objects });
+      expect(response.body).toMatchObject({ error: 'Forbidden', code: 403 });
       expect(await world.fingerprint()).toBe(before);
     },
   );
@@ -256,8 +256,8 @@ describe('access groups', () => {
       (GROUP_PERMISSIONS as readonly string[]).includes(String(access)),
   );
   it.each(lists.map((o) => [o.title, o] as const))('%s lists and counts nothing outside them', async (_, operation) => {
-    const answer = await world.call('outside', operation, { objects: {} });
-    expect(answer.body).toMatchObject({ count: 0, results: [], next: null });
+    const response = await world.call('outside', operation, { objects: {} });
+    expect(response.body).toMatchObject({ count: 0, results: [], next: null });
     const seer = isAllowed(auditor, operation.access as string[]) ? 'Auditor' : 'GlobalAdmin';
     const seen = await world.call(seer, operation, { objects: {} });
     expect(seen.body.count).toBeGreaterThan(0);

@@ -40,15 +40,15 @@ describe('POST /person', () => {
   it('changes what is given, and reading shows it at once', async () => {
     const before = await read();
     const changes = { name: ' Ada  Example ', timezone: 'Europe/Madrid' };
-    const answer = await edit({ ...changes, preferred_account: `home${round}` });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await edit({ ...changes, preferred_account: `home${round}` });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       ...before,
       name: 'Ada  Example',
       timezone: 'Europe/Madrid',
       preferred_account: `home${round}`,
     });
-    expect(await read()).toEqual(answer.body);
+    expect(await read()).toEqual(response.body);
   });
 
   it('keeps what is absent or null, and clears the preferred account', async () => {
@@ -69,7 +69,7 @@ describe('POST /person', () => {
       .toBe('Elsewhere');
   });
 
-  it('MAIL-inject: refuses bad values and stores nothing', async () => {
+  it('MAIL-inject: rejects bad values and stores nothing', async () => {
     const before = await read();
     const bad = [
       { name: '' },
@@ -96,16 +96,16 @@ describe('POST /person', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('MASS-assign: refuses keys that it does not take', async () => {
+  it('MASS-assign: rejects keys that it does not take', async () => {
     const before = await read();
-    const answer = await edit({
+    const response = await edit({
       id: 1,
       identity: 'root',
       allowable_emails: ['x@fleet.example'],
       operator: true,
       last_login_host: 'x',
     });
-    expect(answer.body.details).toEqual([
+    expect(response.body.details).toEqual([
       { path: 'body.id', message: 'unknown field "id"' },
       { path: 'body.identity', message: 'cannot be changed' },
       { path: 'body.allowable_emails', message: 'cannot be changed' },
@@ -127,7 +127,7 @@ describe('POST /person', () => {
     expect(({} as Record<string, unknown>)['operator']).toBeUndefined();
   });
 
-  it('tells the event log what changed', async () => {
+  it('records in the event log what changed', async () => {
     await edit({ name: 'Logged', timezone: 'UTC' });
     const [event] = await database.persistence.db.query(
       'select person_id, entity_type, entity_id, message, address from event order by id desc limit 1',
@@ -150,15 +150,15 @@ describe('POST /person:test-email', () => {
 
   it('hands a mail for the own address to the mail server', async () => {
     const before = mail.received.length;
-    const answer = await send();
-    expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: '' });
+    const response = await send();
+    expect({ status: response.status, text: response.text }).toEqual({ status: 204, text: '' });
     expect(mail.received.slice(before)).toMatchObject([
       { from: 'fleet@fleet.example', to: [`home${round}@fleet.example`] },
     ]);
     expect(mail.received.at(-1)!.text).toContain('Subject: Test email from Flotilla');
   });
 
-  it('LOGIN-enum: answers alike whether the address exists, as the mail server alone decides', async () => {
+  it('LOGIN-enum: responds alike whether the address exists, as the mail server alone decides', async () => {
     await database.persistence.db.query('update person set email = $2 where id = $1', [
       personId,
       `gone${round}@nowhere.invalid`,
@@ -166,7 +166,7 @@ describe('POST /person:test-email', () => {
     expect((await send()).status).toBe(204);
   });
 
-  it('answers 502 without a mail server, however often it is asked', async () => {
+  it('returns 502 without a mail server, however often it is asked', async () => {
     for (let ask = 0; ask < 12; ask++) {
       expect((await send(other)).body).toMatchObject({ error: 'MailQueueUnavailable', code: 502 });
     }
@@ -186,15 +186,15 @@ describe('POST /person:test-email', () => {
     const refused = await send(timed);
     expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
     expect(Number(refused.headers.get('retry-after'))).toBe(59 * 60);
-    const stranger = await createAccount(database.persistence.db, `else${round}`);
-    const elsewhere = await timed.call('POST', '/person:test-email', { token: await timed.login(stranger) });
+    const outsider = await createAccount(database.persistence.db, `else${round}`);
+    const elsewhere = await timed.call('POST', '/person:test-email', { token: await timed.login(outsider) });
     expect(elsewhere.status).toBe(204);
     nowMs += 59 * 60_000;
     expect((await send(timed)).status).toBe(204);
     await timed.close();
   });
 
-  it('answers 502 when the mail server refuses, is away, or wants a login', async () => {
+  it('returns 502 when the mail server rejects, is unavailable, or wants a login', async () => {
     const refusing = await startMailServer({ onRcptTo: (_address, _session, done) => done(new Error('not here')) });
     const strict = await startMailServer({ authOptional: false });
     for (const smtpUrl of [refusing.url, strict.url, 'smtp://127.0.0.1:1', 'smtp://mail.invalid:25']) {
@@ -205,7 +205,7 @@ describe('POST /person:test-email', () => {
     await Promise.all([refusing.close(), strict.close()]);
   });
 
-  it('answers 502 within seconds when the mail server hangs, while other routes answer', async () => {
+  it('returns 502 within seconds when the mail server hangs, while other routes answer', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
@@ -213,9 +213,9 @@ describe('POST /person:test-email', () => {
     const startedAt = performance.now();
     const pending = Array.from({ length: 50 }, () => send(hanging));
     expect((await hanging.call('GET', '/person', { token })).status).toBe(200);
-    const answers = await Promise.all(pending);
+    const responses = await Promise.all(pending);
     // Ten of a person are let through, however many come at once.
-    const statuses = answers.map(({ status }) => status).sort();
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(40).fill(429), ...Array(10).fill(502)]);
     expect(performance.now() - startedAt).toBeLessThan(8000);
     await hanging.close();

@@ -43,14 +43,14 @@ afterAll(async () => {
 const read = async () => (await app.call('GET', '/preferences', { token })).body;
 const change = (body: unknown) => app.call('PATCH', '/preferences', { token, body });
 
-/** What a computer gets that asks for enrolment. */
+/** What a computer gets that requests enrolment. */
 async function enrol(registration_password?: string): Promise<string> {
-  const answer = await register(app, {
+  const response = await register(app, {
     account_name: `home${round}`,
     computer_title: `computer ${randomBytes(4).toString('hex')}`,
     ...(registration_password === undefined ? {} : { registration_password }),
   });
-  return answer['type'] === 'set-id' ? await stateOfLast() : String(answer['info']);
+  return response['type'] === 'set-id' ? await stateOfLast() : String(response['info']);
 }
 
 async function stateOfLast(): Promise<string> {
@@ -90,7 +90,7 @@ describe('/preferences', () => {
     });
   });
 
-  it('tells the event log that the retention is that of audits', async () => {
+  it('records in the event log that the retention is that of audits', async () => {
     await change({ audit_retention_period: 90 });
     const [event] = await database.persistence.db.query('select message from event order by id desc limit 1');
     expect(event).toEqual({ message: 'Changed retention of audit results and reports of the account' });
@@ -116,7 +116,7 @@ describe('/preferences', () => {
     expect(JSON.stringify(await db.query('select row_to_json(e)::text as e from event e'))).not.toContain('let me in');
   });
 
-  it('refuses bad values and changes nothing', async () => {
+  it('rejects bad values and changes nothing', async () => {
     const before = await read();
     const bad = [
       { title: null },
@@ -143,13 +143,13 @@ describe('/preferences', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('MASS-assign, PROTO: refuses keys that it does not take', async () => {
+  it('MASS-assign, PROTO: rejects keys that it does not take', async () => {
     const before = await read();
     const raw = `{"name": "x", "id": 1, "disabled": true, "max_message_backlog": 0, "token_epoch": 9, "account_id": 1,
       "__proto__": {"title": "x"}, "constructor": {"prototype": {"title": "x"}}}`;
-    const answer = await app.call('PATCH', '/preferences', { token, raw });
-    expect(answer.body).toMatchObject({ error: 'InvalidParameter', code: 400 });
-    expect(answer.body.details).toHaveLength(8);
+    const response = await app.call('PATCH', '/preferences', { token, raw });
+    expect(response.body).toMatchObject({ error: 'InvalidParameter', code: 400 });
+    expect(response.body.details).toHaveLength(8);
     expect(await read()).toEqual(before);
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
   });

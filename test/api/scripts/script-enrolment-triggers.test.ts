@@ -22,8 +22,8 @@ describe('post_enrollment', () => {
   it('runs once on each computer in scope when it is accepted', async () => {
     const all = await t.create(event, { title: `All ${t.turn}` });
     const tagged = await t.create(event, { title: `Tagged ${t.turn}`, all_computers: false, tags: ['lab'] });
-    const gone = await t.create(event, { title: `Gone ${t.turn}` });
-    await t.call('POST', `/script-profiles/${gone.id}:archive`);
+    const removed = await t.create(event, { title: `Gone ${t.turn}` });
+    await t.call('POST', `/script-profiles/${removed.id}:archive`);
     expect(await t.runs(all.id)).toEqual([]);
     const [plain, lab] = [await pending('new-1'), await pending('new-2', { tags: ['lab'] })];
     expect((await accept([plain, lab])).status).toBe(200);
@@ -35,7 +35,7 @@ describe('post_enrollment', () => {
     });
     expect(await t.computersOf(run.id)).toEqual([plain, lab]);
     expect(await t.computersOf((await t.runs(tagged.id))[0].id)).toEqual([lab]);
-    expect(await t.runs(gone.id)).toEqual([]);
+    expect(await t.runs(removed.id)).toEqual([]);
     expect(await t.read(all.id)).toMatchObject({
       trigger: event,
       computers: { num_associated_computers: 0 },

@@ -100,7 +100,7 @@ describe('POST /scripts/<id>:execute', () => {
     expect(await kept()).toEqual(['two', 'four']);
   });
 
-  it('tells apart in the result how it ended, the whole output kept', async () => {
+  it('distinguishes in the result how it ended, the whole output kept', async () => {
     const { body } = await create({ title: title() });
     const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });
     const read = async (code: number | null, text: string | null) => {
@@ -156,11 +156,11 @@ describe('POST /scripts/<id>:execute', () => {
     [{ query: '', time_limit: -1 }, 'InvalidParameter', 'body.time_limit'],
     [{ query: '', deliver_after: '2026-11-21T12:00:00Z' }, 'InvalidParameter', 'body.deliver_after'],
     [{ query: '', deliver_delay_window: 1441 }, 'InvalidParameter', 'body.deliver_delay_window'],
-  ])('refuses %j and makes nothing', async (command, error, path) => {
+  ])('rejects %j and makes nothing', async (command, error, path) => {
     const { body } = await create({ title: title() });
     const before = await stored();
-    const answer = await call('POST', `/scripts/${body.id}:execute`, command);
-    expect(answer.body).toMatchObject({ error, code: 400, details: [{ path }] });
+    const response = await call('POST', `/scripts/${body.id}:execute`, command);
+    expect(response.body).toMatchObject({ error, code: 400, details: [{ path }] });
     expect(await stored()).toEqual(before);
   });
 
@@ -171,10 +171,10 @@ describe('POST /scripts/<id>:execute', () => {
     '0001-01-01T00:00:00Z',
     '2026-11-21T12:00:00+15:00',
     '2026-11-21T12:00:00+14:00',
-  ])('TIME-bad: refuses deliver_after %s', async (deliver_after) => {
+  ])('TIME-bad: rejects deliver_after %s', async (deliver_after) => {
     const { body } = await create({ title: title() });
-    const answer = await call('POST', `/scripts/${body.id}:execute`, { query: '', deliver_after });
-    expect(answer.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.deliver_after' }] });
+    const response = await call('POST', `/scripts/${body.id}:execute`, { query: '', deliver_after });
+    expect(response.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.deliver_after' }] });
   });
 
   it('needs the right on every computer and in the group of the script', async () => {
@@ -199,8 +199,8 @@ describe('putting scripts away', () => {
   it('archives once and for good', async () => {
     const { body } = await create({ title: title() });
     for (let i = 0; i < 2; i++) {
-      const answer = await call('POST', `/scripts/${body.id}:archive`);
-      expect([answer.status, answer.text]).toEqual([204, '']);
+      const response = await call('POST', `/scripts/${body.id}:archive`);
+      expect([response.status, response.text]).toEqual([204, '']);
     }
     const after = (await call('GET', `/scripts/${body.id}`)).body;
     expect(after).toMatchObject({ status: 'ARCHIVED', is_editable: false, is_executable: false, is_redactable: true });

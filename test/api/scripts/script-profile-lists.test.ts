@@ -157,12 +157,12 @@ describe('limits', () => {
       const token = await app.login();
       const post = (path: string, body?: object) => app.call('POST', path, { token, ...(body && { body }) });
       const { id } = (await post('/scripts', script())).body;
-      const asked = ['a', 'b', 'c', 'd'].map((title) => post('/script-profiles', scriptProfile(id, { title })));
-      const answers = await Promise.all(asked);
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
-      const over = answers.find(({ status }) => status === 400)!;
+      const requested = ['a', 'b', 'c', 'd'].map((title) => post('/script-profiles', scriptProfile(id, { title })));
+      const responses = await Promise.all(requested);
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
+      const over = responses.find(({ status }) => status === 400)!;
       expect(over.body).toMatchObject({ error: 'ProfileLimitReached', code: 400 });
-      await post(`/script-profiles/${answers.find(({ status }) => status === 201)!.body.id}:archive`);
+      await post(`/script-profiles/${responses.find(({ status }) => status === 201)!.body.id}:archive`);
       const trigger = recurring('*/30 * * * *');
       expect((await post('/script-profiles', scriptProfile(id, { title: 'e', trigger }))).status).toBe(201);
     } finally {
@@ -201,8 +201,8 @@ describe('a deployment that is not self-hosted', () => {
         ['GET', '/script-profile-limits'],
         ['GET', `/scripts/${id}/script-profiles`],
       ] as const) {
-        const answer = await app.call(method, path, { token, body });
-        expect(answer.body, `${method} ${path}`).toMatchObject({ error: 'FeatureNotEnabled', code: 403 });
+        const response = await app.call(method, path, { token, body });
+        expect(response.body, `${method} ${path}`).toMatchObject({ error: 'FeatureNotEnabled', code: 403 });
         expect((await app.call(method, path, { body })).body.error).toBe('Unauthorized');
       }
       expect((await app.call('GET', `/scripts/${id}`, { token })).body.script_profiles).toEqual([]);

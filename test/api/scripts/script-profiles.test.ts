@@ -16,7 +16,7 @@ beforeEach(nextTurn);
 const refused = { error: 'InvalidParameter', code: 400 };
 
 describe('POST /script-profiles', () => {
-  it('answers with the profile', async () => {
+  it('responds with the profile', async () => {
     const { status, body } = await create({ title: ' Nightly cleaning ', tags: ['web', 'web'] });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -71,7 +71,7 @@ describe('POST /script-profiles', () => {
     '0 0 * *',
     '0 0 L * *',
     '',
-  ])('CRON-bad: refuses the interval %j', async (interval) => {
+  ])('CRON-bad: rejects the interval %j', async (interval) => {
     const before = await stored();
     const { body } = await create({ trigger: recurring(interval) });
     expect(body).toMatchObject({ ...refused, details: [{ path: 'body.trigger.interval' }] });
@@ -79,7 +79,7 @@ describe('POST /script-profiles', () => {
   });
 
   it.each(['* * * * *', '*/30 * * * *', '0,59 * * * *'])(
-    'CRON-bad: refuses %j, whose runs come too close',
+    'CRON-bad: rejects %j, whose runs come too close',
     async (interval) => {
       const before = await stored();
       const { body } = await create({ trigger: recurring(interval) });
@@ -104,7 +104,7 @@ describe('POST /script-profiles', () => {
     '2026-11-31T00:00:00Z',
     '2026-12-01T00:00:00+15:00',
     '1669032000',
-  ])('TIME-bad: refuses %s as timestamp and as start_after', async (time) => {
+  ])('TIME-bad: rejects %s as timestamp and as start_after', async (time) => {
     const before = await stored();
     for (const [trigger, name] of [
       [once(time), 'timestamp'],
@@ -150,7 +150,7 @@ describe('POST /script-profiles', () => {
     [{ username: 'a b' }, 'body.username'],
     [{ username: undefined }, 'body.username'],
     [{ script_id: 'one' }, 'body.script_id'],
-  ])('refuses %j and stores nothing', async (over, path) => {
+  ])('rejects %j and stores nothing', async (over, path) => {
     const before = await stored();
     const { body } = await create(over);
     expect(body).toMatchObject({ ...refused, details: [{ path }] });
@@ -189,7 +189,7 @@ describe('PATCH /script-profiles/<id>', () => {
     [{ tags: [5] }, 'body.tags.0', 'must be a string'],
     [{ tags: 5 }, 'body.tags', 'must be a list or null'],
     [{ trigger: { interval: 5 } }, 'body.trigger.interval', 'must be a string or null'],
-  ])('refuses %j in one true line, though null would do as well', async (change, path, message) => {
+  ])('rejects %j in one true line, though null would do as well', async (change, path, message) => {
     const { body } = await call('PATCH', `/script-profiles/${(await create()).body.id}`, change);
     expect(body).toEqual({ ...refused, message: `${path} ${message}`, details: [{ path, message }] });
   });
@@ -227,7 +227,7 @@ describe('PATCH /script-profiles/<id>', () => {
     expect(half).toMatchObject({ ...refused, details: [{ path: 'body.trigger.start_after' }] });
   });
 
-  it('forgets the runs of a one-time trigger that gets another time, and those of another type', async () => {
+  it('removes the runs of a one-time trigger that gets another time, and those of another type', async () => {
     const startedAt = `${world.clock.now().toISOString().slice(0, 19)}Z`;
     const { id } = (await create({ trigger: once('2026-11-21T12:00:00Z') })).body;
     const read = async () => (await call('GET', `/script-profiles/${id}`)).body.trigger;
@@ -246,8 +246,8 @@ describe('PATCH /script-profiles/<id>', () => {
     const taken = await call('PATCH', `/script-profiles/${id}`, { title: other.title });
     expect(taken.body).toMatchObject({ error: 'DuplicateScriptProfile', code: 409 });
     for (let i = 0; i < 2; i++) {
-      const answer = await call('POST', `/script-profiles/${id}:archive`);
-      expect([answer.status, answer.text]).toEqual([204, '']);
+      const response = await call('POST', `/script-profiles/${id}:archive`);
+      expect([response.status, response.text]).toEqual([204, '']);
     }
     const { body } = await call('GET', `/script-profiles/${id}`);
     expect(body).toMatchObject({

@@ -80,7 +80,7 @@ describe('POST /activities/reapply of a script run', () => {
     expect((await repeat()).status).toBe(200);
   });
 
-  it('tells the script who repeated it, and when', async () => {
+  it('lets the script know who repeated it, and when', async () => {
     const { body } = await create({ title: title() });
     const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computer}` });
     await sql().query(`update activity set status = 'failed' where id = $1 or parent_id = $1`, [run.body.id]);

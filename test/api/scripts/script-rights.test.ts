@@ -75,7 +75,7 @@ describe('PATCH of a script that active profiles run', () => {
     [...WRITER, 'ManageScriptProfile'],
     [...WRITER, 'ViewScriptProfile'],
   ];
-  it.each(RUN_BY_PROFILES)('refuses %s without the permissions to let it run by itself', async (_, patch) => {
+  it.each(RUN_BY_PROFILES)('rejects %s without the permissions to let it run by itself', async (_, patch) => {
     const made = await createScript();
     await createProfile(made.id);
     const before = (await call('GET', `/scripts/${made.id}`)).text;
@@ -96,7 +96,7 @@ describe('PATCH of a script that active profiles run', () => {
     expect((await call('PATCH', `/scripts/${made.id}`, own, await login(WRITER))).status).toBe(200);
   });
 
-  it('judges by the access group of the script', async () => {
+  it('decides by the access group of the script', async () => {
     const made = await createScript();
     await createProfile(made.id);
     const name = `elsewhere ${turn}`;
@@ -109,8 +109,8 @@ describe('PATCH of a script that active profiles run', () => {
       role: name,
     });
     await call('PUT', `/administrators/${person.personId}`, { roles: [name, writer] });
-    const answer = await call('PATCH', `/scripts/${made.id}`, RUN_BY_PROFILES[0]![1], await app.login(person));
-    expect(answer.body.error).toBe('Forbidden');
+    const response = await call('PATCH', `/scripts/${made.id}`, RUN_BY_PROFILES[0]![1], await app.login(person));
+    expect(response.body.error).toBe('Forbidden');
   });
 
   it('names the profiles to whoever may see them', async () => {

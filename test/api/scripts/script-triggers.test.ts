@@ -14,7 +14,7 @@ afterAll(() => t?.close());
 beforeEach(() => t.next());
 
 describe('a one-time trigger', () => {
-  it('runs at once when its time has come, in the answer already', async () => {
+  it('runs at once when its time has come, in the response already', async () => {
     const at = t.inMs(-5 * MINUTE);
     const profile = await t.create(onceAt(at));
     expect(profile.trigger).toEqual({
@@ -84,7 +84,7 @@ describe('a one-time trigger', () => {
 });
 
 describe('a recurring trigger', () => {
-  it('runs at each of its dates once and tells the next', async () => {
+  it('runs at each of its dates once and reports the next', async () => {
     const first = t.nextHour();
     const { id, trigger } = await t.create(hourly());
     expect(trigger).toMatchObject({ last_run: null, next_run: text(first) });
@@ -126,7 +126,7 @@ describe('a recurring trigger', () => {
     expect(trigger.next_run).toBe(text(new Date(start.getTime() - 1000 + HOUR)));
   });
 
-  it('makes up for a time away with exactly one run', async () => {
+  it('makes up for an outage with exactly one run', async () => {
     const first = t.nextHour();
     const { id } = await t.create(hourly());
     t.world.clock.advance(first.getTime() - t.now().getTime() + 30 * HOUR + 10 * MINUTE);

@@ -104,7 +104,7 @@ describe('POST /scripts', () => {
       { attachments: ['a', 'b'].map((filename) => ({ filename, content: base64('x'.repeat(500_001)) })) },
       'body.attachments',
     ],
-  ])('refuses %j and stores nothing', async (over, path) => {
+  ])('rejects %j and stores nothing', async (over, path) => {
     const before = await stored();
     const { body } = await create({ title: title(), ...over });
     expect(body).toMatchObject({ error: 'InvalidParameter', code: 400, details: [{ path }] });
@@ -114,16 +114,16 @@ describe('POST /scripts', () => {
   it('takes a text however its characters are written', async () => {
     const text = 'é'.repeat(500_000);
     const escaped = JSON.stringify({ title: title(), code: `#!/bin/sh\n${text}` }).replaceAll('é', '\\u00e9');
-    const answer = await fetch(`${app.url}/api/v2/scripts`, {
+    const response = await fetch(`${app.url}/api/v2/scripts`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: escaped,
     });
-    const { code } = (await answer.json()) as { code: string };
-    expect([answer.status, code === text]).toEqual([201, true]);
+    const { code } = (await response.json()) as { code: string };
+    expect([response.status, code === text]).toEqual([201, true]);
   });
 
-  it('refuses an unknown access group and a title that another active script has', async () => {
+  it('rejects an unknown access group and a title that another active script has', async () => {
     expect((await create({ access_group: 'nowhere' })).body).toMatchObject({ error: 'UnknownAccessGroup', code: 400 });
     const { body } = await create({ title: title() });
     expect((await create({ title: title() })).body).toMatchObject({ error: 'DuplicateScript', code: 409 });
@@ -137,11 +137,11 @@ describe('POST /scripts', () => {
     const { body } = await create({ title: title(), attachments });
     expect(body.attachments).toEqual(contents.map(({ filename }) => ({ id: expect.any(Number), filename })));
     const path = `/scripts/${body.id}/attachments`;
-    const answer = await fetch(`${app.url}/api/v2${path}/${body.attachments[1].id}`, {
+    const response = await fetch(`${app.url}/api/v2${path}/${body.attachments[1].id}`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
-    expect(Buffer.from(await answer.arrayBuffer()).equals(contents[1]!.bytes)).toBe(true);
+    expect(response.headers.get('content-type')).toBe('application/octet-stream');
+    expect(Buffer.from(await response.arrayBuffer()).equals(contents[1]!.bytes)).toBe(true);
     expect((await call('GET', `${path}/999999`)).body).toMatchObject({ error: 'UnknownScriptAttachment', code: 404 });
   });
 });

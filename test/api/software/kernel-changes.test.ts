@@ -27,7 +27,7 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
       [group],
     );
 
-  it('answers with the group, its status null', async () => {
+  it('responds with the group, its status null', async () => {
     const { status, body } = await change('upgrade', { body: { kernel_package_id: kernels.next } });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -206,18 +206,18 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
       400,
       'InvalidParameter',
     ],
-  ])('refuses %s, and stores nothing', async (_, body, computer, status, error) => {
+  ])('rejects %s, and stores nothing', async (_, body, computer, status, error) => {
     const count = () =>
       world.db.query(
         'select count(*) from activity union all select count(*) from operation_payload union all select count(*) from event',
       );
     const before = await count();
-    const answer = await change('upgrade', { body: body() }, computer);
-    expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error });
+    const response = await change('upgrade', { body: body() }, computer);
+    expect({ status: response.status, error: response.body.error }).toEqual({ status, error });
     expect(await count()).toEqual(before);
   });
 
-  it('TIME-bad: says where a moment stood that it refuses', async () => {
+  it('TIME-bad: says where a moment stood that it rejects', async () => {
     const past = '2020-01-01T00:00:00Z';
     const kernel_package_id = kernels.next;
     const query = `?kernel_package_id=${kernel_package_id}&deliver_after=${past}`;
@@ -238,7 +238,7 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
     ['pairs of words', 'kernel_package_id=one', 'InvalidParameter'],
     ['a pair given twice', 'kernel_package_id=1&kernel_package_id=2', 'InvalidParameter'],
     ['a boolean in no spelling', 'kernel_package_id=1&reboot_after=soon', 'InvalidParameter'],
-  ])('refuses a body of %s', async (_, raw, error) => {
+  ])('rejects a body of %s', async (_, raw, error) => {
     const { status, body } = await change('upgrade', { raw, headers: { 'content-type': 'text/plain' } });
     expect({ status, error: body.error }).toEqual({ status: 400, error });
   });

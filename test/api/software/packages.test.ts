@@ -291,11 +291,11 @@ describe('POST /packages', () => {
     ['no package', () => ({ package_ids: [] }), 400, 'InvalidParameter'],
     ['another action', () => ({ action: 'explode' }), 400, 'InvalidParameter'],
     ['TIME-bad: the past', () => ({ deliver_after: '2020-01-01T00:00:00Z' }), 400, 'InvalidParameter'],
-  ])('refuses %s, and stores nothing', async (_, over, status, error) => {
+  ])('rejects %s, and stores nothing', async (_, over, status, error) => {
     const stored = () => world.db.query('select count(*) from activity union all select count(*) from event');
     const before = await stored();
-    const answer = await act(over());
-    expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error });
+    const response = await act(over());
+    expect({ status: response.status, error: response.body.error }).toEqual({ status, error });
     expect(await stored()).toEqual(before);
   });
 });

@@ -35,7 +35,7 @@ async function payloadOf(group: number) {
 }
 
 describe('POST /snaps', () => {
-  it('answers with the group it made', async () => {
+  it('responds with the group it made', async () => {
     const { status, body } = await post({ computer_ids: [world.ids['web'], world.ids['desk'], world.ids['web']] });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -105,7 +105,7 @@ describe('POST /snaps', () => {
     expect(wait).toBeLessThanOrEqual(30 * 60_000);
   });
 
-  it('MASS-assign: refuses what it does not know, in every place, and stores nothing', async () => {
+  it('MASS-assign: rejects what it does not know, in every place, and stores nothing', async () => {
     const before = await stored();
     const { body } = await post({ account_id: 99, status: 'succeeded', snaps: [{ name: 'hello', devmode: true }] });
     expect(body.error).toBe('InvalidParameter');
@@ -133,7 +133,7 @@ describe('POST /snaps', () => {
     expect(body.details).toEqual([{ path: 'body.snaps.1.name', message: expect.stringContaining('twice') }]);
   });
 
-  describe('refuses, and stores nothing', () => {
+  describe('rejects, and stores nothing', () => {
     const refused: Array<[string, () => object, number, string]> = [
       ['an unknown computer', () => ({ computer_ids: [2147483647] }), 404, 'UnknownComputer'],
       ['a pending computer', () => ({ computer_ids: [world.ids['pending']] }), 404, 'UnknownComputer'],
@@ -189,8 +189,8 @@ describe('POST /snaps', () => {
 
     it.each(refused)('%s', async (_, over, status, error) => {
       const before = await stored();
-      const answer = await post(over());
-      expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error });
+      const response = await post(over());
+      expect({ status: response.status, error: response.body.error }).toEqual({ status, error });
       expect(await stored()).toEqual(before);
     });
 
@@ -203,7 +203,7 @@ describe('POST /snaps', () => {
       expect(body.details).toEqual([{ path: 'body.snaps.0.revision', message }]);
     });
 
-    it('names the computers it refuses, the same for foreign ones as for none', async () => {
+    it('names the computers it rejects, the same for those of another account as for none', async () => {
       const { body } = await post({ computer_ids: [world.ids['foreign'], 2147483647] });
       expect(body.details).toEqual([
         { id: world.ids['foreign'], message: 'there is no such computer' },
@@ -217,8 +217,8 @@ describe('POST /snaps', () => {
       ['a computer out of sight', 'servers', 'desk', 404, 'UnknownComputer'],
     ] as const)('%s', async (_, who, computer, status, error) => {
       const before = await stored();
-      const answer = await post({ computer_ids: [world.ids['web'], world.ids[computer]] }, world.tokens[who]);
-      expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error });
+      const response = await post({ computer_ids: [world.ids['web'], world.ids[computer]] }, world.tokens[who]);
+      expect({ status: response.status, error: response.body.error }).toEqual({ status, error });
       expect(await stored()).toEqual(before);
     });
   });

@@ -68,8 +68,8 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
     payload['messages'] = [{ type: 'computer-tags', tags: 'copied', api: Buffer.from('3.3'), timestamp: 1 }];
     const reply = await world.channel.forward({ ...copy!, body: encode(payload) });
     await world.channel.stopFaults();
-    const answer = decode(reply.body);
-    const [first] = isDict(answer) ? (answer['messages'] as { type: string; 'clone-of'?: string }[]) : [];
+    const response = decode(reply.body);
+    const [first] = isDict(response) ? (response['messages'] as { type: string; 'clone-of'?: string }[]) : [];
     expect(first).toMatchObject({ type: 'unknown-id', 'clone-of': expect.any(String) });
     expect(computer!.computerId).toBe(id);
     expect(await world.stack.rows(`select 1 from computer where 'copied' = any(tags)`)).toEqual([]);

@@ -143,7 +143,7 @@ describe('npm run fleet', () => {
     expect(text).toContain('--die-after');
   });
 
-  it('refuses the state of another seed', async () => {
+  it('rejects the state of another seed', async () => {
     const child = launch('--seed', '2');
     let text = '';
     child.stderr!.on('data', (chunk) => {

@@ -109,7 +109,7 @@ describe('a fleet of 25 at the real gateway', () => {
     }
   });
 
-  it('tells hosts and children, distributions, clouds and pending reboots', async () => {
+  it('reports hosts and children, distributions, clouds and pending reboots', async () => {
     const children = await query<{ parent: string; child: string }>(
       `select p.title as parent, c.title as child from computer c join computer p on p.id = c.parent_id order by c.title`,
     );
@@ -127,7 +127,7 @@ describe('a fleet of 25 at the real gateway', () => {
     expect(counts).toEqual({ releases: 5, reboots: 3, clouds: 6, windows: 2 });
   });
 
-  it('tells its packages by the dialogue of hashes, each version once for all', async () => {
+  it('reports its packages by the dialogue of hashes, each version once for all', async () => {
     const [{ packages, machines }] = (await query(
       `select (select count(*)::int from package) as packages, (select count(*)::int from computer_packages) as machines`,
     )) as [{ packages: number; machines: number }];

@@ -59,7 +59,7 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
       reboot_after: reboot,
     });
 
-  it('show in the listing once the computer has told of them, upgrade and way back', async () => {
+  it('show in the listing once the computer has told about them, upgrade and way back', async () => {
     const [[computer, before]] = [...(await upgradable())] as [[number, KernelListing]];
     const newest = before.upgrades[0]!;
     const upgrade = await change(computer, 'upgrade', newest.id);
@@ -135,8 +135,9 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
       const allowed = kernel.status === 'succeeded' ? 1 : 0;
       const what = `${kernel.status}: changed ${runs(kernel.id)}, restarted ${runs(restart.id)} (${restart.status})`;
       const sound = runs(kernel.id) === 1 && runs(restart.id) <= allowed;
-      const told = (restart.status === 'canceled') === (allowed === 0) && kernel.changes.length > 0 === (allowed === 1);
-      return sound && told ? [] : [`computer ${kernel.computer_id} ${what}`];
+      const reported =
+        (restart.status === 'canceled') === (allowed === 0) && kernel.changes.length > 0 === (allowed === 1);
+      return sound && reported ? [] : [`computer ${kernel.computer_id} ${what}`];
     });
     expect(problems).toEqual([]);
     expect(new Set(changes.map(({ status }) => status))).toEqual(new Set(['succeeded', 'failed']));

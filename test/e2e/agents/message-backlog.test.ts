@@ -20,8 +20,8 @@ describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
   async function limit(bound: number | null): Promise<void> {
     const method = bound === null ? 'DELETE' : 'PUT';
     const body = bound === null ? undefined : { max_message_backlog: bound };
-    const answer = await scenario.api.request(method, '/message-backlog-settings', body);
-    expect(answer.status).toBe(bound === null ? 204 : 200);
+    const response = await scenario.api.request(method, '/message-backlog-settings', body);
+    expect(response.status).toBe(bound === null ? 204 : 200);
   }
 
   /** The distinct statuses of each group's operations. */

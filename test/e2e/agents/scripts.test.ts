@@ -47,7 +47,7 @@ describe.concurrent('scripts on simulated computers', { timeout: TIMEOUT_MS }, (
     }
   });
 
-  it('end by their exit code, their time limit or an unknown user, each told apart', async () => {
+  it('end by their exit code, their time limit or an unknown user, each distinguished', async () => {
     const [exit, limit, user] = await Promise.all([
       run({ code: '#!/bin/bash\necho before\nexit 3' }),
       run({ code: '#!/bin/bash\necho before\nsleep 600\necho after', time_limit: 2 }),

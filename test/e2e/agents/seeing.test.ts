@@ -72,12 +72,12 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       '/scripts',
       script({ title: `${CANARY} ${crypto.randomUUID()}`, code: `#!/bin/sh\n# ${CANARY}\ntrue` }),
     );
-    const answer = await fetch(`${stack.url}/api/v2/scripts/${made.id}:execute`, {
+    const response = await fetch(`${stack.url}/api/v2/scripts/${made.id}:execute`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${api.token}`, 'Content-Type': 'application/json', traceparent },
       body: JSON.stringify({ query: `id:${computers[0]}`, ...when }),
     });
-    const { id } = (await answer.json()) as { id: number };
+    const { id } = (await response.json()) as { id: number };
     return id;
   }
 
@@ -92,8 +92,8 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       start_date: '2099-01-01T00:00:00Z',
       all_computers: true,
     });
-    const asked = await api.get<{ id: number }>(`/usg-profiles/${id}/report?start_date=2026-01-01`);
-    expect(await api.pollActivity(asked.id, 60_000)).toMatchObject({ activity_status: 'succeeded' });
+    const requested = await api.get<{ id: number }>(`/usg-profiles/${id}/report?start_date=2026-01-01`);
+    expect(await api.pollActivity(requested.id, 60_000)).toMatchObject({ activity_status: 'succeeded' });
   }
 
   const scrape = async (addresses: readonly string[]): Promise<string[]> =>

@@ -98,16 +98,16 @@ describe.concurrent('on simulated computers', { timeout: TIMEOUT_MS }, () => {
     expect(child).toMatchObject({ type: 'DowngradeKernelPackageRequest' });
   });
 
-  it('SECRET-leak: a recovery key is in no log, table, file or history, and in one answer alone', async () => {
+  it('SECRET-leak: a recovery key is in no log, table, file or history, and in one response alone', async () => {
     const [able] = await scenario.stack.rows<{ id: number }>(
       `select computer_id as id from computer_inventory where 'fde-recovery-key' = any(client_types) order by 1`,
     );
     const path = `/computers/${able!.id}/recovery-key`;
     const { id } = await scenario.api.post<ActivityBody>(`${path}:generate`, {});
     await ended(id);
-    const answer = await scenario.api.get<{ activity: null; fde_recovery_key: string }>(path);
-    expect(answer).toEqual({ activity: null, fde_recovery_key: expect.stringMatching(/^(\d{5}-){7}\d{5}$/) });
-    const key = answer.fde_recovery_key;
+    const response = await scenario.api.get<{ activity: null; fde_recovery_key: string }>(path);
+    expect(response).toEqual({ activity: null, fde_recovery_key: expect.stringMatching(/^(\d{5}-){7}\d{5}$/) });
+    const key = response.fde_recovery_key;
     const group = await detail(id);
     for (const route of [
       `/activities/${id}`,

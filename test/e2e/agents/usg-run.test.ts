@@ -81,8 +81,8 @@ describe('runs of USG profiles', { timeout: TIMEOUT_MS }, () => {
   it('do every step once and count every computer once, whoever is killed', async () => {
     const { id, associated_instances: computers } = await create('Fix', 'fix-restart-audit');
     const run = await execute(id);
-    const begun = async () => (await read(id)).last_run_results.in_progress > 0;
-    await scenario.stack.until('the first fix to be delivered', begun, { everyMs: 50 });
+    const started = async () => (await read(id)).last_run_results.in_progress > 0;
+    await scenario.stack.until('the first fix to be delivered', started, { everyMs: 50 });
     await scenario.stack.kill('worker');
     await scenario.stack.kill('api');
     await sleep(1500);

@@ -44,7 +44,7 @@ describe(`crash loop, seed ${SEED}, ${KILLS} kills`, { timeout: TIMEOUT_MS }, ()
     await expectAllSound(known);
   });
 
-  /** Acts on one computer, a few, or many, as a client that tries once: an answer may be lost. */
+  /** Acts on one computer, a few, or many, as a client that tries once: a response may be lost. */
   async function act(known: Map<number, number[]>): Promise<void> {
     const size = random.pick([random.int(1, 3), random.int(4, 25), random.int(26, COMPUTERS)]);
     const computers = random.sample(scenario.computers, size);

@@ -113,7 +113,7 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     await scenario.untilReady();
   });
 
-  it('answers 503 while PostgreSQL hangs, from an API started meanwhile too, and goes on after its return', async () => {
+  it('returns 503 while PostgreSQL hangs, from an API started meanwhile too, and goes on after its return', async () => {
     const group = await scenario.inTheMiddle();
     const server = stack.processes().filter(({ role }) => role === 'postmaster' || role === 'postgres-backend');
     for (const { pid } of server) process.kill(pid, 'SIGSTOP');

@@ -29,7 +29,7 @@ describe('stacks beside each other', () => {
     await Promise.allSettled([first?.dispose(), second?.dispose()]);
   }, 60_000);
 
-  it('refuses a second stack on the same data directory with one message and exit code 1', async () => {
+  it('rejects a second stack on the same data directory with one message and exit code 1', async () => {
     const end = await refusal(second, { FLOTILLA_DATA_DIR: first.dataDir });
     expect(end.code).toBe(1);
     expect(end.text).toMatch(/^Flotilla cannot run: Another Flotilla \(process \d+\) runs on the data directory/m);
@@ -37,7 +37,7 @@ describe('stacks beside each other', () => {
     expect((await first.readiness()).status).toBe(200);
   }, 60_000);
 
-  it('refuses ports in use with one message that names each and exit code 1', async () => {
+  it('rejects ports in use with one message that names each and exit code 1', async () => {
     const ports = { FLOTILLA_PORT: String(first.ports.api), FLOTILLA_TEMPORAL_PORT: String(first.ports.temporal) };
     const end = await refusal(second, ports);
     expect(end.code).toBe(1);
@@ -47,7 +47,7 @@ describe('stacks beside each other', () => {
     expect(second.describeProcesses()).toBe('no process');
   }, 60_000);
 
-  it('refuses a port that a foreign program holds', async () => {
+  it('rejects a port that a foreign program holds', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
@@ -56,7 +56,7 @@ describe('stacks beside each other', () => {
     expect(end).toMatchObject({ code: 1, text: expect.stringContaining(String(port)) });
   }, 60_000);
 
-  it('refuses wrong settings with one message that names all of them and exit code 1', async () => {
+  it('rejects wrong settings with one message that names all of them and exit code 1', async () => {
     const wrong = {
       FLOTILLA_PORT: '99999',
       FLOTILLA_DEPLOYMENT: 'cloud',
@@ -106,8 +106,8 @@ describe('stacks beside each other', () => {
     }
     for (const path of ['/codec/decode', '/codec/encode']) {
       const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(`${first.url}${path}`, { method: 'POST', headers, body: '{"payloads":[]}' });
-      expect(answer.status).toBe(401);
+      const response = await fetch(`${first.url}${path}`, { method: 'POST', headers, body: '{"payloads":[]}' });
+      expect(response.status).toBe(401);
     }
   });
 
@@ -133,7 +133,7 @@ describe('stacks beside each other', () => {
   });
 });
 
-/** Starts the stack and waits for the end that has to come. Answers what it wrote since. */
+/** Starts the stack and waits for the end that has to come. Returns what it wrote since. */
 async function refusal(stack: TestStack, env: Record<string, string>): Promise<{ code: number | null; text: string }> {
   const { exited } = stack.launch(env);
   const { code } = await exited;

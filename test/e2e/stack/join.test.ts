@@ -59,13 +59,13 @@ async function untilSaid(script: RunningScript, pattern: RegExp): Promise<RegExp
 }
 
 async function logIn(baseUrl: string, password = 'chosen-by-this-test'): Promise<string> {
-  const answer = await fetch(`${baseUrl}/api/v2/login`, {
+  const response = await fetch(`${baseUrl}/api/v2/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email: 'admin@example.com', password }),
   });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { token: string }).token;
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { token: string }).token;
 }
 
 describe('beside a running npm start', () => {
@@ -120,8 +120,8 @@ describe('beside a running npm start', () => {
     for (const end = performance.now() + 60_000; ; await sleep(200)) {
       // What docs/computers.md finds simulated computers by.
       const url = `${stack.baseUrl}/api/v2/computers?root_only=false&query=annotation:rack`;
-      const answer = await fetch(url, { headers });
-      const { results } = (await answer.json()) as { results: Array<{ clone_id: number | null }> };
+      const response = await fetch(url, { headers });
+      const { results } = (await response.json()) as { results: Array<{ clone_id: number | null }> };
       if (results.length >= 3) {
         expect(results.map(({ clone_id }) => clone_id)).toEqual([null, null, null]);
         break;
@@ -151,7 +151,7 @@ describe('npm run reset-password beside a running npm start', () => {
     { args: ['nobody@example.com'], message: 'Nobody has the email address nobody@example.com' },
     { args: [], message: 'Name one email address' },
     { args: ['a@example.com', '--loud'], message: "Unknown option '--loud'" },
-  ])('refuses $args', { timeout: 60_000 }, async ({ args, message }) => {
+  ])('rejects $args', { timeout: 60_000 }, async ({ args, message }) => {
     const script = reset(...args);
     await expect(script.exited).resolves.toBe(1);
     expect(script.output()).toContain(message);

@@ -23,30 +23,30 @@ function endAtLast(dataDir: string): void {
 }
 
 async function logIn(stack: RunningStack, email: string, password: string): Promise<string> {
-  const answer = await fetch(`${stack.baseUrl}/api/v2/login`, {
+  const response = await fetch(`${stack.baseUrl}/api/v2/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password }),
   });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { token: string }).token;
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { token: string }).token;
 }
 
 async function computerIds(stack: RunningStack, token: string): Promise<number[]> {
-  const answer = await fetch(`${stack.baseUrl}/api/v2/computers`, { headers: { authorization: `Bearer ${token}` } });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { results: { id: number }[] }).results.map(({ id }) => id).sort((a, b) => a - b);
+  const response = await fetch(`${stack.baseUrl}/api/v2/computers`, { headers: { authorization: `Bearer ${token}` } });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { results: { id: number }[] }).results.map(({ id }) => id).sort((a, b) => a - b);
 }
 
 /** Makes a script. @returns its id */
 async function makeScript(stack: RunningStack, token: string): Promise<number> {
-  const answer = await fetch(`${stack.baseUrl}/api/v2/scripts`, {
+  const response = await fetch(`${stack.baseUrl}/api/v2/scripts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(script()),
   });
-  expect(answer.status).toBe(201);
-  return ((await answer.json()) as { id: number }).id;
+  expect(response.status).toBe(201);
+  return ((await response.json()) as { id: number }).id;
 }
 
 /** Does something with a stack that runs for as long. */
@@ -173,7 +173,7 @@ describe('npm start', () => {
     });
   });
 
-  it('refuses an option it does not know', { timeout: 60_000 }, async () => {
+  it('rejects an option it does not know', { timeout: 60_000 }, async () => {
     const dataDir = join(await temporaryDirectory(), 'data');
     const stack = startStack(await stackSettings(dataDir), ['--after-restor']);
     await expect(stack.exited).resolves.toBe(1);

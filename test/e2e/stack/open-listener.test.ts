@@ -9,13 +9,13 @@ import { temporaryDirectory } from '../../support/stack/temporary.ts';
 const PASSWORD = 'chosen-by-this-test';
 
 async function call(stack: RunningStack, method: string, path: string, token: string | null, body?: object) {
-  const answer = await fetch(`${stack.baseUrl}/api/v2${path}`, {
+  const response = await fetch(`${stack.baseUrl}/api/v2${path}`, {
     method,
     headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
-  expect(answer.status).toBe(200);
-  return (await answer.json()) as Record<string, unknown>;
+  expect(response.status).toBe(200);
+  return (await response.json()) as Record<string, unknown>;
 }
 
 async function logIn(stack: RunningStack): Promise<string> {
@@ -32,10 +32,10 @@ async function untilEnrolled(stack: RunningStack, token: string, count: number):
 }
 
 /** A machine of somebody else that tries to enrol. @returns what it is answered */
-async function stranger(stack: RunningStack, title: string, key?: string) {
+async function outsider(stack: RunningStack, title: string, key?: string) {
   const fields = { account_name: 'standalone', computer_title: title };
-  const answer = await register({ url: stack.baseUrl }, key ? { ...fields, registration_password: key } : fields);
-  return answer['info'] ?? answer['type'];
+  const response = await register({ url: stack.baseUrl }, key ? { ...fields, registration_password: key } : fields);
+  return response['info'] ?? response['type'];
 }
 
 it('lets nobody enrol unasked where other machines reach it, until an operator says so', {
@@ -56,9 +56,9 @@ it('lets nobody enrol unasked where other machines reach it, until an operator s
   expect(key).toBeDefined();
   const token = await logIn(first);
   await untilEnrolled(first, token, 2);
-  expect(await stranger(first, 'without')).toBe('unknown-account');
-  expect(await stranger(first, 'wrong', 'guess')).toBe('unknown-account');
-  expect(await stranger(first, 'invited', key)).toBe('set-id');
+  expect(await outsider(first, 'without')).toBe('unknown-account');
+  expect(await outsider(first, 'wrong', 'guess')).toBe('unknown-account');
+  expect(await outsider(first, 'invited', key)).toBe('set-id');
   expect((await call(first, 'GET', '/pending-computers', token))['count']).toBe(1);
   await untilEnrolled(first, token, 2);
   const opened = { registration_password: null, auto_register_new_computers: true };
@@ -69,7 +69,7 @@ it('lets nobody enrol unasked where other machines reach it, until an operator s
   const second = startStack(settings);
   await second.ready();
   expect(second.output()).not.toContain('Registration key');
-  expect(await stranger(second, 'welcome')).toBe('set-id');
+  expect(await outsider(second, 'welcome')).toBe('set-id');
   await untilEnrolled(second, await logIn(second), 3);
   second.process.kill('SIGTERM');
   await expect(second.exited).resolves.toBe(0);

@@ -47,9 +47,9 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
     await api.login(EMAIL, password);
   });
 
-  it('refuses a call without a token', async () => {
-    const answer = await new ApiClient(stack.url).request('GET', '/computers');
-    expect(answer).toMatchObject({ status: 401, body: { error: 'Unauthorized', code: 401 } });
+  it('rejects a call without a token', async () => {
+    const response = await new ApiClient(stack.url).request('GET', '/computers');
+    expect(response).toMatchObject({ status: 401, body: { error: 'Unauthorized', code: 401 } });
   });
 
   it(`lists the ${FLEET} simulated computers with what they reported`, async () => {

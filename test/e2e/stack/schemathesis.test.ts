@@ -63,8 +63,8 @@ async function startWorld(dataDir: string): Promise<string> {
 }
 
 /**
- * Every check is on for every operation. Where the document says that a request can be refused for what is stored or
- * for a rule between fields, a refusal of valid data is let through here and held to those rules by the hooks.
+ * Every check is on for every operation. Where the document says that a request can be rejected for what is stored or
+ * for a rule between fields, a rejection of valid data is let through here and held to those rules by the hooks.
  */
 function configOf(): string {
   const ruled = eachOperation(loadDocument())
@@ -118,7 +118,7 @@ async function run(program: string, config: string, baseUrl: string): Promise<{ 
     });
   }
   const progress = setInterval(() => tell(lastLine(output)), 30 * SECOND_MS);
-  const begun = performance.now();
+  const started = performance.now();
   const limit = setTimeout(() => {
     output += `\nended after ${LIMIT_MS / SECOND_MS} s, which is far more than it takes`;
     child.kill('SIGKILL');
@@ -126,7 +126,7 @@ async function run(program: string, config: string, baseUrl: string): Promise<{ 
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(limit);
   clearInterval(progress);
-  tell(`took ${((performance.now() - begun) / SECOND_MS).toFixed(0)} s with ${EXAMPLES} examples of each operation`);
+  tell(`took ${((performance.now() - started) / SECOND_MS).toFixed(0)} s with ${EXAMPLES} examples of each operation`);
   return { code: code ?? -1, output };
 }
 
@@ -134,7 +134,7 @@ function lastLine(output: string): string {
   return output.trim().split('\n').at(-1)?.trim() ?? '';
 }
 
-/** The administrator can still log in and do everything: the calls before were not refused for lack of rights. */
+/** The administrator can still log in and do everything: the calls before were not rejected for lack of rights. */
 async function expectRights(baseUrl: string): Promise<void> {
   const login = await fetch(`${baseUrl}/api/v2/login`, {
     method: 'POST',
@@ -143,6 +143,6 @@ async function expectRights(baseUrl: string): Promise<void> {
   });
   expect(login.status).toBe(200);
   const { token } = (await login.json()) as { token: string };
-  const answer = await fetch(`${baseUrl}/api/v2/preferences`, { headers: { authorization: `Bearer ${token}` } });
-  expect(answer.status).toBe(200);
+  const response = await fetch(`${baseUrl}/api/v2/preferences`, { headers: { authorization: `Bearer ${token}` } });
+  expect(response.status).toBe(200);
 }

@@ -60,11 +60,11 @@ describe('SECRET-leak: secrets', { timeout: LIMIT_MS }, () => {
       expect(made[name]?.length, name).toBeGreaterThan(15);
     }
     expect(mail.received.length).toBeGreaterThan(1);
-    expect(api.answers.length).toBeGreaterThan(60);
+    expect(api.responses.length).toBeGreaterThan(60);
   });
 
-  it('are in no answer but those they are asked from', () => {
-    const leaks = api.answers.flatMap(({ request, text }) => found(text).map((name) => `${name} in ${request}`));
+  it('are in no response but those they are asked from', () => {
+    const leaks = api.responses.flatMap(({ request, text }) => found(text).map((name) => `${name} in ${request}`));
     expect(leaks).toEqual([]);
   });
 
@@ -235,7 +235,7 @@ async function computerWithKeys(): Promise<number> {
   return id!;
 }
 
-/** Requests that are refused with a secret in them, and every list. */
+/** Requests that are rejected with a secret in them, and every list. */
 async function refuseEverything(): Promise<void> {
   const wrong: Array<[string, string, unknown]> = [
     ['POST', '/login', `{"email": "${EMAIL}", "password": "${canaries.newPassword}`],

@@ -29,7 +29,7 @@ describe('roles alone', () => {
     const worker = await apart.worker(['fleet-activity']);
     await Promise.all([api, gateway, worker].map((role) => role.ready()));
 
-    const post = (url: string) => fetch(url, { method: 'POST' }).then((answer) => answer.status);
+    const post = (url: string) => fetch(url, { method: 'POST' }).then((response) => response.status);
     expect(await post(`${api.url}/message-system`)).toBe(404);
     expect(await post(`${gateway.url}/message-system`)).not.toBe(404);
     expect((await get(`${gateway.url}/api/v2/login`)).status).toBe(404);
@@ -59,7 +59,7 @@ describe('roles alone', () => {
     ['bootstrap', ['temporal/bootstrap-main.ts']],
     ['make-current', ['workers/set-current-version.ts']],
     ['after-restore', ['workers/after-restore.ts']],
-  ])('refuses wrong settings of %s in one message', async (_kind, [script = '', ...args]) => {
+  ])('rejects wrong settings of %s in one message', async (_kind, [script = '', ...args]) => {
     const env = { FLOTILLA_DATABASE_URL: 'mysql://x', FLOTILLA_TEMPORAL_ADDRESS: 'nowhere', FLOTILLA_JWT_SECRET: '' };
     const { code, output } = await apart.command(script, { args, env: { ...env, FLOTILLA_LOG_LEVEL: 'loud' } });
     expect(code).toBe(1);

@@ -126,7 +126,7 @@ describe('its web UI', () => {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
         body: JSON.stringify(body),
-      }).then(async (answer) => ({ status: answer.status, body: (await answer.json()) as object }));
+      }).then(async (response) => ({ status: response.status, body: (await response.json()) as object }));
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     const clear = { payloads: [{ metadata: { encoding: base64('json/plain') }, data: base64('"hello"') }] };
     const sealed = await call(`${stack.url}/codec/encode`, settings['codecToken'], clear);
@@ -141,9 +141,9 @@ describe('a workflow with input that is not encrypted', () => {
     const connection = await Connection.connect(
       serverOptions({ temporalAddress: address, temporalTls: stackTls(stack.dataDir) }),
     );
-    const stranger = new Client({ connection, namespace: 'flotilla' });
+    const outsider = new Client({ connection, namespace: 'flotilla' });
     const workflowId = 'activity/999999';
-    const handle = await stranger.workflow.start('activity', {
+    const handle = await outsider.workflow.start('activity', {
       workflowId,
       taskQueue: 'fleet-activity',
       args: [{ activityId: 999_999 }],

@@ -69,7 +69,9 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
   }, 60_000);
 
   const status = (url: string, token: string) =>
-    fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.status);
+    fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } }).then(
+      (response) => response.status,
+    );
 
   it('repaired a restored database before it served', () => {
     const output = topology.output();
@@ -120,7 +122,7 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
     const report = await b.get<ActivityBody>(
       `/usg-profiles/${profile.id}/report?start_date=${day(-1)}&end_date=${day(1)}`,
     );
-    // Nobody has asked for these days before: an activity makes the report.
+    // Nobody has requested these days before: an activity makes the report.
     expect(report.id).not.toBeNull();
     expect((await a.pollActivity(report.id, 60_000)).activity_status).toBe('succeeded');
 
@@ -154,7 +156,8 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
   it('serves the web UI to whoever has its token', async () => {
     expect((await get(`${topology.temporalUi}/`)).status).toBe(401);
     const headers = { authorization: `Bearer ${generated()['temporalUiToken']}` };
-    const read = (path: string) => fetch(`${topology.temporalUi}${path}`, { headers }).then((answer) => answer.text());
+    const read = (path: string) =>
+      fetch(`${topology.temporalUi}${path}`, { headers }).then((response) => response.text());
     expect(await read('/')).toContain('<html');
     const count = JSON.parse(await read('/api/v1/namespaces/flotilla/workflow-count')) as { count: string };
     expect(Number(count.count)).toBeGreaterThan(0);

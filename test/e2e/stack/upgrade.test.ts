@@ -15,7 +15,7 @@ import { until } from '../../support/temporal/workflow-environment.ts';
 
 /**
  * From this build to the next while 10,000 operations wait for their computers, in the order that the operators' guide
- * gives. The next build has another lane workflow and one migration more.
+ * gives. The next build has another batch workflow and one migration more.
  *
  * @see docs/architecture.md#deploying-a-new-build
  */
@@ -93,28 +93,28 @@ const operations = (states: string) =>
 
 /** Asks one after the other without end, as a client does that tries the next address when one does not answer. */
 function askMeanwhile(urls: readonly string[]) {
-  const refusals: string[] = [];
+  const rejections: string[] = [];
   let done = false;
   const ask = async (url: string): Promise<number | null> => {
     const headers = { authorization: `Bearer ${client.token}` };
-    const answer = await fetch(`${url}/api/v2/activities/${groups[0]}`, { headers }).catch(() => null);
-    await answer?.arrayBuffer().catch(() => null);
-    return answer?.status ?? null;
+    const response = await fetch(`${url}/api/v2/activities/${groups[0]}`, { headers }).catch(() => null);
+    await response?.arrayBuffer().catch(() => null);
+    return response?.status ?? null;
   };
   const asking = (async () => {
     while (!done) {
-      const answers: Array<number | null> = [];
+      const responses: Array<number | null> = [];
       for (const url of urls) {
-        answers.push(await ask(url));
-        if (answers.at(-1) === 200) break;
+        responses.push(await ask(url));
+        if (responses.at(-1) === 200) break;
       }
-      if (answers.at(-1) !== 200) refusals.push(answers.join(' '));
+      if (responses.at(-1) !== 200) rejections.push(responses.join(' '));
       await sleep(100);
     }
   })();
   return {
     /** What was answered where nobody answered 200. */
-    refusals: () => refusals,
+    rejections: () => rejections,
     async end() {
       done = true;
       await asking;
@@ -155,7 +155,7 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
     expect(await readCurrentBuild(settings)).toBe(before);
 
     const urls = [old.api!.url];
-    const asked = askMeanwhile(urls);
+    const requested = askMeanwhile(urls);
     try {
       await run('workers/set-current-version.ts', { project: next, args: ['--wait'] });
       expect(await readCurrentBuild(settings)).not.toBe(before);
@@ -171,9 +171,9 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
       client = new ApiClient(api.url, client.token);
       gatewayUrl = gateway.url;
     } finally {
-      await asked.end();
+      await requested.end();
     }
-    expect(asked.refusals()).toEqual([]);
+    expect(requested.rejections()).toEqual([]);
   });
 
   it('loses nothing, fails nothing and does nothing twice', async () => {

@@ -131,9 +131,9 @@ describe('blocks of activities', () => {
     const [newest] = await db.query<{ block: number }>('select max(id) >> 12 as block from activity');
     const [empty, full, recent, top] = [200, 201, newest!.block + 400, newest!.block + 450];
     for (const block of [empty, full, recent, top]) await db.query(add, [account.accountId, block * 4096 + 1]);
-    const gone = [empty * 4096 + 1, recent * 4096 + 1];
-    const blocks = await blocksOf(db, gone);
-    await db.query('delete from activity where id = any($1::int[])', [gone]);
+    const removed = [empty * 4096 + 1, recent * 4096 + 1];
+    const blocks = await blocksOf(db, removed);
+    await db.query('delete from activity where id = any($1::int[])', [removed]);
     await deleteEmptyBlocks(db, [...blocks, { account_id: account.accountId, block: full }]);
     const kept = await db.query<{ block: number }>(
       'select block from activity_block where account_id = $1 and block = any($2::int[]) order by block',

@@ -106,9 +106,9 @@ describe('creating a group', () => {
   });
 
   it.each([
-    { asked: 'at once', deliverAfter: null, answerSeconds: null },
-    { asked: 'for later', deliverAfter: new Date('2030-01-01T00:00:00Z'), answerSeconds: 90 },
-  ])('writes the same rows $asked as when each computer has an operation of its own', async (given) => {
+    { requested: 'at once', deliverAfter: null, answerSeconds: null },
+    { requested: 'for later', deliverAfter: new Date('2030-01-01T00:00:00Z'), answerSeconds: 90 },
+  ])('writes the same rows $requested as when each computer has an operation of its own', async (given) => {
     const { deliverAfter, answerSeconds } = given;
     const account = await anAccount(db, { computers: 1234 });
     const message = { type: 'install-snaps', fields: {}, answerSeconds };

@@ -139,7 +139,7 @@ describe('the query language of activities over SQL', () => {
     );
     expect(await service.listParents(caller, 'NOT id:0', ALL)).toEqual(parents);
     let found = 0;
-    let asked = 0;
+    let requested = 0;
     await fc.assert(
       fc.asyncProperty(aQuery(aTerm(rows)), aSpelling, async (query, spelling) => {
         const text = spell(query, spelling);
@@ -147,12 +147,12 @@ describe('the query language of activities over SQL', () => {
         const { count, results } = await service.list(caller, text, ALL);
         expect([text, results.map(({ id }) => id)]).toEqual([text, wanted]);
         expect(count).toBe(wanted.length);
-        asked += 1;
+        requested += 1;
         if (wanted.length > 0) found += 1;
       }),
       { seed: SEED, numRuns: 200 },
     );
-    expect(found).toBeGreaterThan(asked / 4);
+    expect(found).toBeGreaterThan(requested / 4);
   });
 
   it.each([...STATUSES, 'canceled'])('finds as %s what is shown as such, parents too', async (status) => {

@@ -51,7 +51,7 @@ describe('generateActivities', () => {
     }
   });
 
-  it('makes exactly as many rows as asked for, older ones with smaller ids', async () => {
+  it('makes exactly as many rows as requested, older ones with smaller ids', async () => {
     const [row] = await first.db.query(
       `select count(*) as rows, max(id) - min(id) + 1 as span,
          count(*) filter (where creation_time < before) as disordered, max(creation_time) <= $1 as past

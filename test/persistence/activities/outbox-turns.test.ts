@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** A relay whose server takes every start. */
+/** A dispatcher whose server takes every start. */
 function relay(started: Startable[]): () => Promise<boolean> {
   return outboxPoll({
     db,

@@ -38,7 +38,7 @@ beforeEach(() => {
   traceparent = `00-${traceId}-${traceId.slice(0, 16)}-01`;
 });
 
-/** One round of an outbox dispatcher whose server takes everything but what `refuses` names. */
+/** One round of an outbox dispatcher whose server takes everything but what `rejects` names. */
 async function relay(refuses: readonly string[] = []): Promise<void> {
   const take = async (workflowId: string): Promise<void> => {
     if (refuses.includes(workflowId)) throw new Error('refused');
@@ -88,7 +88,7 @@ describe('the lines of an outbox dispatcher, with tracing off', () => {
     ]);
   });
 
-  it('name it where the server refuses, and no trace where there is none', async () => {
+  it('name it where the server rejects, and no trace where there is none', async () => {
     const [refused, plain] = [await aGroup(db, account, { traceparent }), await aGroup(db, account)];
     await relay([`activity/${refused}`]);
     const mine = lines().filter((line) => line['trace_id'] === traceId);

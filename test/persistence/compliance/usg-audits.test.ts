@@ -59,7 +59,7 @@ describe('an audit', () => {
     expect(await db.query('select * from usg_audit_report')).toEqual([]);
   });
 
-  it('has the last word by its report, whether that comes before or after the news of its result', async () => {
+  it('has the last word by its report, whether that comes before or after the pending events of its result', async () => {
     const run = await aRun('audit', 2);
     await run.report(0, auditReport(['pass']));
     await takeIn();
@@ -162,7 +162,7 @@ describe('an audit', () => {
     expect((await run.steps(1))[0]!.result_text).toBe(texts[1]);
   });
 
-  it('waits with a report that cannot be read for the lane that advances, without holding what that needs', async () => {
+  it('waits with a report that cannot be read for the batch that advances, without holding what that needs', async () => {
     const run = await aRun('audit', 1);
     await run.tell(0, 0, 'delivered');
     await run.report(0, Buffer.from('<broken'));

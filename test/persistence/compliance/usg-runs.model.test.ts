@@ -79,18 +79,18 @@ class RunTrial {
     this.#clock.advance(1000);
     const children = await childrenOf(db, this.#activity);
     const picked = 'pick' in one ? children[one.pick % children.length]! : children[0]!;
-    const news = { batch: picked.lane_id, activity: picked.id, at: this.#clock.now() };
+    const pendingEvents = { batch: picked.lane_id, activity: picked.id, at: this.#clock.now() };
     switch (one.do) {
       case 'delivered':
       case 'result':
         // Only what an agent was given can be answered; a cancel may have come meanwhile.
         if (picked.message !== null && picked.message !== 'withdrawn') {
           await db.query(`update agent_message set state = 'sent' where activity_id = $1`, [picked.id]);
-          await addEvent(db, { ...news, kind: one.do, ok: one.ok });
+          await addEvent(db, { ...pendingEvents, kind: one.do, ok: one.ok });
         }
         return;
       case 'cancel':
-        return addEvent(db, { ...news, kind: 'cancel' });
+        return addEvent(db, { ...pendingEvents, kind: 'cancel' });
       case 'report':
         return this.#report(picked.computer_id, one.ok);
       case 'wait':

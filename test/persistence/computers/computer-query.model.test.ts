@@ -67,7 +67,7 @@ describe('the query language over SQL', () => {
       maxLength: BATCH,
       size: 'max',
     });
-    let asked = 0;
+    let requested = 0;
     let found = 0;
     await fc.assert(
       fc.asyncProperty(queries, async (batch) => {
@@ -77,13 +77,13 @@ describe('the query language over SQL', () => {
         expect(texts.map((text, place) => [text, ids[place]])).toEqual(
           texts.map((text, place) => [text, wanted[place]]),
         );
-        asked += batch.length;
+        requested += batch.length;
         found += wanted.filter((some) => some.length > 0).length;
       }),
       { seed: SEED, numRuns: 200 },
     );
-    expect(asked).toBeGreaterThan(2000);
-    expect(found).toBeGreaterThan(asked / 4);
+    expect(requested).toBeGreaterThan(2000);
+    expect(found).toBeGreaterThan(requested / 4);
   });
 
   it.each([null, ...SELECTOR_NAMES])('finds what the reference finds with %s alone', async (selector) => {

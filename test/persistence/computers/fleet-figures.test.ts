@@ -100,7 +100,7 @@ describe('figures of the fleet', () => {
     expect(await readFleetFigures(db)).toMatchObject({ inbox: 0, openBatches: 1 });
   });
 
-  it('counts reports that have not ended, and shows the age of the oldest, by whether a worker has begun it', async () => {
+  it('counts reports that have not ended, and shows the age of the oldest, by whether a worker has started it', async () => {
     const none = { waiting: 0, begun: 0 };
     expect(await readFleetFigures(db)).toMatchObject({ reports: none, reportsOldestSeconds: none });
     const [ended, begun, old, young] = await askedReports(['2026-05-01', '2026-05-02', '2026-05-03', '2026-05-04']);

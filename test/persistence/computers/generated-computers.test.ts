@@ -60,7 +60,7 @@ describe('generateComputers', () => {
     }
   });
 
-  it('makes exactly as many computers as asked for, and leaves nothing of the prototypes', async () => {
+  it('makes exactly as many computers as requested, and leaves nothing of the prototypes', async () => {
     const [row] = await first.db.query(
       `select count(*) as rows, max(id) - min(id) + 1 as span, count(distinct title) as titles,
          count(distinct machine_id) as machines from computer`,
@@ -91,11 +91,11 @@ describe('generateComputers', () => {
       `select ip_address from computer_network where ip_address <> '0.0.0.0' group by 1 having count(*) > 1
        union all select mac_address from computer_network group by 1 having count(*) > 1`,
     );
-    const strangers = await first.db.query(
+    const outsiders = await first.db.query(
       `select n.computer_id from computer_network n join computer_hardware h using (computer_id)
        where position(n.mac_address in h.data) = 0`,
     );
-    expect([twice, strangers]).toEqual([[], []]);
+    expect([twice, outsiders]).toEqual([[], []]);
   });
 
   it('keeps pending computers without an inventory, and every other with contact and packages', async () => {

@@ -61,7 +61,7 @@ describe('an operation with a limit on its answer', () => {
     expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
   });
 
-  it('is not ended while its answer waits behind other news', async () => {
+  it('is not ended while its answer waits behind other pending events', async () => {
     const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, at)
@@ -113,7 +113,7 @@ describe('an operation with a limit on its answer', () => {
     expect(await world.engine.processPendingEvents(child!.lane_id, false)).toMatchObject({ open: 1, nextDueAt: null });
   });
 
-  it('leaves others of its lane their own time', async () => {
+  it('leaves others of its batch their own time', async () => {
     const [install] = aChain(1);
     const operations = [run(), { ...run(3600), summary: 'longer' }, { ...install!, after: null }];
     const { group, lane } = await delivered({ operations });

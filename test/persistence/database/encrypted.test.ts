@@ -66,7 +66,7 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
     }
   });
 
-  it('is refused with the authority of somebody else, and without any', async () => {
+  it('is rejected with the authority of somebody else, and without any', async () => {
     await start(NAMES);
     const strange = await open({ sslmode: 'verify-full', sslrootcert: wrong.ca });
     await expect(strange.db.query('select 1')).rejects.toThrow(/certificate/i);
@@ -74,7 +74,7 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
     await expect(unknown.db.query('select 1')).rejects.toThrow(/certificate/i);
   });
 
-  it('is refused where the certificate is of another name', async () => {
+  it('is rejected where the certificate is of another name', async () => {
     await start(['DNS:database.example']);
     const renamed = await open({ sslmode: 'verify-full', sslrootcert: right.ca });
     await expect(renamed.db.query('select 1')).rejects.toThrow(/altnames|does not match/i);

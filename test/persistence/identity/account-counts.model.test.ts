@@ -128,7 +128,7 @@ class CountedTrial {
     }
   }
 
-  /** Asks for what may be allowed or not: the answer has to be what the activity's `actions` say. */
+  /** Asks for what may be allowed or not: the response has to be what the activity's `actions` say. */
   async #tryOn(verb: 'cancel' | 'approve' | 'reapply' | 'revert', pick: number): Promise<void> {
     const { activities, repeats, caller } = this.#trial;
     const { rows, recount } = await this.#read();
@@ -155,9 +155,9 @@ class CountedTrial {
   }
 
   async #read() {
-    const { account, gone, clock } = this.#trial;
+    const { account, removed, clock } = this.#trial;
     const rows = await readRaw(db, account.accountId);
-    return { rows, recount: new Recount(rows, gone, clock.now(), this.#bound) };
+    return { rows, recount: new Recount(rows, removed, clock.now(), this.#bound) };
   }
 
   async compare(): Promise<void> {

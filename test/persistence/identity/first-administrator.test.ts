@@ -50,7 +50,7 @@ describe('the first administrator', () => {
     expect(await people()).toEqual([]);
   });
 
-  it('gets a password as long as the deployment wants it, and later a setting that is short refuses nothing', async () => {
+  it('gets a password as long as the deployment wants it, and later a setting that is short rejects nothing', async () => {
     const made = await prepare({ FLOTILLA_PASSWORD_MIN_LENGTH: '40', FLOTILLA_ADMIN_EMAIL: ' First@Fleet.example ' });
     expect(made?.generatedPassword).toHaveLength(40);
     expect(await people()).toEqual([{ email: 'First@Fleet.example' }]);

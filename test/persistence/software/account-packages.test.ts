@@ -35,8 +35,8 @@ it('an account was told what its computers had reported, and nobody what was nev
 
   await migrate(database.persistence);
 
-  const told = await db.query('select account_id, known::text from account_packages order by account_id');
-  expect(told).toEqual([
+  const reported = await db.query('select account_id, known::text from account_packages order by account_id');
+  expect(reported).toEqual([
     { account_id: first.id, known: setOf(a, b, d) },
     { account_id: second.id, known: setOf(c, e) },
   ]);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-interface Answer {
+interface ApiResponse {
   ok?: boolean;
   text?: string;
   mustInstall?: number[];
@@ -34,7 +34,7 @@ interface Answer {
 }
 
 /** One operation on packages that a computer has answered. */
-async function answered(fields: Record<string, unknown>, answer: Answer = {}) {
+async function answered(fields: Record<string, unknown>, response: ApiResponse = {}) {
   const account = await anAccount(db);
   const group = await aGroup(db, account, {
     operations: [{ type: 'ChangePackagesRequest', summary: 'Change', message: { type: 'change-packages', fields } }],
@@ -43,16 +43,16 @@ async function answered(fields: Record<string, unknown>, answer: Answer = {}) {
   const lane = child!.lane_id;
   const engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
   await engine.processPendingEvents(lane, false);
-  if (answer.mustInstall || answer.mustRemove) {
+  if (response.mustInstall || response.mustRemove) {
     await db.query('insert into package_change_result values ($1, $2, $3, $4)', [
       child!.id,
       child!.computer_id,
-      answer.mustInstall ?? [],
-      answer.mustRemove ?? [],
+      response.mustInstall ?? [],
+      response.mustRemove ?? [],
     ]);
   }
-  const ok = answer.ok ?? true;
-  const body = answer.text ?? 'done';
+  const ok = response.ok ?? true;
+  const body = response.text ?? 'done';
   await addEvent(db, {
     batch: lane,
     activity: child!.id,
@@ -113,7 +113,7 @@ describe('what an operation on packages records', () => {
     ]);
   });
 
-  it('tells removals, holds and releases', async () => {
+  it('reports removals, holds and releases', async () => {
     const { row } = await answered({
       remove: [id['libold 1']],
       hold: [id['jq 1.7']],

@@ -138,7 +138,7 @@ function naive(filter: PackageFilter, page: { limit: number; offset: number }) {
   const names = found.slice(page.offset, page.offset + page.limit);
   const rows = names.flatMap((name) => having(name).slice(0, SHOWN_COMPUTERS).flat());
   return {
-    answer: { count: found.length, names, rows },
+    response: { count: found.length, names, rows },
     isCut: names.some((name) => having(name).length > SHOWN_COMPUTERS),
   };
 }
@@ -165,8 +165,8 @@ describe('a list of packages', () => {
           groups: question.groups?.map((place) => groups[place]!) ?? null,
           computers: question.computers?.map((place) => computers[place]!.id) ?? null,
         };
-        const { answer, isCut } = naive(filter, page);
-        expect(await listPackages(db, filter, page, batch)).toEqual(answer);
+        const { response, isCut } = naive(filter, page);
+        expect(await listPackages(db, filter, page, batch)).toEqual(response);
         cut += Number(isCut);
       }),
       { seed: SEED, numRuns: 300 },

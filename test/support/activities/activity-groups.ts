@@ -10,9 +10,9 @@ export function activityGroups(worldOf: () => FleetWorld) {
   async function act(computers: string[], over: object = {}): Promise<number> {
     const { app, ids } = worldOf();
     const body = { action: 'install', computer_ids: computers.map((title) => ids[title]), snaps: [{ name: 'hello' }] };
-    const answer = await app.call('POST', '/snaps', { token: admin(), body: { ...body, ...over } });
-    expect(answer.status).toBe(200);
-    return answer.body.id;
+    const response = await app.call('POST', '/snaps', { token: admin(), body: { ...body, ...over } });
+    expect(response.status).toBe(200);
+    return response.body.id;
   }
 
   const get = (path: string, token = admin()) => worldOf().app.call('GET', path, { token });

@@ -137,8 +137,8 @@ export interface PendingEvent {
 }
 
 /** Puts events in the inbox, in the order given. */
-export async function addEvent(db: Sql, ...news: PendingEvent[]): Promise<void> {
-  for (const { batch: lane, activity, kind, ok, code, body, at } of news) {
+export async function addEvent(db: Sql, ...pendingEvents: PendingEvent[]): Promise<void> {
+  for (const { batch: lane, activity, kind, ok, code, body, at } of pendingEvents) {
     await db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok, code, body, at) values ($1, $2, $3, $4, $5, $6, $7)`,
       [lane, activity, kind, ok ?? null, code ?? null, body ?? null, at],

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { FleetWorld } from '../agents/fleet-world.ts';
-import type { Answer } from '../http/app.ts';
+import type { ApiResponse } from '../http/app.ts';
 import { addEvent, childrenOf } from './activity-rows.ts';
 
 type Verb = 'reapply' | 'revert' | 'approve' | 'cancel';
@@ -26,10 +26,10 @@ export function activityVerbs(worldOf: () => FleetWorld) {
     const { app, ids } = worldOf();
     const computer_ids = computers.map((title) => ids[title]);
     const body = { action: 'install', computer_ids, snaps: [{ name: 'hello' }], ...over };
-    const answer = await app.call('POST', '/snaps', { token: admin(), body });
-    expect(answer.status).toBe(200);
-    await settle(answer.body.id);
-    return answer.body.id;
+    const response = await app.call('POST', '/snaps', { token: admin(), body });
+    expect(response.status).toBe(200);
+    await settle(response.body.id);
+    return response.body.id;
   }
 
   /** The computers' results, in order, the last of them for the rest; null for none. */
@@ -53,11 +53,11 @@ export function activityVerbs(worldOf: () => FleetWorld) {
   const count = async () => (await worldOf().db.query('select count(*)::int as count from activity'))[0]!['count'];
 
   /** Makes a call after which there are as many activities as before. */
-  async function unchanged(call: () => Promise<Answer>): Promise<Answer> {
+  async function unchanged(call: () => Promise<ApiResponse>): Promise<ApiResponse> {
     const before = await count();
-    const answer = await call();
+    const response = await call();
     expect(await count()).toBe(before);
-    return answer;
+    return response;
   }
 
   return { settle, verb, detail, act, end, messagesOf, count, unchanged };

@@ -31,11 +31,11 @@ export class EngineModel {
   }
 
   processPendingEvents(nowMs: number, cancelAll: boolean): void {
-    const news = this.inbox;
+    const pendingEvents = this.inbox;
     this.inbox = [];
-    const succeeded = this.#applyDecisive(news, nowMs);
-    const failed = [...this.#idsEnded(news, 'failed'), ...this.#expire(nowMs)];
-    const cancels = news.filter(({ kind }) => kind === 'cancel').map(({ activity }) => activity);
+    const succeeded = this.#applyDecisive(pendingEvents, nowMs);
+    const failed = [...this.#idsEnded(pendingEvents, 'failed'), ...this.#expire(nowMs)];
+    const cancels = pendingEvents.filter(({ kind }) => kind === 'cancel').map(({ activity }) => activity);
     const doomed = cancelAll || cancels.includes(null) ? [...this.operations.keys()] : (cancels as number[]);
     for (const id of doomed) this.#cancelNamed(id, nowMs);
     for (const id of failed) this.#cancelBehind(id, nowMs);
@@ -65,15 +65,15 @@ export class EngineModel {
       failed: of('failed'),
       canceled: of('canceled'),
     };
-    const isBegun = [...this.operations.values()].some(({ deliveredAtMs }) => deliveredAtMs !== null);
-    return { ...counts, status: rollUp(counts, isBegun) };
+    const wasDelivered = [...this.operations.values()].some(({ deliveredAtMs }) => deliveredAtMs !== null);
+    return { ...counts, status: rollUp(counts, wasDelivered) };
   }
 
   /** The decisive event of each operation: its first result, else its first `gone`, else that it was delivered. */
-  #applyDecisive(news: readonly PendingEvent[], nowMs: number): number[] {
+  #applyDecisive(pendingEvents: readonly PendingEvent[], nowMs: number): number[] {
     const succeeded: number[] = [];
     for (const operation of this.operations.values()) {
-      const own = news.filter(({ activity }) => activity === operation.id);
+      const own = pendingEvents.filter(({ activity }) => activity === operation.id);
       const delivered = own.find(({ kind }) => kind === 'delivered');
       const decisive = own.find((n) => n.kind === 'result') ?? own.find((n) => n.kind === 'gone') ?? delivered;
       if (!decisive) continue;
@@ -98,9 +98,9 @@ export class EngineModel {
     return succeeded;
   }
 
-  #idsEnded(news: readonly PendingEvent[], status: string): number[] {
-    const told = new Set(news.map(({ activity }) => activity));
-    return [...this.operations.values()].filter((o) => o.status === status && told.has(o.id)).map(({ id }) => id);
+  #idsEnded(pendingEvents: readonly PendingEvent[], status: string): number[] {
+    const reported = new Set(pendingEvents.map(({ activity }) => activity));
+    return [...this.operations.values()].filter((o) => o.status === status && reported.has(o.id)).map(({ id }) => id);
   }
 
   #expire(nowMs: number): number[] {

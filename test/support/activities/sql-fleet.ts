@@ -3,7 +3,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { loadConfig } from '../../../src/process/config.ts';
 import { aLoneOperation } from './lone-operation.ts';
 
-/** What the gateway and its agents do to the database, without them: set-based, for relay and worker tests. */
+/** What the gateway and its agents do to the database, without them: set-based, for dispatcher and worker tests. */
 export interface SqlFleet {
   accountId: number;
   computers: number[];

@@ -17,7 +17,7 @@ export interface ScriptedGateway {
   url: string;
   exchanges: SeenExchange[];
   pings: string[];
-  /** Messages for the next answer to an identified agent. */
+  /** Messages for the next response to an identified agent. */
   outgoing: BObject[];
   /** Requests that came, whatever became of them. */
   heard: number;
@@ -51,12 +51,16 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     const frame: BObject = { 'server-uuid': Buffer.from(gateway.serverUuid), 'server-api': Buffer.from('3.3') };
     if (computerId === null) return { ...frame, messages: [enrolment(messages, counters)] };
     const before = counters.get(computerId)!;
-    const news = before < 0 ? messages : messages.slice(before - (body['sequence'] as number));
+    const pendingEvents = before < 0 ? messages : messages.slice(before - (body['sequence'] as number));
     counters.set(computerId, Math.max(before, (body['sequence'] as number) + messages.length));
     const first: BObject[] = before < 0 ? [{ type: 'accepted-types', types: TYPES }] : [];
     return {
       ...frame,
-      messages: [...first, ...news.flatMap((message) => packageIds(message, ids)), ...gateway.outgoing.splice(0)],
+      messages: [
+        ...first,
+        ...pendingEvents.flatMap((message) => packageIds(message, ids)),
+        ...gateway.outgoing.splice(0),
+      ],
       'next-expected-sequence': counters.get(computerId)!,
       'next-exchange-token': Buffer.from(`token-${gateway.exchanges.length}`),
     };

@@ -22,7 +22,7 @@ export interface ServedFleet {
   enrol(count: number): Promise<RawAgent[]>;
   /** Orders one snap installation per computer; returns the group. */
   install(agents: readonly RawAgent[], snap?: string): Promise<number>;
-  /** Settles all news of open lanes, as workers do. */
+  /** Settles all pending events of open batches, as workers do. */
   settle(): Promise<void>;
   /** Ends everything that keeps state in memory and starts it anew; tokens and agents stay good. */
   restart(): Promise<void>;
@@ -55,9 +55,9 @@ export async function createServedFleet(): Promise<ServedFleet> {
     },
     async install(agents, snap = 'hello') {
       const body = { action: 'install', computer_ids: agents.map(({ id }) => id), snaps: [{ name: snap }] };
-      const answer = await server.app.call('POST', '/snaps', { token, body });
-      if (answer.status !== 200) throw new Error(`POST /snaps: ${answer.status} ${answer.text}`);
-      return answer.body.id;
+      const response = await server.app.call('POST', '/snaps', { token, body });
+      if (response.status !== 200) throw new Error(`POST /snaps: ${response.status} ${response.text}`);
+      return response.body.id;
     },
     async settle() {
       const lanes = await db.query<{ id: number }>('select id from lane where open_count > 0 order by id');

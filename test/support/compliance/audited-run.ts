@@ -10,7 +10,7 @@ interface Scene {
   clock: TestClock;
 }
 
-/** A run of a new profile on the computers of a new account, its lanes opened. */
+/** A run of a new profile on the computers of a new account, its batches opened. */
 export async function anAuditedRun(scene: Scene, mode: UsgMode, computers: number): Promise<AuditedRun> {
   const { db, engine, clock } = scene;
   const world = await createUsgWorld(db, clock, computers);
@@ -52,7 +52,7 @@ export class AuditedRun {
     await engine.processPendingEvents(lane_id, false);
   }
 
-  /** What the agent of a computer sends after its audit, by its last step unless told otherwise. */
+  /** What the agent of a computer sends after its audit, by its last step by default. */
   async report(index: number, report: Buffer, step = -1) {
     const { db, clock } = this.#scene;
     const { id, computer_id } = (await this.steps(index)).at(step)!;

@@ -8,7 +8,7 @@ import type { CancelActivities, ReportActivities } from '../../../workflows/cont
 export class FakeReports {
   /** How the next report goes. */
   outcome: 'succeeded' | 'fails' | 'never ends' | 'canceled meanwhile' = 'succeeded';
-  /** Reports that were begun. */
+  /** Reports that were started. */
   begun = 0;
   /** How reports ended without a file. */
   readonly ends: string[] = [];

@@ -14,9 +14,9 @@ export function computerReports(fleetOf: () => ServedFleet) {
 
   async function detail(agent: { id: number }, parameters: string) {
     const { app, token } = fleetOf();
-    const answer = await app.call('GET', `/computers/${agent.id}?${parameters}`, { token });
-    expect(answer.status).toBe(200);
-    return answer.body;
+    const response = await app.call('GET', `/computers/${agent.id}?${parameters}`, { token });
+    expect(response.status).toBe(200);
+    return response.body;
   }
 
   /** The computer as the list shows it; the detail has to say the same. */

@@ -61,7 +61,7 @@ export const GROUPS: Readonly<Record<string, string | null>> = {
   "o'brien": 'global',
 };
 
-/** Contracts each account was told of; the second account's have other ends and are free the other way round. */
+/** Contracts each account was told about; the second account's have other ends and are free the other way round. */
 export const CONTRACTS: ReadonlyArray<{ id: string; free: boolean; days: number | null }> = [
   { id: 'c-told', free: false, days: 10 },
   { id: 'c-free', free: true, days: 100 },

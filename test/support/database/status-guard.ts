@@ -1,7 +1,7 @@
 import { ACTIVITY_STATUSES, TRANSITIONS } from '../../../src/domain/activities/status.ts';
 import type { Sql } from '../../../src/persistence/database/sql.ts';
 
-/** Makes the database refuse every change of an operation's status that the table of transitions does not have. */
+/** Makes the database reject every change of an operation's status that the table of transitions does not have. */
 export async function guardStatuses(db: Sql): Promise<void> {
   const allowed = ACTIVITY_STATUSES.flatMap((from) => TRANSITIONS[from].map((to) => `('${from}', '${to}')`));
   await db.query(`

@@ -13,7 +13,7 @@ export const JWT_SECRET = 'a secret of the tests that is long enough';
 export const PUBLIC_URL = 'https://fleet.example';
 export const ADMIN = { email: 'admin@fleet.example', name: 'Admin One', password: 'correct horse' };
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   // Tests look into bodies of every shape.
@@ -38,7 +38,7 @@ export interface TestApp {
   /** Address of the server, without a path. */
   url: string;
   /** Calls a path; those starting with `/` and not `/api` are below `/api/v2`. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
   /** Logs in and returns the token. */
   login(person?: { email: string; password: string }): Promise<string>;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export interface TestAppOptions {
 }
 
 /** Asks again while no database connection was free in time: of what is answered 503 then nothing was tried. */
-export async function insist(request: () => Promise<Answer>): Promise<Answer> {
+export async function insist(request: () => Promise<ApiResponse>): Promise<ApiResponse> {
   let answer = await request();
   while (answer.status === 503) answer = await request();
   return answer;
@@ -126,7 +126,7 @@ export function createAdmin(persistence: Persistence): Promise<{ accountId: numb
 
 const ROOT_PATHS = /^\/(api|docs|openapi\.json|healthz|readyz|codec|ping|message-system|attachment|hash-id)/;
 
-async function callApp(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+async function callApp(url: string, method: string, path: string, options: CallOptions = {}): Promise<ApiResponse> {
   const headers: Record<string, string> = { ...options.headers };
   if (options.token) headers['authorization'] = `Bearer ${options.token}`;
   const json = options.body !== undefined;

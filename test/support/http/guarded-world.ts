@@ -33,12 +33,12 @@ async function createGuardedWorld(limits: Parameters<typeof GuardedServer.start>
   const call: GuardedWorld['call'] = async (method, path, body, headers = {}) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
     const url = `${server.url}${path.startsWith('/api') || path.startsWith('/m') ? '' : '/api/v2'}${path}`;
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: raw as RequestInit['body'] }),
     });
-    return { status: answer.status, text: await answer.text() };
+    return { status: response.status, text: await response.text() };
   };
   const close = async (): Promise<void> => {
     await server.stop();

@@ -171,12 +171,12 @@ export class GuardedServer {
   async #beHonest(isOver: () => boolean): Promise<number[]> {
     const times: number[] = [];
     do {
-      const begun = performance.now();
+      const started = performance.now();
       const headers = { authorization: `Bearer ${this.#token}` };
-      const answer = await fetch(`${this.url}/api/v2/person`, { headers, signal: AbortSignal.timeout(30_000) });
-      if (answer.status !== 200) throw new Error(`an honest client was answered ${answer.status}`);
-      await answer.arrayBuffer();
-      times.push(performance.now() - begun);
+      const response = await fetch(`${this.url}/api/v2/person`, { headers, signal: AbortSignal.timeout(30_000) });
+      if (response.status !== 200) throw new Error(`an honest client was answered ${response.status}`);
+      await response.arrayBuffer();
+      times.push(performance.now() - started);
       await sleep(HONEST_PAUSE_MS);
     } while (!isOver());
     return times;

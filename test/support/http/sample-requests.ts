@@ -29,7 +29,7 @@ export interface DocumentedOperation {
   allQueryParameters: string[];
   /** Schema of the JSON body; null when there is none. */
   body: JsonSchema | null;
-  /** Every refusal it documents, as `<status> <code>`. */
+  /** Every rejection it documents, as `<status> <code>`. */
   errors: string[];
   /** Those of them that are its own: they do not follow from its permission, parameters and body. */
   ownErrors: string[];

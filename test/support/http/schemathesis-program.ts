@@ -49,13 +49,13 @@ async function findPython(): Promise<{ path: string; identity: string }> {
     const path = await findOnPath(name, process.env);
     if (!path) continue;
     const code = 'import sys, venv, ensurepip; print(sys.version_info[1], sys.version, sys.base_prefix)';
-    const answer = await runTool(path, ['-I', '-c', code], { limitMs: 60_000 }).catch((error: Error) => error);
-    if (answer instanceof Error) {
-      reasons.push(`${name}: ${answer.message}`);
+    const response = await runTool(path, ['-I', '-c', code], { limitMs: 60_000 }).catch((error: Error) => error);
+    if (response instanceof Error) {
+      reasons.push(`${name}: ${response.message}`);
       continue;
     }
-    const minor = Number(answer.split(' ')[0]);
-    if (minor >= OLDEST_MINOR && minor <= NEWEST_MINOR) return { path, identity: answer };
+    const minor = Number(response.split(' ')[0]);
+    if (minor >= OLDEST_MINOR && minor <= NEWEST_MINOR) return { path, identity: response };
     reasons.push(`${name} is 3.${minor}`);
   }
   const wanted = `Python 3.${OLDEST_MINOR} to 3.${NEWEST_MINOR} with venv is needed`;

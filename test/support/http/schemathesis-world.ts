@@ -7,7 +7,7 @@ const COMPUTERS = 25;
  * Makes one of everything that an administrator makes, so that the first id of every kind is there, and waits for the
  * simulated fleet.
  *
- * @throws when anything is refused
+ * @throws when anything is rejected
  */
 export async function seedForSchemathesis(baseUrl: string, admin: { email: string; password: string }): Promise<void> {
   const { token } = await post(baseUrl, null, '/login', admin);
@@ -33,10 +33,10 @@ export async function seedForSchemathesis(baseUrl: string, admin: { email: strin
 async function waitForComputers(baseUrl: string, token: string): Promise<void> {
   const end = performance.now() + ENROLMENT_LIMIT_MS;
   for (;;) {
-    const answer = await fetch(`${baseUrl}/api/v2/computers?limit=1`, {
+    const response = await fetch(`${baseUrl}/api/v2/computers?limit=1`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    const { count } = (await answer.json()) as { count: number };
+    const { count } = (await response.json()) as { count: number };
     if (count >= COMPUTERS / 2) return;
     if (performance.now() > end) throw new Error(`only ${count} computers have enrolled`);
     await sleep(500);
@@ -44,11 +44,11 @@ async function waitForComputers(baseUrl: string, token: string): Promise<void> {
 }
 
 async function post(baseUrl: string, token: string | null, path: string, body: object) {
-  const answer = await fetch(`${baseUrl}/api/v2${path}`, {
+  const response = await fetch(`${baseUrl}/api/v2${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
     body: JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as { token: string; id: number };
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as { token: string; id: number };
 }

@@ -61,9 +61,9 @@ export class Recount {
    * @param gone - computers that were removed or archived
    * @param bound - on messages waiting for one computer
    */
-  constructor(rows: readonly RawActivity[], gone: ReadonlySet<number>, now: Date, bound: number | null) {
+  constructor(rows: readonly RawActivity[], removed: ReadonlySet<number>, now: Date, bound: number | null) {
     this.#rows = rows;
-    this.#gone = gone;
+    this.#gone = removed;
     this.#nowMs = now.getTime();
     this.#bound = bound;
   }

@@ -37,7 +37,7 @@ const EXPIRY_DAYS = 1;
 export interface TrialGroup {
   computers: readonly number[];
   steps: number;
-  /** All computers in one lane, instead of a lane for each. */
+  /** All computers in one batch, instead of a batch for each. */
   oneLane: boolean;
   /** Waits for somebody's approval. */
   unapproved: boolean;
@@ -55,7 +55,7 @@ export class AccountTrial {
   readonly account: TestAccount;
   readonly caller: Caller;
   readonly clock = new TestClock();
-  readonly gone = new Set<number>();
+  readonly removed = new Set<number>();
   readonly activities: ActivitiesService;
   readonly repeats: ActivityRepeatsService;
   readonly backlog: MessageBacklogService;
@@ -80,7 +80,7 @@ export class AccountTrial {
   }
 
   get computers(): number[] {
-    return this.account.computers.filter((id) => !this.gone.has(id));
+    return this.account.computers.filter((id) => !this.removed.has(id));
   }
 
   titleOf(computer: number): string {
@@ -124,7 +124,7 @@ export class AccountTrial {
     await this.db.query(REPORT, [this.account.accountId, this.clock.now(), limit, ok]);
   }
 
-  /** Every lane that may have something to do looks once, or only the newest of them: workers keep no order. */
+  /** Every batch that may have something to do looks once, or only the newest of them: workers keep no order. */
   async advance(which: 'all' | 'newest' = 'all'): Promise<void> {
     const lanes = await this.db.query<{ id: number }>(
       `select id from lane l where account_id = $1
@@ -143,7 +143,7 @@ export class AccountTrial {
     const title = this.titleOf(id);
     if (how === 'remove') await this.removal.remove(this.caller, [id], null);
     else await this.removal.archive(this.caller, { id, title, traceparent: null });
-    this.gone.add(id);
+    this.removed.add(id);
   }
 }
 

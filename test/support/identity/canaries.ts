@@ -25,9 +25,9 @@ export const createCanaries = () => ({
 
 export type Canaries = ReturnType<typeof createCanaries>;
 
-/** A client that keeps every answer, so that what they show can be searched. */
+/** A client that keeps every response, so that what they show can be searched. */
 export class RecordingClient {
-  readonly answers: Array<{ request: string; text: string }> = [];
+  readonly responses: Array<{ request: string; text: string }> = [];
   readonly #url: string;
   token: string | null = null;
 
@@ -50,7 +50,7 @@ export class RecordingClient {
     const text = await response.text();
     const headers = JSON.stringify([...response.headers]);
     if (!options.quoted)
-      this.answers.push({ request: `${method} ${path}`, text: `${response.status} ${headers} ${text}` });
+      this.responses.push({ request: `${method} ${path}`, text: `${response.status} ${headers} ${text}` });
     return { ...(text.startsWith('{') ? JSON.parse(text) : { list: text }), status: response.status };
   }
 }

@@ -6,7 +6,7 @@ import { insertComputer } from '../computers/computers.ts';
 import { insertPackage, reportKernels, reportPackages } from '../computers/packages.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { fingerprint } from '../database/database-digest.ts';
-import { ADMIN, type Answer, createAdmin, createTestApp, type TestApp } from '../http/app.ts';
+import { ADMIN, type ApiResponse, createAdmin, createTestApp, type TestApp } from '../http/app.ts';
 import { type DocumentedOperation, type Samples, sampleBody, samplePath } from '../http/sample-requests.ts';
 
 /** In the name of every object of the account under test, and in nothing else. */
@@ -87,16 +87,16 @@ export interface RightsWorld {
   /** A valid token, kept until a call may have ended it. */
   tokenOf(who: Who): Promise<string>;
   /** Calls an operation about some objects, with a body about them or, when `empty`, with `{}`. */
-  call(who: Who | null, operation: DocumentedOperation, about: About): Promise<Answer>;
+  call(who: Who | null, operation: DocumentedOperation, about: About): Promise<ApiResponse>;
   /** The same with a token as it is. */
-  callWith(token: string | null, operation: DocumentedOperation, about: About): Promise<Answer>;
+  callWith(token: string | null, operation: DocumentedOperation, about: About): Promise<ApiResponse>;
   /** Digest of every table that requests may change; logins and throttles aside. */
   fingerprint(accountId?: number): Promise<string>;
   close(): Promise<void>;
 }
 
 /**
- * Two accounts with one of everything each, and somebody of every kind that the matrix tells apart.
+ * Two accounts with one of everything each, and somebody of every kind that the matrix distinguishes.
  *
  * @param settings - of the application
  */
@@ -136,10 +136,10 @@ export async function createRightsWorld(settings: Partial<Config> = {}): Promise
     tokenOf,
     callWith,
     async call(who, operation, about) {
-      const answer = await callWith(who === null ? null : await tokenOf(who), operation, about);
+      const response = await callWith(who === null ? null : await tokenOf(who), operation, about);
       // What succeeds may have ended tokens.
-      if (operation.method !== 'GET' && answer.status < 300) tokens.clear();
-      return answer;
+      if (operation.method !== 'GET' && response.status < 300) tokens.clear();
+      return response;
     },
     async fingerprint(of) {
       // Logins leave events: they happen before the rows are looked at, not between.
@@ -247,7 +247,7 @@ async function createObjects(app: TestApp, db: Database, { accountId, admin, mar
   };
 }
 
-/** What no agent tells, from a file: licence, contract, membership of other profiles, and an annotation. */
+/** What no agent reports, from a file: licence, contract, membership of other profiles, and an annotation. */
 async function importFacts(db: Database, account: number, computer: number, mark: string): Promise<number> {
   const [license] = await db.query<{ id: number }>(
     'insert into legacy_license (account_id, title) values ($1, $2) returning id',
@@ -274,7 +274,7 @@ async function importFacts(db: Database, account: number, computer: number, mark
   return license!.id;
 }
 
-async function createScripts(create: (path: string, body: object) => Promise<Answer['body']>, mark: string) {
+async function createScripts(create: (path: string, body: object) => Promise<ApiResponse['body']>, mark: string) {
   const code = '#!/bin/sh\ntrue\n';
   const script = await create('/scripts', {
     title: `${mark}-script`,

@@ -45,7 +45,7 @@ const rule = (frequency: string, ...parts: fc.Arbitrary<string>[]) =>
   fc.tuple(...parts, weekStart).map((texts) => `FREQ=${frequency}${texts.join('')}`);
 /** BYSETPOS needs another part beside it. */
 const hasChoice = (text: string) => !text.includes('BYSETPOS') || /;BY(?!SETPOS)/.test(text);
-/** Beside BYWEEKNO up to the last weeks it is refused. */
+/** Beside BYWEEKNO up to the last weeks it is rejected. */
 const isClear = (text: string) => !text.includes('BYSETPOS') || !/BYWEEKNO=([^;]*,)?-?5[23]/.test(text);
 
 /** Rules without COUNT and UNTIL, of every frequency and combination of parts that RFC 5545 allows. */

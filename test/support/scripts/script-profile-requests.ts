@@ -31,7 +31,7 @@ export function scriptProfileRequests(worldOf: () => FleetWorld) {
   const create = (over: object = {}, token?: string) =>
     call('POST', '/script-profiles', scriptProfile(scriptIds.global, { title: `Profile ${turn}`, ...over }), token);
 
-  /** What a refusal must leave as it was. */
+  /** What a rejection must leave as it was. */
   const stored = async () => {
     const [row] = await worldOf().db.query(
       `select (select md5(string_agg(p::text, '')) from script_profile p) as profiles,

@@ -71,9 +71,9 @@ export class TriggerWorld {
 
   async create(trigger: object, over: object = {}) {
     const profile = scriptProfile(this.#scriptId, { title: `T${this.turn}`, trigger, ...over });
-    const answer = await this.call('POST', '/script-profiles', profile);
-    expect(answer.status, answer.text).toBe(201);
-    return answer.body;
+    const response = await this.call('POST', '/script-profiles', profile);
+    expect(response.status, response.text).toBe(201);
+    return response.body;
   }
 
   async read(id: number) {
@@ -97,7 +97,7 @@ export class TriggerWorld {
     return rows.map(({ computer_id }) => computer_id);
   }
 
-  /** Takes the orders to bring a profile's schedule up to date, and tells how many there were. */
+  /** Takes the orders to bring a profile's schedule up to date, and reports how many there were. */
   async orders(id: number): Promise<number> {
     const taken = `delete from outbox where kind = 'schedule_sync' and key = $1 returning key`;
     return (await this.world.db.query(taken, [`script/${id}`])).length;

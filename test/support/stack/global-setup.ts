@@ -17,7 +17,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Connection string of the maintenance database of this run's PostgreSQL. */
     adminDatabaseUrl: string;
-    /** Where test files ask for what a run has once. See `run-services.ts`. */
+    /** Where test files request what a run has once. See `run-services.ts`. */
     runServicesUrl: string;
   }
 }

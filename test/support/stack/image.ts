@@ -17,7 +17,7 @@ export function copiedSources(dockerfile: string): string[] {
 
 /**
  * Assembles what the image holds without a container engine: what the Dockerfile copies, the packages that
- * `npm ci --omit=dev --omit=optional` installs, and the prebuilt bundle. Answers the path of Node in it.
+ * `npm ci --omit=dev --omit=optional` installs, and the prebuilt bundle. Returns the path of Node in it.
  */
 export function assembleImage(directory: string, sources: readonly string[]): string {
   for (const source of [...sources, 'build']) place(join(PROJECT, source), join(directory, source));

@@ -75,10 +75,10 @@ async function becomeReady(child: ChildProcess, baseUrl: string, output: () => s
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the stack ended with code ${child.exitCode}:\n${output()}`);
     if (performance.now() > end) throw new Error(`the stack is not ready:\n${output()}`);
-    const answer = await fetch(`${baseUrl}/readyz`).catch(() => null);
-    await answer?.body?.cancel();
+    const response = await fetch(`${baseUrl}/readyz`).catch(() => null);
+    await response?.body?.cancel();
     // The address and the password are printed right after; whoever waits for readiness wants them too.
-    if (answer?.ok && output().includes('Ctrl-C stops everything')) return;
+    if (response?.ok && output().includes('Ctrl-C stops everything')) return;
     await sleep(50);
   }
 }

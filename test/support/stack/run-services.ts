@@ -7,7 +7,7 @@ export interface RunService {
 }
 
 /**
- * Serves the run's services to the processes of the test files, so that what no file asks for is never started.
+ * Serves the run's services to the processes of the test files, so that what no file requests is never started.
  * `GET /<name>` answers the service's JSON, or 500 with the reason.
  */
 export async function serveRunServices(

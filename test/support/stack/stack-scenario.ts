@@ -11,7 +11,7 @@ const PASSWORD = 'Scenario-4711';
 const SETTINGS = {
   FLOTILLA_ADMIN_PASSWORD: PASSWORD,
   FLOTILLA_SIMULATED_COMPUTERS: '0',
-  // Several lanes even for a few hundred computers.
+  // Several batches even for a few hundred computers.
   FLOTILLA_LANE_MIN_SIZE: '60',
 };
 
@@ -121,15 +121,15 @@ export class Scenario {
   /**
    * Reads the activity again and again while something happens.
    *
-   * @returns every status that was answered; 0 stands for a connection that was refused or broke
+   * @returns every status that was answered; 0 stands for a connection that was rejected or broke
    */
   async readingMeanwhile(group: number, work: () => Promise<void>): Promise<Set<number>> {
     const statuses = new Set<number>();
     let done = false;
     const read = async (): Promise<void> => {
       while (!done) {
-        const answer = await this.api.request<ActivityBody>('GET', `/activities/${group}`).catch(() => null);
-        statuses.add(answer?.status ?? 0);
+        const response = await this.api.request<ActivityBody>('GET', `/activities/${group}`).catch(() => null);
+        statuses.add(response?.status ?? 0);
         await sleep(100);
       }
     };

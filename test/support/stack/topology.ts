@@ -107,7 +107,7 @@ export class TestTopology {
     return environmentOf(this.pid('api-1'), 'FLOTILLA_DATABASE_URL') ?? '';
   }
 
-  /** Ends it as an operator does. Answers the exit code. */
+  /** Ends it as an operator does. Returns the exit code. */
   async stop(): Promise<number | null> {
     const child = this.#child;
     if (!child) throw new Error('not started');

@@ -39,7 +39,7 @@ const nasty = fc
   })
   .map((parts) => parts.join(''));
 
-/** Holds a pattern of the document against the code that takes or refuses the text. */
+/** Holds a pattern of the document against the code that takes or rejects the text. */
 function expectSame(schema: Schema, isTaken: (text: string) => boolean, texts: readonly string[]): void {
   for (const text of texts) expect({ text, fits: fits(schema, text) }).toEqual({ text, fits: isTaken(text) });
   fc.assert(

@@ -18,7 +18,7 @@ describe('parseOptions', () => {
     expect(optionsOf(options, 'snaps').computers).toBeUndefined();
   });
 
-  it('repeats rounds of minutes as often as asked for, else once', () => {
+  it('repeats rounds of minutes as often as requested, else once', () => {
     expect(parseOptions(['report'])).toMatchObject({ rounds: 5, longRounds: 2 });
     expect(parseOptions(['report', '--rounds', '5'])).toMatchObject({ rounds: 5, longRounds: 5 });
     expect(parseOptions(['report', '--rounds', '1'])).toMatchObject({ rounds: 1, longRounds: 1 });
@@ -38,7 +38,7 @@ describe('parseOptions', () => {
     expect(() => parseOptions(['startup', '--on', 'topology'])).toThrow('startup runs on the embedded stack only');
   });
 
-  it('only writes the page when asked for that', () => {
+  it('only writes the page on request', () => {
     expect(parseOptions(['page'])).toMatchObject({ mode: 'page', names: [] });
     expect(() => parseOptions(['page', 'snaps'])).toThrow('"page" stands alone');
   });

@@ -56,11 +56,11 @@ describe('renderTargets', () => {
     expect(lines.find((line) => line.startsWith('| 4a |'))).toContain('| 137 ms | <= 250 | <= 30 | met |');
   });
 
-  it('tells that a loaded machine gave no verdict', () => {
+  it('reports that a loaded machine gave no verdict', () => {
     expect(renderTargets([kept(snapsReport(0.4))])).toContain('| not judged | 40 % foreign, 1.5 |');
   });
 
-  it('tells that what scatters too much gave no verdict, where others beside it do', () => {
+  it('reports that what scatters too much gave no verdict, where others beside it do', () => {
     const builder = new ReportBuilder();
     builder.window(window(0));
     builder.row('list p99, trend', '%/h', [1], TARGETS.soakPercent, true);

@@ -13,7 +13,7 @@ describe('parseStat', () => {
     expect(parseStat(line)).toEqual({ pid: 42, parent: 7, ownCpuMs: 1500, cpuMs: 2000 });
   });
 
-  it('refuses other text', () => {
+  it('rejects other text', () => {
     expect(parseStat('')).toBeNull();
     expect(parseStat('1 (x) S 1')).toBeNull();
   });

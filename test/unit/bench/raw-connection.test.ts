@@ -2,11 +2,11 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parseAnswer, RawConnection, requestBytes } from '../../../tools/bench/load/raw-connection.ts';
 
-const answer = (text: string) => parseAnswer(Buffer.from(text, 'latin1'));
+const response = (text: string) => parseAnswer(Buffer.from(text, 'latin1'));
 
 describe('parseAnswer', () => {
-  it('reads an answer by its length and leaves the rest', () => {
-    const read = answer('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP');
+  it('reads a response by its length and leaves the rest', () => {
+    const read = response('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP');
     expect(read?.status).toBe(200);
     expect(read?.body.toString()).toBe('ok');
     expect(read?.length).toBe(40);
@@ -14,9 +14,9 @@ describe('parseAnswer', () => {
 
   it('puts chunks together', () => {
     const text = 'HTTP/1.1 503 Nope\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n';
-    expect(answer(text)?.status).toBe(503);
-    expect(answer(text)?.body.toString()).toBe('abc0123456789');
-    expect(answer(text)?.length).toBe(text.length);
+    expect(response(text)?.status).toBe(503);
+    expect(response(text)?.body.toString()).toBe('abc0123456789');
+    expect(response(text)?.length).toBe(text.length);
   });
 
   it('waits for every byte', () => {
@@ -24,13 +24,13 @@ describe('parseAnswer', () => {
       'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
     ]) {
-      for (let cut = 0; cut < text.length; cut++) expect(answer(text.slice(0, cut))).toBeNull();
-      expect(answer(text)).not.toBeNull();
+      for (let cut = 0; cut < text.length; cut++) expect(response(text.slice(0, cut))).toBeNull();
+      expect(response(text)).not.toBeNull();
     }
   });
 
-  it('takes an answer without body and length as empty', () => {
-    expect(answer('HTTP/1.1 204 No Content\r\n\r\n')?.body.length).toBe(0);
+  it('takes a response without body and length as empty', () => {
+    expect(response('HTTP/1.1 204 No Content\r\n\r\n')?.body.length).toBe(0);
   });
 });
 
@@ -42,7 +42,7 @@ describe('requestBytes', () => {
 });
 
 describe('RawConnection', () => {
-  it('refuses a request once the server has closed it', async () => {
+  it('rejects a request once the server has closed it', async () => {
     const closed = Promise.withResolvers<void>();
     const server = createServer((socket) => {
       socket.once('close', () => closed.resolve());

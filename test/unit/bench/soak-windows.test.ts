@@ -10,7 +10,7 @@ describe('hourlyTrend', () => {
     expect(hourlyTrend(points.map(({ hours }) => ({ hours, value: 5 }))).percent).toBeCloseTo(0);
   });
 
-  it('tells how much of it may be chance', () => {
+  it('reports how much of it may be chance', () => {
     const points = [100, 140, 60, 100].map((value, quarter) => ({ hours: quarter / 4, value }));
     expect(hourlyTrend(points).percent).toBeCloseTo(-32);
     expect(hourlyTrend(points).error).toBeCloseTo(67.88, 1);
@@ -18,7 +18,7 @@ describe('hourlyTrend', () => {
 });
 
 describe('processName', () => {
-  it('fills a message and keeps the mark that tells it from others', () => {
+  it('fills a message and keeps the mark that distinguishes it from others', () => {
     expect(processName(1000, '7')).toHaveLength(810);
     expect(processName(1000, '7').startsWith('7x')).toBe(true);
     expect(processName(10, 'long mark')).toBe('long mark');

@@ -28,7 +28,7 @@ describe('quantile', () => {
     expect([0, 0.3, 1].map((q) => quantile([7], q))).toEqual([7, 7, 7]);
   });
 
-  it('refuses no samples and shares outside 0 to 1', () => {
+  it('rejects no samples and shares outside 0 to 1', () => {
     expect(() => quantile([], 0.5)).toThrow(RangeError);
     expect(() => quantile([1], 1.1)).toThrow(RangeError);
     expect(() => quantile([1], Number.NaN)).toThrow(RangeError);
@@ -46,7 +46,7 @@ describe('pairedRatios', () => {
     expect(pairedRatios([10, 30], [5, 10])).toEqual([2, 3]);
   });
 
-  it('refuses rounds without a partner', () => {
+  it('rejects rounds without a partner', () => {
     expect(() => pairedRatios([1], [1, 2])).toThrow(RangeError);
   });
 });
@@ -69,7 +69,7 @@ describe('growthExponent', () => {
     expect(growthExponent({ size: 10, cost: 1 }, { size: 100, cost: 100 })).toBeCloseTo(2);
   });
 
-  it('refuses what has no logarithm', () => {
+  it('rejects what has no logarithm', () => {
     expect(() => growthExponent({ size: 1, cost: 0 }, { size: 2, cost: 1 })).toThrow(RangeError);
     expect(() => growthExponent({ size: 2, cost: 1 }, { size: 2, cost: 1 })).toThrow(RangeError);
   });
@@ -87,7 +87,7 @@ describe('linearSlope', () => {
     expect(linearSlope(scattered)).toBeCloseTo(0.6);
   });
 
-  it('refuses points that make no line', () => {
+  it('rejects points that make no line', () => {
     expect(() => linearSlope([])).toThrow(RangeError);
     expect(() => linearSlope([{ x: 1, y: 2 }])).toThrow(RangeError);
   });
@@ -100,7 +100,7 @@ describe('slopeError', () => {
     expect(slopeError(off(2))).toBeCloseTo(2 * slopeError(off(1)));
   });
 
-  it('refuses points that leave no error', () => {
+  it('rejects points that leave no error', () => {
     expect(() => slopeError([0, 1].map((x) => ({ x, y: x })))).toThrow(RangeError);
   });
 });
@@ -112,7 +112,7 @@ describe('fittedExponent', () => {
     for (const exponent of [0, 0.3, 1, 1.1, 2]) expect(fittedExponent(grown(exponent))).toBeCloseTo(exponent);
   });
 
-  it('refuses costs without a logarithm and a single size', () => {
+  it('rejects costs without a logarithm and a single size', () => {
     expect(() => fittedExponent([...grown(1), { size: 5, cost: 0 }])).toThrow(RangeError);
     expect(() => fittedExponent(grown(1).slice(0, 1))).toThrow(RangeError);
   });

@@ -72,7 +72,7 @@ function expectBalanced(expr: string): void {
 }
 
 describe('metricsIn', () => {
-  it('tells metrics from functions, labels and texts', () => {
+  it('reports metrics from functions, labels and texts', () => {
     const expr = 'max by (le) (rate(a_total{b=~"c|d"}[5m])) > 0.1 * sum(e:f) or absent(g_seconds) and 5 > h offset 1h';
     expect(metricsIn(expr)).toEqual(['a_total', 'e:f', 'g_seconds', 'h']);
   });

@@ -48,7 +48,7 @@ describe.skipIf(check === null)('docker compose config', () => {
     ['a network that is not declared', /networks: \[temporal, edge\]/, 'networks: [temporal, egde]'],
     ['a volume that is not declared', /^ {6}- postgres:/m, '      - postgrs:'],
     ['a wrong condition', /service_healthy/, 'service_health'],
-  ])('refuses %s', async (_what, pattern, planted) => {
+  ])('rejects %s', async (_what, pattern, planted) => {
     const broken = composeText.replace(pattern, planted);
     expect(broken).not.toBe(composeText);
     const file = join(directory, 'docker-compose.yml');

@@ -39,7 +39,7 @@ describe('the proxy of docker-compose.yml', () => {
     expect(resolved(environment!, { FLOTILLA_TLS: 'true' })).toEqual({ FLOTILLA_TLS: 'true' });
   });
 
-  it('takes an answer with the addresses of as many processes as it has room for', () => {
+  it('takes a response with the addresses of as many processes as it has room for', () => {
     const [, most] = /^ {2}accepted_payload_size (\d+)$/m.exec(proxy) ?? [];
     const servers = [...proxy.matchAll(/^ {2}server-template \w+ (\d+) /gm)].map(([, number]) => Number(number));
     expect(servers).toHaveLength(2);
@@ -63,7 +63,7 @@ describe('the proxy of docker-compose.yml', () => {
     expect(proxy).toMatch(/^ {2}option forwardfor$/m);
   });
 
-  it('repeats no request that a process may have begun, and answers as the product does where nobody can', () => {
+  it('repeats no request that a process may have started, and answers as the product does where nobody can', () => {
     expect(proxy.match(/^ {2}retry-on .*$/gm)).toEqual(['  retry-on conn-failure']);
     const bodies = [...proxy.matchAll(/http-error status (\d+) content-type application\/json string '(.*)'/g)];
     expect(bodies.map(([, status]) => status)).toEqual(['400', '408', '502', '503', '504']);
@@ -77,7 +77,7 @@ describe('the proxy of docker-compose.yml', () => {
   });
 });
 
-/** Of an answer without its addresses: header, question with the longest of names, what both sides announce. */
+/** Of a response without its addresses: header, question with the longest of names, what both sides announce. */
 const ANSWER_BYTES = 12 + 255 + 4 + 11;
 /** With a name as long as Docker allows a service's, written out each time. */
 const LONGEST_ADDRESS_BYTES = 65 + 10 + 4;

@@ -9,15 +9,15 @@ import { COMPOSE_FILE, running } from '../../support/stack/compose-file.ts';
 const FILE = join(COMPOSE_FILE, '../deploy/upgrade.sh');
 
 describe('deploy/upgrade.sh', () => {
-  it('refuses a build that only this command names, before it touches anything', async () => {
+  it('rejects a build that only this command names, before it touches anything', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'flotilla-upgrade-'));
     try {
       // A docker that knows what .env says, and writes down what else it is asked.
       const docker = join(directory, 'docker');
-      const asked = join(directory, 'asked');
+      const requested = join(directory, 'requested');
       await writeFile(
         docker,
-        `#!/bin/sh\nif [ "$2" = config ]; then echo postgres:18.4; echo "flotilla:\${FLOTILLA_IMAGE_TAG:-before}"; else echo "$@" >> ${asked}; exit 1; fi\n`,
+        `#!/bin/sh\nif [ "$2" = config ]; then echo postgres:18.4; echo "flotilla:\${FLOTILLA_IMAGE_TAG:-before}"; else echo "$@" >> ${requested}; exit 1; fi\n`,
         { mode: 0o755 },
       );
       const run = (env: object) =>
@@ -25,9 +25,9 @@ describe('deploy/upgrade.sh', () => {
           (error: { stderr: string }) => error.stderr,
         );
       expect(await run({ FLOTILLA_IMAGE_TAG: 'next' })).toContain('Write FLOTILLA_IMAGE_TAG=next into .env');
-      await expect(readFile(asked)).rejects.toThrow();
+      await expect(readFile(requested)).rejects.toThrow();
       for (const env of [{}, { FLOTILLA_IMAGE_TAG: 'before' }]) expect(await run(env)).not.toContain('Write');
-      expect(await readFile(asked, 'utf8')).toBe('compose build migrate\n'.repeat(2));
+      expect(await readFile(requested, 'utf8')).toBe('compose build migrate\n'.repeat(2));
     } finally {
       await rm(directory, { recursive: true });
     }

@@ -51,7 +51,7 @@ describe('acknowledge', () => {
     }
   });
 
-  it('counts as sent only what one answer holds', () => {
+  it('counts as sent only what one response holds', () => {
     const queue = Array.from({ length: 150 }, (_, i) => operation(i + 2));
     expect(acknowledge(state(queue), 110, true).queue).toHaveLength(50);
     expect(acknowledge(state(queue), 111, true).queue).toHaveLength(150);

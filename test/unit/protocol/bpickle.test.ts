@@ -27,7 +27,7 @@ const fixture = new URL('../../fixtures/bpickle-vectors.json', import.meta.url);
 const { vectors } = JSON.parse(readFileSync(fixture, 'utf8')) as { vectors: Vector[] };
 const ofKind = (kind: Vector['kind']) => vectors.filter((v) => v.kind === kind);
 
-/** The recorded reader shortens these silently; ours refuses them. */
+/** The recorded reader shortens these silently; ours rejects them. */
 const REFUSED = new Set([
   'trailing bytes ignored',
   'short byte string is silently truncated',
@@ -53,7 +53,7 @@ describe('bpickle vectors', () => {
     expect(decode(Buffer.from(hex, 'hex'))).toEqual(fromTypedJson(decoded));
   });
 
-  it.each([...ofKind('error'), ...ofKind('decode').filter((v) => REFUSED.has(v.name))])('refuses $name', ({ hex }) => {
+  it.each([...ofKind('error'), ...ofKind('decode').filter((v) => REFUSED.has(v.name))])('rejects $name', ({ hex }) => {
     expect(() => decode(Buffer.from(hex, 'hex'))).toThrow(BpickleError);
   });
 });
@@ -115,7 +115,7 @@ describe('decode of hostile input', () => {
     ['a surrogate in UTF-8', Buffer.from('75333aeda080', 'hex')],
   ];
 
-  it.each(bombs)('refuses %s within bounded time', (_name, bytes) => {
+  it.each(bombs)('rejects %s within bounded time', (_name, bytes) => {
     const before = performance.now();
     expect(() => decode(bytes)).toThrow(BpickleError);
     expect(performance.now() - before).toBeLessThan(10_000);

@@ -69,7 +69,7 @@ describe('snap operations', () => {
     ['remove-snaps', { name: 'hello' }, 'is not installed'],
     ['install-snaps', { name: 'kubectl' }, 'requires classic'],
     ['install-snaps', { name: 'hello', args: { channel: 'latest/nowhere' } }, 'no channel'],
-  ])('refuses %s of %j', async (type, snap, reason) => {
+  ])('rejects %s of %j', async (type, snap, reason) => {
     const { results } = await run(machineAt(SERVER), { type, snaps: [snap] });
     expect(results[0]).toMatchObject({ status: 5, 'result-text': expect.stringContaining(reason) });
   });
@@ -143,7 +143,7 @@ describe('execute-script', () => {
     [{ interpreter: '/bin/cobol' }, 'UnknownInterpreterError'],
     [{ attachments: [] }, 'malformed'],
     [{ env: { A: 1 } }, 'TypeError'],
-  ])('refuses %j', async (wrong, text) => {
+  ])('rejects %j', async (wrong, text) => {
     const { results } = await run(machineAt(SERVER), { ...script, code: 'true', ...wrong });
     expect(results[0]).toMatchObject({ status: 5, 'result-text': expect.stringContaining(text) });
     expect(results[0]).not.toHaveProperty('result-code');

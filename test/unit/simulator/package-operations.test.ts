@@ -14,7 +14,7 @@ describe('change-packages', () => {
     return { catalogue, installed, newer: versions[at + 1], older: versions[at - 1], id, image };
   }
 
-  it('answers 101 with the companions a strict policy leaves out, and changes nothing', async () => {
+  it('returns 101 with the companions a strict policy leaves out, and changes nothing', async () => {
     const machine = machineAt(SERVER);
     const { installed, newer, id, image } = kernels(machine);
     const before = [...machine.installed];
@@ -53,7 +53,7 @@ describe('change-packages', () => {
     expect(packageNames(machine, 'available')).toContain(`${installed.name} ${installed.version}`);
   });
 
-  it('downgrades with policy 2 and tells what it added', async () => {
+  it('downgrades with policy 2 and reports what it added', async () => {
     const machine = machineAt(SERVER);
     const { catalogue, installed, older, id, image } = kernels(machine);
     const { results } = await run(machine, { type: 'change-packages', install: [id(older)], policy: 2 });

@@ -27,7 +27,7 @@ describe('MessageQueue', () => {
 
   const names = (queue: MessageQueue): unknown[] => queue.pending.map((message) => message['name']);
 
-  it('moves on by what the server asks for, or by all that was sent', () => {
+  it('moves on by what the server requests, or by all that was sent', () => {
     const queue = queueOf('1', '2', '3');
     expect(queue.acknowledge(2, 3)).toBe('in step');
     expect([queue.sequence, names(queue)]).toEqual([2, ['3']]);
@@ -123,7 +123,7 @@ describe('the state file', () => {
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
-  it('refuses the state of another seed', () => {
+  it('rejects the state of another seed', () => {
     const file = join(folder, 'seeded');
     openStateFile(file, fresh).close([]);
     expect(() => openStateFile(file, { ...fresh, seed: 2 })).toThrow('seed 1');
@@ -274,7 +274,7 @@ describe('parseCommandLine', () => {
     [['--slow', '1.1'], '--slow must be a number from 0 to 1'],
     [['--url', 'ftp://x'], '--url'],
     [['--nonsense'], '--nonsense'],
-  ])('refuses %j', (args, text) => {
+  ])('rejects %j', (args, text) => {
     expect(() => parseCommandLine(args, {})).toThrow(text);
   });
 });

@@ -147,9 +147,9 @@ describe('what a server sets for good', () => {
 describe('a fleet that was stopped', () => {
   it('sends and writes nothing more, though agents waited for a connection', async () => {
     const fleet = await aSettledFleet({ computers: 3, connections: 1 });
-    let answer = (): void => {};
+    let response = (): void => {};
     gateway.answersAfter = new Promise((resolve) => {
-      answer = resolve;
+      response = resolve;
     });
     const before = gateway.heard;
     for (const computer of fleet.computers) computer.exchangeSoon();
@@ -160,7 +160,7 @@ describe('a fleet that was stopped', () => {
       ...['state', 'execution-log'].map((name) => readFileSync(join(folder, name), 'utf8')),
     ];
     const stopped = seen();
-    answer();
+    response();
     await pause(500);
     expect(seen()).toEqual(stopped);
   });

@@ -151,7 +151,7 @@ describe('the recorded agent', () => {
     expectRequest(session, second);
   });
 
-  it('hands operations over and asks for the message after the last one', () => {
+  it('hands operations over and requests the message after the last one', () => {
     const { session, calls, sent } = sessionAt('14', ALL);
     session.receive(answer('14'), sent);
     expect(calls).toEqual(['operation 111', 'operation 112', 'operation 113']);
@@ -195,7 +195,7 @@ describe('the recorded agent', () => {
     expect(payload).toMatchObject({ sequence: 26, 'next-expected-sequence': 35, 'total-messages': 1 });
   });
 
-  it('tells of another server once', () => {
+  it('reports another server once', () => {
     const { session, calls } = sessionAt('33', ALL);
     const answered = (uuid: string) =>
       session.receive({ 'server-uuid': Buffer.from(uuid), 'server-api': Buffer.from('3.3'), messages: [] }, 0);
@@ -203,7 +203,7 @@ describe('the recorded agent', () => {
     expect(calls).toEqual(['server']);
   });
 
-  it('tries again after a refusal', () => {
+  it('tries again after a rejection', () => {
     const { session, calls, sent } = sessionAt('40', REGISTER, '40');
     expect(session.receive(answer('40'), sent)).toBe('retry');
     expect(calls).toEqual(['refused unknown-account']);
@@ -233,7 +233,7 @@ describe('what no agent survives or accepts', () => {
     ['no dict', []],
     ['no messages', frame],
     ['no server-uuid', { 'server-api': Buffer.from('3.3'), messages: [] }],
-  ])('fails the exchange on an answer with %s', (_, broken) => {
+  ])('fails the exchange on a response with %s', (_, broken) => {
     const { host } = aHost();
     expect(() => new Session(host).receive(broken as BValue, 0)).toThrow('the response');
   });

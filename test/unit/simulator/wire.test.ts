@@ -84,7 +84,7 @@ describe('an agent on the wire', () => {
     }
   });
 
-  it('asks for packages by hash, describes the unknown, then reports sets by id', () => {
+  it('requests packages by hash, describes the unknown, then reports sets by id', () => {
     const types = identified()
       .flatMap(messagesOf)
       .map(({ type }) => type);
@@ -100,7 +100,7 @@ describe('an agent on the wire', () => {
     expect(identified().length).toBeGreaterThan(before);
   });
 
-  it('sends the same numbers without a token after an answer that is not 200', async () => {
+  it('sends the same numbers without a token after a response that is not 200', async () => {
     const [failed, next] = await failing({ status: 503, counted: false });
     expect(failed.token).not.toBeNull();
     expect(next.token).toBeNull();
@@ -130,7 +130,7 @@ describe('an agent on the wire', () => {
     expect(fleet.executionLog.repeated()).toEqual([{ computer: computer.title, operationId: 7, count: 2 }]);
   });
 
-  it('stops at an operation that still runs and asks for it again', async () => {
+  it('stops at an operation that still runs and requests it again', async () => {
     const before = identified().length;
     gateway.outgoing.push(install(7), install(7), install(8));
     await expect.poll(() => results().length).toBe(1);
@@ -155,21 +155,21 @@ describe('an agent on the wire', () => {
 
   it('answers a resynchronization with its id, then the facts', async () => {
     gateway.outgoing.push({ type: 'resynchronize', 'operation-id': 9, scopes: ['computer'] });
-    const answer = () => identified().find((seen) => messagesOf(seen)[0]?.['type'] === 'resynchronize');
-    await expect.poll(answer).toBeDefined();
-    expect(messagesOf(answer()!).map(({ type }) => type)).toEqual(['resynchronize', 'computer-info']);
-    expect(messagesOf(answer()!)[0]).toMatchObject({ 'operation-id': 9 });
+    const response = () => identified().find((seen) => messagesOf(seen)[0]?.['type'] === 'resynchronize');
+    await expect.poll(response).toBeDefined();
+    expect(messagesOf(response()!).map(({ type }) => type)).toEqual(['resynchronize', 'computer-info']);
+    expect(messagesOf(response()!)[0]).toMatchObject({ 'operation-id': 9 });
   });
 
-  it('asks for the ids of its packages again when another server answers', async () => {
-    const asked = () =>
+  it('requests the ids of its packages again when another server answers', async () => {
+    const requested = () =>
       identified()
         .flatMap(messagesOf)
         .filter(({ type }) => type === 'unknown-package-hashes').length;
-    const before = asked();
+    const before = requested();
     gateway.serverUuid = 'another';
     computer.exchangeSoon();
-    await expect.poll(asked).toBe(2 * before);
+    await expect.poll(requested).toBe(2 * before);
     await fleet.settled(10_000);
     expect([...fleet.violations]).toEqual([]);
   });

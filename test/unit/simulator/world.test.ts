@@ -119,7 +119,7 @@ describe('packageHash', () => {
     expect(packageHash('hello', '2.10-3', relations).toString('hex')).toBe('88ab80f0e3485e7e0a2c53019ecc3f109cbdb04b');
   });
 
-  it('tells every version of a catalogue apart', () => {
+  it('distinguishes every version of a catalogue', () => {
     const hashes = catalogueOf('noble', 'aws').packages.map(({ hash }) => hash.toString('hex'));
     expect(new Set(hashes).size).toBe(hashes.length);
   });

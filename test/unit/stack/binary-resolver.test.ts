@@ -61,23 +61,23 @@ describe('the official download', () => {
     for (const file of [...files, 'tdbg']) await script(join(source, file), `echo ${file}`);
     execFileSync('tar', ['-czf', 'release.tar.gz', ...files, 'tdbg'], { cwd: source });
     const archive = await readFile(join(source, 'release.tar.gz'));
-    const asked: string[] = [];
+    const requested: string[] = [];
     const server = createServer((request, response) => {
-      asked.push(request.url ?? '');
+      requested.push(request.url ?? '');
       response.writeHead(status).end(archive);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requested };
   }
 
   it('unpacks the server and its schema tool of the pinned version, and nothing else', async () => {
-    const { url, asked } = await aRelease(200);
+    const { url, requested } = await aRelease(200);
     const directory = await temporaryDirectory();
     await downloadOfficial(directory, { report }, url);
     expect((await readdir(directory)).sort()).toEqual(files);
     expect(execFileSync(join(directory, 'temporal-server')).toString()).toBe('temporal-server\n');
-    expect(asked).toEqual([expect.stringMatching(/^\/v1\.32\.0\/temporal_1\.32\.0_linux_(amd64|arm64)\.tar\.gz$/)]);
+    expect(requested).toEqual([expect.stringMatching(/^\/v1\.32\.0\/temporal_1\.32\.0_linux_(amd64|arm64)\.tar\.gz$/)]);
   });
 
   it('says why there is none, and leaves nothing', async () => {
@@ -171,7 +171,7 @@ describe('startTemporal', () => {
   const broken = (directory: string) =>
     script(join(directory, 'flotilla-temporal'), 'echo "file is not a database"; exit 1');
 
-  it('refuses a data file that a newer server used last', async () => {
+  it('rejects a data file that a newer server used last', async () => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, 'temporal.db.version'), '1.99.0\n');
     const { error } = await start(directory, await broken(directory));

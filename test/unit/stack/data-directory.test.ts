@@ -12,7 +12,7 @@ import { script, temporaryDirectory } from '../../support/stack/temporary.ts';
 const PROJECT = join(import.meta.dirname, '../../..');
 
 describe('openDataDirectory', () => {
-  it('is refused while another process has it, and free again once that process was killed', async () => {
+  it('is rejected while another process has it, and free again once that process was killed', async () => {
     const directory = join(await temporaryDirectory(), 'data');
     const code = `
       const { openDataDirectory } = await import(${JSON.stringify(`${PROJECT}/tools/stack/data-directory.ts`)});

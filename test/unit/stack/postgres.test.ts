@@ -55,8 +55,8 @@ describe('startPostgres', () => {
     const place = await aPlace();
     const first = await started(place);
     await ask(first, 'create table kept as select 7 as n');
-    const stranger = new pg.Client({ connectionString: first.url('postgres').replace(/:[^:@]+@/, ':wrong@') });
-    await expect(stranger.connect()).rejects.toThrow(/password authentication failed/);
+    const outsider = new pg.Client({ connectionString: first.url('postgres').replace(/:[^:@]+@/, ':wrong@') });
+    await expect(outsider.connect()).rejects.toThrow(/password authentication failed/);
     await first.stop();
     await expect(first.exited).resolves.toBe('exit code 0');
     const second = await started(place);
@@ -126,15 +126,15 @@ describe('startPostgres', () => {
   it('is not misled by a lock file whose process id belongs to another program', async () => {
     const place = await aPlace();
     await (await started(place)).stop();
-    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
-    onTestFinished(() => void stranger.kill('SIGKILL'));
+    const outsider = spawn('sleep', ['60'], { stdio: 'ignore' });
+    onTestFinished(() => void outsider.kill('SIGKILL'));
     await writeFile(
       join(place.dataDir, 'postmaster.pid'),
-      `${stranger.pid}\n${place.dataDir}\n0\n${place.port}\n\n\n\nready\n`,
+      `${outsider.pid}\n${place.dataDir}\n0\n${place.port}\n\n\n\nready\n`,
     );
     const server = await started(place);
     await expect(ask(server, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
-    expect(isAlive(stranger.pid!)).toBe(true);
+    expect(isAlive(outsider.pid!)).toBe(true);
   });
 
   it('names the setting when the port is taken', async () => {
@@ -145,7 +145,7 @@ describe('startPostgres', () => {
     await expect(startPostgres(place)).rejects.toThrow(/Port \d+ for PostgreSQL is in use: set FLOTILLA_DATABASE_PORT/);
   });
 
-  it('refuses a directory that is something else, and one of another version', async () => {
+  it('rejects a directory that is something else, and one of another version', async () => {
     const place = await aPlace();
     await mkdir(place.dataDir);
     await expect(startPostgres(place)).rejects.toThrow(/not a PostgreSQL data directory/);

@@ -11,7 +11,7 @@ describe('createRestartPolicy', () => {
     expect(verdicts[5]).toEqual({ restart: false, deaths: RESTART.maxDeaths });
   });
 
-  it('forgets deaths that are a minute old', () => {
+  it('removes deaths that are a minute old', () => {
     const policy = createRestartPolicy();
     for (let minute = 0; minute < 50; minute += 1) {
       expect(policy.onDeath(minute * 60_000)).toEqual({ restart: true, afterMs: 250 });
@@ -136,7 +136,7 @@ describe('createServiceGroup', () => {
     expect(limits).toEqual([9, 10]);
   });
 
-  it('starts nothing once the stop has begun', async () => {
+  it('starts nothing once the stop has started', async () => {
     const group = createServiceGroup([{ name: 'API', limitMs: 1000 }], 1000);
     await group.stop();
     await expect(group.launch(service('API', async () => aProcess()))).rejects.toThrow('the stack was stopped');

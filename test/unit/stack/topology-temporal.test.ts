@@ -43,7 +43,7 @@ describe('temporalStore', () => {
     },
   );
 
-  it('refuses TLS', () => {
+  it('rejects TLS', () => {
     expect(() => storeOf('flotilla?sslmode=require')).toThrow(/TLS/);
     expect(storeOf('flotilla?sslmode=disable')).toEqual(['temporal', 'temporal_visibility']);
   });

@@ -48,7 +48,7 @@ describe('POST /codec/encode, /codec/decode', () => {
     }
   });
 
-  it('refuses callers that may not read payloads', async () => {
+  it('rejects callers that may not read payloads', async () => {
     expect(await post('decode', '{"payloads":[]}', 'Bearer bad')).toEqual({
       status: 400,
       body: { error: 'Unauthorized' },
@@ -76,7 +76,7 @@ describe('POST /codec/encode, /codec/decode', () => {
       ],
     ]),
     ['a body that is too large', `{"payloads":["${'x'.repeat(5 * 1024 * 1024)}"]}`, 'PayloadTooLarge'],
-  ])('refuses %s', async (_name, body, error) => {
+  ])('rejects %s', async (_name, body, error) => {
     expect(await post('decode', body)).toEqual({ status: 400, body: { error } });
   });
 });

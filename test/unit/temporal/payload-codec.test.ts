@@ -45,7 +45,7 @@ describe('EncryptionCodec', () => {
     await expect(new EncryptionCodec([current]).renew(sealed!)).rejects.toThrow('not configured');
   });
 
-  it('refuses a key that is not there, a wrong key, and changed or cut payloads', async () => {
+  it('rejects a key that is not there, a wrong key, and changed or cut payloads', async () => {
     const written = await new EncryptionCodec([old]).encode([payloadOf('secret')]);
     await expect(new EncryptionCodec([current]).decode(written)).rejects.toThrow('key "old", which is not configured');
     const impostor = new EncryptionCodec([{ id: 'old', key: randomBytes(32) }]);
@@ -57,7 +57,7 @@ describe('EncryptionCodec', () => {
     await expect(new EncryptionCodec([old]).decode([cut])).rejects.toThrow('cut short');
   });
 
-  it('refuses what is not encrypted, and leaves it as it is for people to look at', async () => {
+  it('rejects what is not encrypted, and leaves it as it is for people to look at', async () => {
     const plain = payloadOf('clear');
     const codec = new EncryptionCodec([current]);
     await expect(codec.decode([plain])).rejects.toThrow('payload is not encrypted');

@@ -16,7 +16,9 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const { computer, messages } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Told;
-    const columns = (['pid', 'name', 'state', 'start'] as const).map((key) => messages.map((told) => told[key]));
+    const columns = (['pid', 'name', 'state', 'start'] as const).map((key) =>
+      messages.map((reported) => reported[key]),
+    );
     pool
       .query({ name: 'told', text: INSERT, values: [computer, ...columns] })
       .then(() => response.end('{}'))

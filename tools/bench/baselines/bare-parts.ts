@@ -67,7 +67,7 @@ async function barePostgres(resources: Resources, folder: string): Promise<{ ini
   let server: ChildProcess | undefined;
   const postgres = await timed(async () => {
     server = start([binaries.postgres, '-D', dataDir, ...settings]);
-    await waitFor('PostgreSQL', () => answers(port!), POLL);
+    await waitFor('PostgreSQL', () => responses(port!), POLL);
   });
   await stopProcess(server!);
   return { initdb, postgres };
@@ -97,7 +97,7 @@ async function bareTemporal(folder: string): Promise<number> {
   return seconds;
 }
 
-async function answers(port: number): Promise<true | null> {
+async function responses(port: number): Promise<true | null> {
   const client = new pg.Client({ host: '127.0.0.1', port, user: 'bench', database: 'postgres' });
   client.on('error', () => {});
   try {

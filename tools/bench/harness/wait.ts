@@ -8,8 +8,8 @@ export async function waitFor<T>(
 ): Promise<T> {
   const end = performance.now() + options.limitMs;
   for (;;) {
-    const answer = await ask();
-    if (answer !== null) return answer;
+    const response = await ask();
+    if (response !== null) return response;
     if (performance.now() > end) throw new Error(`waited ${options.limitMs / 1000} s in vain for ${what}`);
     await sleep(options.everyMs);
   }

@@ -102,9 +102,9 @@ async function oneOperation(
   const ping = requestBytes('POST', '/ping', PING_HEADERS, Buffer.from(`insecure_id=${agent.insecureId}`));
   for (;;) {
     await sleep(PING_EVERY_MS);
-    const answer = await gateway.request(ping);
-    if (answer.status !== 200) throw new Error(`a ping answered ${answer.status}`);
-    const told = decode(answer.body);
+    const response = await gateway.request(ping);
+    if (response.status !== 200) throw new Error(`a ping answered ${response.status}`);
+    const told = decode(response.body);
     if (isDict(told) && told.messages === true && (await agent.work(gateway)) > 0) return undefined;
   }
 }

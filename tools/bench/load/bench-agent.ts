@@ -41,8 +41,8 @@ export class BenchAgent {
       { ...register, registration_password: null, tags: null, api: Buffer.from('3.3'), timestamp: now() },
     ];
     for (let i = 0; i < EXCHANGE_LIMIT; i++) {
-      const news = await this.exchange(connection, this.#secureId === null && i > 0 ? messages : []);
-      if (this.#secureId !== null && news === 0) return;
+      const pendingEvents = await this.exchange(connection, this.#secureId === null && i > 0 ? messages : []);
+      if (this.#secureId !== null && pendingEvents === 0) return;
     }
     throw new Error(`${this.#title} did not enrol in ${EXCHANGE_LIMIT} exchanges`);
   }
@@ -53,9 +53,9 @@ export class BenchAgent {
    * @throws when the response is not 200
    */
   async exchange(connection: RawConnection, messages: BObject[] = []): Promise<number> {
-    const answer = await connection.request(this.#request(messages));
-    if (answer.status !== 200) throw new Error(`exchange answered ${answer.status}`);
-    const payload = decode(answer.body);
+    const response = await connection.request(this.#request(messages));
+    if (response.status !== 200) throw new Error(`exchange answered ${response.status}`);
+    const payload = decode(response.body);
     if (!isDict(payload) || !Array.isArray(payload.messages)) throw new Error('exchange answer without messages');
     this.#sequence = this.#secureId === null ? 0 : this.#sequence + messages.length;
     const token = payload['next-exchange-token'];

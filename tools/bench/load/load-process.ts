@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { single, tell, work } from './agents-at-work.ts';
 import { BenchAgent } from './bench-agent.ts';
 import type { LoadOrder, LoadReply, LoadResult, Ports } from './load.contract.ts';
-import { type RawAnswer, RawConnection } from './raw-connection.ts';
+import { type RawResponse, RawConnection } from './raw-connection.ts';
 import { portOf, prepared, Tally, withConnections } from './tally.ts';
 
 const agents: BenchAgent[] = [];
@@ -62,8 +62,8 @@ async function exchange(order: Extract<LoadOrder, { kind: 'exchange' }>): Promis
 
 async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<LoadResult> {
   const requests = prepared(order.request);
-  let asked = 0;
-  return untilStopped(order, (connection) => connection.request(requests[asked++ % requests.length]!));
+  let requested = 0;
+  return untilStopped(order, (connection) => connection.request(requests[requested++ % requests.length]!));
 }
 
 async function probeExchange(order: Extract<LoadOrder, { kind: 'probe-exchange' }>): Promise<LoadResult> {
@@ -81,7 +81,7 @@ async function probeExchange(order: Extract<LoadOrder, { kind: 'probe-exchange' 
 /** Sends requests at a steady pace, independent of the responses. */
 async function untilStopped(
   order: { port: Ports; everyMs: number },
-  request: (connection: RawConnection) => Promise<RawAnswer | undefined>,
+  request: (connection: RawConnection) => Promise<RawResponse | undefined>,
 ): Promise<LoadResult> {
   const tally = new Tally();
   const idle: Array<{ connection: RawConnection; since: number }> = [];
@@ -92,9 +92,9 @@ async function untilStopped(
     // A server closes idle connections, and would lose a request that is just on its way.
     const usable = free && performance.now() - free.since < REUSE_LIMIT_MS;
     const connection = usable ? free.connection : await RawConnection.open(portOf(order.port, turn++));
-    const answer = await request(connection);
+    const response = await request(connection);
     idle.push({ connection, since: performance.now() });
-    return answer;
+    return response;
   };
   stopping = false;
   while (!stopping) {

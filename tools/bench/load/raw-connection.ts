@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** Response to one request. */
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   body: Buffer;
 }
@@ -17,7 +17,7 @@ export class RawConnection {
   #size = 0;
   #needed = 0;
   #ended: Error | null = null;
-  #waiting: { resolve: (answer: RawAnswer) => void; reject: (error: Error) => void } | null = null;
+  #waiting: { resolve: (response: RawResponse) => void; reject: (error: Error) => void } | null = null;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -39,7 +39,7 @@ export class RawConnection {
   }
 
   /** One request at a time. @throws when the connection has ended, before or meanwhile */
-  request(bytes: Buffer): Promise<RawAnswer> {
+  request(bytes: Buffer): Promise<RawResponse> {
     if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -82,7 +82,7 @@ export class RawConnection {
  * Parses one HTTP/1.1 response from the start of `bytes`.
  * @returns null while it is incomplete; `length` is its size in bytes
  */
-export function parseAnswer(bytes: Buffer): (RawAnswer & { length: number }) | null {
+export function parseAnswer(bytes: Buffer): (RawResponse & { length: number }) | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;
   const head = bytes.toString('latin1', 0, headEnd);
@@ -100,7 +100,7 @@ function statedLength(bytes: Buffer): number {
   return length ? headEnd + 4 + Number(length[1]) : 0;
 }
 
-function parseChunks(bytes: Buffer, start: number, status: number): (RawAnswer & { length: number }) | null {
+function parseChunks(bytes: Buffer, start: number, status: number): (RawResponse & { length: number }) | null {
   const parts: Buffer[] = [];
   for (let at = start; ; ) {
     const lineEnd = bytes.indexOf('\r\n', at);

@@ -1,6 +1,6 @@
 import { latency } from '../harness/statistics.ts';
 import type { LoadResult, Ports, RepeatRequest } from './load.contract.ts';
-import { type RawAnswer, RawConnection, requestBytes } from './raw-connection.ts';
+import { type RawResponse, RawConnection, requestBytes } from './raw-connection.ts';
 
 /** Counters of one run. */
 export class Tally {
@@ -9,12 +9,12 @@ export class Tally {
   bodyBytes = 0;
   readonly #begun = performance.now();
 
-  async time(work: () => Promise<RawAnswer | undefined>): Promise<void> {
+  async time(work: () => Promise<RawResponse | undefined>): Promise<void> {
     const from = performance.now();
-    const answer = await work();
+    const response = await work();
     this.times.push(performance.now() - from);
-    if (answer && answer.status !== 200) this.failures++;
-    if (answer) this.bodyBytes = answer.body.length;
+    if (response && response.status !== 200) this.failures++;
+    if (response) this.bodyBytes = response.body.length;
   }
 
   fail(error: unknown): void {

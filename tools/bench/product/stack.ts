@@ -127,8 +127,8 @@ async function killTree(child: ChildProcess): Promise<void> {
   const tree = treeOf(listProcesses(), child.pid!).map(({ pid }) => pid);
   for (const pid of tree) signalProcess(pid, 'SIGKILL');
   await ended;
-  const gone = () => (tree.some(isAlive) ? null : true);
-  await waitFor('the end of killed processes', gone, { everyMs: 20, limitMs: 20_000 });
+  const removed = () => (tree.some(isAlive) ? null : true);
+  await waitFor('the end of killed processes', removed, { everyMs: 20, limitMs: 20_000 });
 }
 
 /** Waits until GET /readyz on a port is 200. @throws with the log when the supervisor has exited */
@@ -141,9 +141,9 @@ export async function serves({ child, logFile }: Launched, port: number, limitMs
           `the product ended with code ${child.exitCode}:\n${readFileSync(logFile, 'utf8').slice(-4000)}`,
         );
       }
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
-      await answer?.body?.cancel();
-      return answer?.status === 200 ? true : null;
+      const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+      await response?.body?.cancel();
+      return response?.status === 200 ? true : null;
     },
     { everyMs: 20, limitMs },
   );

@@ -104,6 +104,6 @@ async function singleAction({ api, agent, computerId }: SmallAccount, connection
   };
   await waitFor(`activity ${id} to succeed`, shown, { everyMs: LOOK_EVERY_MS, limitMs: LIMIT_MS });
   marks.push(performance.now());
-  const [asked = 0, accepted = 0, reported = 0, settled = 0] = marks;
-  return { accepted: accepted - asked, handedOut: reported - accepted, settled: settled - reported };
+  const [requested = 0, accepted = 0, reported = 0, settled = 0] = marks;
+  return { accepted: accepted - requested, handedOut: reported - accepted, settled: settled - reported };
 }

@@ -79,10 +79,10 @@ export async function copyRound(setting: ReportSetting, detailed: boolean): Prom
 export async function compareDay(setting: ReportSetting, detailed: boolean): Promise<number> {
   const { api, database, profileId, days } = setting;
   const query = `start_date=${days.first}&detailed=${detailed}`;
-  const asked = `/usg-profiles/${profileId}/report?${query}`;
-  const answer = () => api.call<{ result_text: string | null; activity_status: string }>('GET', asked);
+  const requested = `/usg-profiles/${profileId}/report?${query}`;
+  const response = () => api.call<{ result_text: string | null; activity_status: string }>('GET', requested);
   const made = async () => {
-    const { activity_status: status, result_text: path } = await answer();
+    const { activity_status: status, result_text: path } = await response();
     return status === 'succeeded' ? path : null;
   };
   const path = await waitFor('the report on a day', made, { everyMs: 200, limitMs: REPORT_LIMIT_MS });
@@ -116,12 +116,12 @@ async function readReport(
   path: string,
   onChunk: (piece: Buffer) => void,
 ): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${stack.port}${API_PREFIX}/usg-profiles/blob?path=${path}`, {
+  const response = await fetch(`http://127.0.0.1:${stack.port}${API_PREFIX}/usg-profiles/blob?path=${path}`, {
     headers: { authorization: `Bearer ${api.token}`, accept: 'text/csv' },
   });
-  assert.equal(answer.status, 200, 'the report can be read');
+  assert.equal(response.status, 200, 'the report can be read');
   let bytes = 0;
-  for await (const piece of answer.body!) {
+  for await (const piece of response.body!) {
     bytes += piece.length;
     onChunk(Buffer.from(piece));
   }

@@ -111,10 +111,10 @@ async function runGroup(setting: SnapsSetting, computerIds: readonly number[], a
   const ended = async () => ((await countsOf(database, id)).open === 0 ? true : null);
   await waitFor(`the end of activity ${id}`, ended, { everyMs: 20, limitMs: DONE_LIMIT_MS });
   const shown = async () => {
-    const asked = performance.now();
+    const requested = performance.now();
     const { activity_status: status } = await api.call<{ activity_status: string }>('GET', `/activities/${id}`);
     if (status === 'failed' || status === 'canceled') throw new Error(await whyNot(database, id, status));
-    return status === 'succeeded' ? performance.now() - asked : null;
+    return status === 'succeeded' ? performance.now() - requested : null;
   };
   const readMs = await waitFor(`activity ${id} to be shown as succeeded`, shown, { everyMs: 20, limitMs: 10_000 });
   return { id, acceptMs, queuedSeconds, doneSeconds: seconds(), readMs };

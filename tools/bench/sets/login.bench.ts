@@ -121,7 +121,7 @@ async function watched<T>(
 function hashes(bare: ChildProcess, seconds: number): Promise<number> {
   return new Promise((resolve, reject) => {
     bare.once('exit', () => reject(new Error('the baseline ended')));
-    bare.once('message', (answer) => resolve((answer as { count: number }).count));
+    bare.once('message', (response) => resolve((response as { count: number }).count));
     bare.send({ seconds });
   });
 }

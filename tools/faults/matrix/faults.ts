@@ -166,10 +166,10 @@ const nextEvent =
 /** Agents that are offline for a while and remember what they received. */
 const absentAgents: Fault = async ({ world }, random) => {
   const { computers } = world.main;
-  const gone = random.sample(computers.takingSnaps(), random.int(1, 15)).map((id) => computers.byId(id));
-  for (const agent of gone) if (agent) agent.options.offline = true;
+  const removed = random.sample(computers.takingSnaps(), random.int(1, 15)).map((id) => computers.byId(id));
+  for (const agent of removed) if (agent) agent.options.offline = true;
   await sleep(random.int(1000, 4000));
-  for (const agent of gone) if (agent) agent.options.offline = false;
+  for (const agent of removed) if (agent) agent.options.offline = false;
 };
 
 /** Kinds of fault with their rows of the matrix, and their weight in a seed. */

@@ -39,7 +39,7 @@ export const MATRIX: readonly MatrixRow[] = [
   {
     row: 9,
     fault: 'PostgreSQL killed',
-    elsewhere: [at(FAULTS_E2E, 'answers 503 while PostgreSQL hangs')],
+    elsewhere: [at(FAULTS_E2E, 'returns 503 while PostgreSQL hangs')],
   },
   {
     row: 10,
@@ -66,7 +66,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'pool exhausted, timeouts, deadlocks, serialization failures',
     elsewhere: [at('test/persistence/database/lost-races.test.ts', 'are all done after a deadlock, each once')],
   },
-  { row: 14, fault: 'answer to a result lost', elsewhere: [at(FAULTS_E2E, 'when answers are lost, sends doubled')] },
+  { row: 14, fault: 'response to a result lost', elsewhere: [at(FAULTS_E2E, 'when answers are lost, sends doubled')] },
   { row: 15, fault: 'result late', elsewhere: [at(FAULTS_E2E, 'what ran keeps its result')] },
   { row: 16, fault: 'agent dies before it acts', elsewhere: [at(FAULTS_E2E, 'agents die before it')] },
   { row: 17, fault: 'agent dies after it acted', elsewhere: [at(FAULTS_E2E, 'agents die right after the work')] },
@@ -128,7 +128,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 26,
     fault: 'codec keys rotated, missing, wrong',
     elsewhere: [
-      at('test/unit/temporal/payload-codec.test.ts', 'refuses a key that is not there, a wrong key'),
+      at('test/unit/temporal/payload-codec.test.ts', 'rejects a key that is not there, a wrong key'),
       at('test/unit/services/common/secret-box.test.ts', 'also after the keys were rotated'),
     ],
   },
@@ -153,8 +153,8 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 30,
     fault: 'PAM or mail hangs',
     elsewhere: [
-      at('test/api/identity/identity-login.test.ts', 'answers 503 within its time limit when PAM hangs'),
-      at('test/api/identity/person.test.ts', 'answers 502 within seconds when the mail server hangs'),
+      at('test/api/identity/identity-login.test.ts', 'returns 503 within its time limit when PAM hangs'),
+      at('test/api/identity/person.test.ts', 'returns 502 within seconds when the mail server hangs'),
     ],
   },
 ];

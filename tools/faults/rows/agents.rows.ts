@@ -8,7 +8,7 @@ import type { RowCase, Stage } from './case.ts';
 export const AGENTS: readonly RowCase[] = [
   {
     row: 14,
-    title: 'a result whose answer is lost is sent again and recorded once',
+    title: 'a result whose response is lost is sent again and recorded once',
     async run(stage) {
       const { session } = await stage.sound(async (current) => {
         const group = await stage.mustInstall(current);
@@ -102,7 +102,7 @@ export const AGENTS: readonly RowCase[] = [
   },
   {
     row: 18,
-    title: 'a copy of a computer is told apart and enrols as one of its own, flagged as a clone',
+    title: 'a copy of a computer is recognized and enrols as a computer of its own, flagged as a clone',
     async run(stage) {
       const { session } = await stage.sound(async (current) => {
         const original = stage.world.newcomers('twin', 78, 1);

@@ -15,7 +15,7 @@ export const DATABASE: readonly RowCase[] = [
         await stage.world.stack.administer('select pg_reload_conf()');
         await sleep(1000);
         expect(await stage.install(session)).toBeNull();
-        expect(session.answers.get(503)).toBe(1);
+        expect(session.responses.get(503)).toBe(1);
         expect(await stage.groupsAfter(before)).toEqual([]);
         const read = await session.request<{ id: number }>(stage.world.main, 'GET', `/activities/${group}`);
         expect(read?.status).toBe(200);
@@ -43,7 +43,7 @@ export const DATABASE: readonly RowCase[] = [
       await stage.sound(async (session) => {
         for (let times = 20; times > 0; times -= 1) await stage.arm('before-accept-commit', { sqlState: '40001' });
         expect(await stage.install(session)).toBeNull();
-        expect([...session.answers]).toEqual([[503, 1]]);
+        expect([...session.responses]).toEqual([[503, 1]]);
       });
       expect(await stage.groupsAfter(before)).toEqual([]);
     },
@@ -57,7 +57,7 @@ export const DATABASE: readonly RowCase[] = [
         await stage.world.processes.send('api', { do: 'exhaust', ms: 7000 });
         const computers = stage.all.slice(0, 3);
         await Promise.all(Array.from({ length: 12 }, () => stage.install(session, computers)));
-        expect([...session.answers.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+        expect([...session.responses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
         await sleep(2500);
         for (let times = 40; times > 0; times -= 1) await stage.arm('before-accept-commit', { sqlState: '57014' });
         const lost = await Promise.all(Array.from({ length: 30 }, () => stage.install(session, computers)));
@@ -79,15 +79,16 @@ export const DATABASE: readonly RowCase[] = [
       const { session } = await stage.sound(async (current) => {
         const body = { activity_ids: [first.groups[0]] };
         const times = stage.isLong ? 100 : 12;
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: times }, () =>
             current.request<number[]>(stage.world.main, 'POST', '/activities/reapply', body),
           ),
         );
-        for (const answer of answers) for (const id of answer?.body ?? []) current.accepted(stage.world.main, id, null);
+        for (const response of responses)
+          for (const id of response?.body ?? []) current.accepted(stage.world.main, id, null);
       });
       expect((await stage.groupsAfter(before)).toSorted()).toEqual(session.groups.toSorted());
-      expect([...session.answers.keys()].filter((status) => ![200, 400, 409].includes(status))).toEqual([]);
+      expect([...session.responses.keys()].filter((status) => ![200, 400, 409].includes(status))).toEqual([]);
     },
   },
 ];
@@ -98,7 +99,7 @@ async function refusedAt(stage: Stage, sqlState: string, allowed: readonly numbe
   const { session } = await stage.sound(async (current) => {
     await stage.arm('before-accept-commit', { sqlState });
     await stage.install(current);
-    expect([...current.answers.keys()]).toEqual(allowed);
+    expect([...current.responses.keys()]).toEqual(allowed);
     const advances = stage.strikes('before-advance-commit');
     await stage.arm('before-advance-commit', { sqlState });
     const group = await stage.mustInstall(current);

@@ -37,7 +37,7 @@ export const DURABLE: readonly RowCase[] = [
   },
   {
     row: 3,
-    title: 'a relay killed after the start, before the outbox is cleared, makes no second run',
+    title: 'a dispatcher killed after the start, before the outbox is cleared, makes no second run',
     async run(stage) {
       const { session } = await stage.sound(async (current) => {
         const before = stage.strikes('after-start');
@@ -50,7 +50,7 @@ export const DURABLE: readonly RowCase[] = [
   },
   {
     row: 4,
-    title: 'an action is accepted while Temporal is away and runs after its return',
+    title: 'an action is accepted while Temporal is unavailable and runs after its return',
     async run(stage) {
       const wires = [stage.world.wires['api:temporal'], stage.world.wires['worker:temporal']];
       await stage.sound(async (session) => {
@@ -120,14 +120,14 @@ export const DURABLE: readonly RowCase[] = [
     async run(stage) {
       await stage.sound(async (session) => {
         await stage.arm('before-accept-commit', { blockMs: 1500 });
-        const asked = stage.install(session);
+        const requested = stage.install(session);
         await sleep(300);
         await stage.world.kill('postmaster');
-        await asked;
+        await requested;
         await stage.world.waitUntilReady();
         await stage.mustInstall(session);
-        const refusals = [...session.answers.keys()].filter((status) => status !== 200 && status !== 503);
-        expect(refusals).toEqual([]);
+        const rejections = [...session.responses.keys()].filter((status) => status !== 200 && status !== 503);
+        expect(rejections).toEqual([]);
       });
     },
   },

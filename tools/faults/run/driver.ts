@@ -62,7 +62,7 @@ async function attempt(world: FaultWorld, seed: number, only: readonly FaultName
       violations: [{ invariant: 'driver', text }],
       operations: 0,
       executions: 0,
-      answers: {},
+      responses: {},
       struck: [],
       restMs: 0,
       late: [],

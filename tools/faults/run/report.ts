@@ -29,7 +29,7 @@ export function summarize(outcomes: readonly Outcome[]) {
     faults: tally(outcomes.flatMap(({ faults }) => faults)),
     failPoints: tally(outcomes.flatMap(({ struck }) => struck)),
     work: tally(outcomes.flatMap(({ acts }) => acts)),
-    answers: addUp(outcomes.map(({ answers }) => answers)),
+    responses: addUp(outcomes.map(({ responses }) => responses)),
     violations: tally(outcomes.flatMap(({ violations }) => violations.map(({ invariant }) => invariant))),
   };
 }
@@ -46,7 +46,7 @@ export function renderSummary(outcomes: readonly Outcome[]): string {
     `faults: ${table(summary.faults)}`,
     `fail points: ${table(summary.failPoints)}`,
     `work: ${table(summary.work)}`,
-    `answers: ${table(summary.answers)}`,
+    `answers: ${table(summary.responses)}`,
     `violations: ${table(summary.violations)}`,
     ...(summary.failedSeeds.length > 0 ? [`failed seeds: ${summary.failedSeeds.join(' ')}`] : []),
   ].join('\n');

@@ -22,7 +22,7 @@ export interface Outcome {
   operations: number;
   executions: number;
   /** Number of responses by status; 0 is a broken connection. */
-  answers: Record<number, number>;
+  responses: Record<number, number>;
   struck: string[];
   ms: number;
   /** Time from the end of all faults to idle, and the work still open after a minute. */
@@ -49,7 +49,7 @@ export async function runSeed(world: FaultWorld, plan: Plan): Promise<Outcome> {
     violations,
     operations: facts.activities.filter(({ computer }) => computer !== null).length,
     executions: facts.activities.reduce((sum, { id }) => sum + (facts.executions.get(id)?.length ?? 0), 0),
-    answers: Object.fromEntries(session.answers),
+    responses: Object.fromEntries(session.responses),
     struck: world.processes.struck().slice(struckBefore),
     ms: Math.round(performance.now() - began),
     restMs: rest.ms,
@@ -122,7 +122,7 @@ async function retryUntilAnswered(ask: () => Promise<{ status: number }>): Promi
   const until = performance.now() + STANDSTILL_MS;
   while (performance.now() < until) {
     const status = await ask().then(
-      (answer) => answer.status,
+      (response) => response.status,
       () => 503,
     );
     if (status < 500 && status !== 429) return;

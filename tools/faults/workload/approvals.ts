@@ -20,10 +20,10 @@ export const approve: Action = async (session, random) => {
 };
 
 async function childrenOf(session: Parameters<Action>[0], group: number): Promise<number[]> {
-  const answer = await session.request<{ children: { id: number }[] }>(
+  const response = await session.request<{ children: { id: number }[] }>(
     session.world.main,
     'GET',
     `/activities/${group}`,
   );
-  return answer?.body.children.map(({ id }) => id) ?? [];
+  return response?.body.children.map(({ id }) => id) ?? [];
 }

@@ -1,4 +1,4 @@
-import type { Answer } from '../../harness/stack-client.ts';
+import type { ApiResponse } from '../../harness/stack-client.ts';
 import type { Random } from '../../simulator/random.ts';
 import type { Acknowledged } from '../invariants/facts.ts';
 import type { Computers } from '../world/fleets.ts';
@@ -22,7 +22,7 @@ export class Session {
   readonly intrusions: string[] = [];
   readonly mayRepeat = new Set<number>();
   /** Number of responses by status; 0 is a rejected or broken connection. */
-  readonly answers = new Map<number, number>();
+  readonly responses = new Map<number, number>();
   /** Responses that no fault explains. */
   readonly wrongAnswers: string[] = [];
 
@@ -32,20 +32,20 @@ export class Session {
   }
 
   /** One request without retries. @returns null without a 2xx response: its effect is unknown then */
-  async request<T>(party: Party, method: string, path: string, body?: unknown): Promise<Answer<T> | null> {
-    let answer: Answer<T>;
+  async request<T>(party: Party, method: string, path: string, body?: unknown): Promise<ApiResponse<T> | null> {
+    let response: ApiResponse<T>;
     try {
-      answer = await party.api.request<T>(method, path, body);
+      response = await party.api.request<T>(method, path, body);
     } catch {
       this.#count(0);
       return null;
     }
-    this.#count(answer.status);
+    this.#count(response.status);
     // A failing server means 503; another 5xx is a defect.
-    if (answer.status >= 500 && answer.status !== 503) {
-      this.wrongAnswers.push(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+    if (response.status >= 500 && response.status !== 503) {
+      this.wrongAnswers.push(`${method} ${path} answered ${response.status}: ${response.text.slice(0, 300)}`);
     }
-    return answer.status >= 200 && answer.status < 300 ? answer : null;
+    return response.status >= 200 && response.status < 300 ? response : null;
   }
 
   /** Requests an action and records the response. @param computers - null when the server chooses them */
@@ -69,6 +69,6 @@ export class Session {
   }
 
   #count(status: number): void {
-    this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+    this.responses.set(status, (this.responses.get(status) ?? 0) + 1);
   }
 }

@@ -15,7 +15,7 @@ export interface ServiceGroup {
   /**
    * Starts a service. Resolves when it serves.
    * @param stage - services of one stage are stopped together
-   * @throws when the stop has begun or the service keeps failing
+   * @throws when the stop has started or the service keeps failing
    */
   launch(service: Service, stage?: string): Promise<void>;
   /** Rejects when one of them keeps failing; never resolves. */

@@ -26,7 +26,7 @@ const SAFE_NAME = /^[\w.-]+$/;
  * `temporal_visibility` beside `flotilla`, `<name>_temporal` and `<name>_temporal_visibility` beside any other. Two
  * servers in one store would be one cluster, in which the reconcilers of two databases end each other's workflows.
  * @param url - of our database
- * @throws {StackError} when it asks for TLS, which this Temporal server does not use with PostgreSQL, or no database
+ * @throws {StackError} when it requires TLS, which this Temporal server does not use with PostgreSQL, or no database
  * names can be derived from its name
  */
 export function temporalStore(url: string): PostgresStore {

@@ -75,7 +75,7 @@ describe('roles', () => {
     expect(scoped.body).toMatchObject({ permissions: ['ViewComputer'], access_groups: ['servers'] });
   });
 
-  it('are refused with unknown permissions, permissions of the other kind, and unknown groups', async () => {
+  it('are rejected with unknown permissions, permissions of the other kind, and unknown groups', async () => {
     const before = (await role('GET', '')).text;
     for (const body of [
       { permissions: ['FlyToTheMoon'] },
@@ -116,8 +116,8 @@ describe('roles', () => {
     const { id } = (await app.call('POST', '/invitations', { token: admin, body: invitation })).body;
     expect((await role('DELETE', 'Only')).body).toMatchObject({ error: 'RoleInUse', code: 409 });
     await app.call('DELETE', `/invitations/${id}`, { token: admin });
-    const gone = await role('DELETE', 'Only');
-    expect([gone.status, gone.text]).toEqual([204, '']);
+    const removed = await role('DELETE', 'Only');
+    expect([removed.status, removed.text]).toEqual([204, '']);
     const { body } = await app.call('GET', '/administrators', { token: admin });
     expect(body.results.find((a: { email: string }) => a.email === person.email).roles).toEqual(['Auditor']);
   });

@@ -52,12 +52,12 @@ describe('tokens of one login', () => {
     const first = await app.login(login);
     const second = await switchTo(away, first);
     const family = [first, second, await switchTo(home, second, other)];
-    const stranger = await app.login(login);
-    for (const at of [app, other]) expect(await statuses([...family, stranger], at)).toEqual([200, 200, 200, 200]);
+    const outsider = await app.login(login);
+    for (const at of [app, other]) expect(await statuses([...family, outsider], at)).toEqual([200, 200, 200, 200]);
     expect((await app.call('POST', '/logout', { token: family[which]! })).status).toBe(200);
-    expect(await statuses([...family, stranger])).toEqual([401, 401, 401, 200]);
+    expect(await statuses([...family, outsider])).toEqual([401, 401, 401, 200]);
     processes.passToOthers();
-    expect(await statuses([...family, stranger], other)).toEqual([401, 401, 401, 200]);
+    expect(await statuses([...family, outsider], other)).toEqual([401, 401, 401, 200]);
   });
 
   it('give no further token once one of them has logged out', async () => {

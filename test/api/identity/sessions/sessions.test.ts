@@ -47,22 +47,22 @@ describe('GET /me', () => {
   it('answers for a person without account', async () => {
     await database.persistence.db.query('delete from membership where person_id = $1', [personId]);
     const homeless = await app.login({ email, password: PASSWORD });
-    const answer = (await app.call('GET', '/me', { token: homeless })).body;
-    expect(answer).toMatchObject({ accounts: [], current_account: '', token: homeless });
+    const response = (await app.call('GET', '/me', { token: homeless })).body;
+    expect(response).toMatchObject({ accounts: [], current_account: '', token: homeless });
   });
 });
 
 describe('POST /logout', () => {
   it('JWT-revoked: ends the token in use and no other', async () => {
     const second = await app.login({ email, password: PASSWORD });
-    const answer = await post('/logout');
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: {} });
+    const response = await post('/logout');
+    expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: {} });
     await hasEnded();
     await works(second);
     expect((await post('/logout')).status).toBe(401);
   });
 
-  it('forgets tokens that have expired since', async () => {
+  it('removes tokens that have expired since', async () => {
     const { db } = database.persistence;
     await post('/logout');
     processes.pass(1441 * 60_000);
@@ -75,19 +75,19 @@ describe('POST /logout', () => {
 describe('POST /switch-account', () => {
   const switchTo = (name: unknown, as = token) => post('/switch-account', as, { account_name: name });
 
-  it('answers with a token of the usual lifetime for the other account', async () => {
+  it('responds with a token of the usual lifetime for the other account', async () => {
     const { db } = database.persistence;
     const second = await createAccount(db, `second${round}`);
     await db.query(`insert into membership values ($1, $2, now() + interval '1 day')`, [second.accountId, personId]);
-    const answer = await switchTo(`second${round}`);
-    expect(Object.keys(answer.body)).toEqual(['token']);
-    expect((await app.call('GET', '/me', { token: answer.body.token })).body.current_account).toBe(`second${round}`);
-    const claims = jwt.decode(answer.body.token) as { acc: string; exp: number; iat: number };
+    const response = await switchTo(`second${round}`);
+    expect(Object.keys(response.body)).toEqual(['token']);
+    expect((await app.call('GET', '/me', { token: response.body.token })).body.current_account).toBe(`second${round}`);
+    const claims = jwt.decode(response.body.token) as { acc: string; exp: number; iat: number };
     expect(claims).toMatchObject({ acc: `second${round}` });
     expect(claims.exp - claims.iat).toBe(1440 * 60);
   });
 
-  it('refuses accounts of others alike whether they exist, and bad values', async () => {
+  it('rejects accounts of others alike whether they exist, and bad values', async () => {
     const foreign = await switchTo('standalone');
     expect(foreign.body).toMatchObject({ error: 'Forbidden', code: 403 });
     expect((await switchTo('never')).text).toBe(foreign.text);
@@ -114,8 +114,8 @@ describe('POST /tokens/invalidate-*', () => {
     });
     const theirs = await app.login(member);
     const second = await app.login({ email, password: PASSWORD });
-    const answer = await post('/tokens/invalidate-me');
-    expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: '' });
+    const response = await post('/tokens/invalidate-me');
+    expect({ status: response.status, text: response.text }).toEqual({ status: 204, text: '' });
     await hasEnded();
     await hasEnded(second);
     await works(theirs);

@@ -47,8 +47,8 @@ describe('the first account of a server that listens beyond its own machine', ()
 
     const [, other] = apis;
     for (const wrong of [undefined, '', `${token}x`, token.toLowerCase()]) {
-      const answer = await other!.create(wrong);
-      expect([answer.status, answer.body.error]).toEqual([403, 'Forbidden']);
+      const response = await other!.create(wrong);
+      expect([response.status, response.body.error]).toEqual([403, 'Forbidden']);
     }
     expect((await other!.app.call('GET', '/standalone-account')).body).toEqual({ exists: false });
     expect((await other!.create(token)).status).toBe(201);
@@ -76,7 +76,7 @@ describe('the first account of a server that listens beyond its own machine', ()
     },
   );
 
-  it('refuses a token of the settings that is easily guessed', () => {
+  it('rejects a token of the settings that is easily guessed', () => {
     for (const value of ['short', 'with spaces in between']) {
       expect(() => loadConfig({ FLOTILLA_SETUP_TOKEN: value }, 'stack')).toThrow('FLOTILLA_SETUP_TOKEN');
     }

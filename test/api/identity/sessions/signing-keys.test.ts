@@ -43,7 +43,7 @@ describe('secrets of tokens', () => {
     ]);
   });
 
-  it('are named by the token, which tells nothing of them', async () => {
+  it('are named by the token, which reveals nothing about them', async () => {
     const [old, fresh] = [await (await appWith(JWT_SECRET)).login(), await (await appWith(NEWER)).login()];
     expect(kidOf(old)).toMatch(/^[\w-]{10}$/);
     expect(kidOf(old)).not.toBe(kidOf(fresh));

@@ -31,9 +31,9 @@ async function nothingIsStored(): Promise<void> {
 
 describe('POST /standalone-account', () => {
   it('makes the account, its roles and its first administrator', async () => {
-    const answer = await create(ADMIN);
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
+    const response = await create(ADMIN);
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
       account: 'standalone',
       creation_time: expect.stringMatching(/Z$/),
       administrators: [{ name: ADMIN.name, email: ADMIN.email, openid: null }],
@@ -56,7 +56,7 @@ describe('POST /standalone-account', () => {
     expect((await app.call('GET', '/standalone-account')).body).toEqual({ exists: true });
   });
 
-  it('refuses an address that somebody has or had', async () => {
+  it('rejects an address that somebody has or had', async () => {
     const { db } = database.persistence;
     await db.query(
       `insert into person (name, email, allowable_emails, identity)
@@ -83,23 +83,23 @@ describe('POST /standalone-account', () => {
     expect(JSON.stringify(lines)).not.toContain(ADMIN.password);
   });
 
-  it('refuses a second one, and makes one of two at once', async () => {
-    const answers = await Promise.all([create(ADMIN), create({ ...ADMIN, email: 'other@fleet.example' })]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+  it('rejects a second one, and makes one of two at once', async () => {
+    const responses = await Promise.all([create(ADMIN), create({ ...ADMIN, email: 'other@fleet.example' })]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 400]);
     expect((await create(ADMIN)).body).toMatchObject({ error: 'StandaloneAccountExists', code: 400 });
     expect(await database.persistence.db.query('select id from person')).toHaveLength(1);
   });
 
-  it('holds the password to strength rules when asked to', async () => {
+  it('holds the password to strength rules on request', async () => {
     for (const password of ['short1A', 'nouppercase1', 'NOLOWERCASE1', 'NoDigitsHere']) {
-      const answer = await create({ ...ADMIN, password, enforce_password_strength: true });
-      expect(answer.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
+      const response = await create({ ...ADMIN, password, enforce_password_strength: true });
+      expect(response.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
     }
     await nothingIsStored();
     expect((await create({ ...ADMIN, password: 'Str0ngEnough', enforce_password_strength: true })).status).toBe(201);
   });
 
-  it('holds the password to strength rules where the deployment does, unless told otherwise', async () => {
+  it('holds the password to strength rules where the deployment does, by default', async () => {
     const { identity } = loadConfig({ FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true' }, 'stack');
     const strict = await createTestApp(database.persistence, { settings: { identity } });
     const createThere = (body: unknown) => strict.call('POST', '/standalone-account', { body });
@@ -112,7 +112,7 @@ describe('POST /standalone-account', () => {
     await strict.close();
   });
 
-  it('MAIL-inject, LOGIN-long: refuses bad values and stores nothing', async () => {
+  it('MAIL-inject, LOGIN-long: rejects bad values and stores nothing', async () => {
     const changes = [
       { email: 'nobody' },
       { email: 'a b@c' },
@@ -141,9 +141,9 @@ describe('POST /standalone-account', () => {
     await nothingIsStored();
   });
 
-  it('MASS-assign: refuses keys that it does not take', async () => {
-    const answer = await create({ ...ADMIN, id: 77, account: 'mine', disabled: true, roles: [] });
-    expect(answer.body.details).toHaveLength(4);
+  it('MASS-assign: rejects keys that it does not take', async () => {
+    const response = await create({ ...ADMIN, id: 77, account: 'mine', disabled: true, roles: [] });
+    expect(response.body.details).toHaveLength(4);
     await nothingIsStored();
   });
 

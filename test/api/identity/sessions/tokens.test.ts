@@ -36,9 +36,9 @@ function forge(header: unknown, payload: unknown, key: string | null = JWT_SECRE
 }
 
 async function expectRefused(token: string): Promise<void> {
-  const answer = await app.call('GET', '/person', { token });
-  expect(answer.body).toMatchObject({ error: 'Unauthorized', code: 401 });
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  const response = await app.call('GET', '/person', { token });
+  expect(response.body).toMatchObject({ error: 'Unauthorized', code: 401 });
+  expect(response.headers.get('www-authenticate')).toBe('Bearer');
 }
 
 const HS256 = { alg: 'HS256', typ: 'JWT' };
@@ -62,14 +62,14 @@ describe('bearer tokens', () => {
     expect((await app.call('GET', '/person', { headers: { authorization: `bearer ${good}` } })).status).toBe(200);
   });
 
-  it('JWT-none: are refused without a signature', async () => {
+  it('JWT-none: are rejected without a signature', async () => {
     for (const alg of ['none', 'nOnE', 'NONE', '', undefined]) {
       await expectRefused(forge({ alg, typ: 'JWT' }, claims, null));
       await expectRefused(forge({ alg, typ: 'JWT' }, claims));
     }
   });
 
-  it('JWT-confusion: are refused under any other algorithm or key source', async () => {
+  it('JWT-confusion: are rejected under any other algorithm or key source', async () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
     for (const alg of ['RS256', 'ES256', 'HS384', 'HS512']) {
@@ -81,7 +81,7 @@ describe('bearer tokens', () => {
     expect((await app.call('GET', '/person', { token: jwt.sign(claims, JWT_SECRET) })).status).toBe(200);
   });
 
-  it('JWT-confusion: are refused with the key they name, which nobody fetches', async () => {
+  it('JWT-confusion: are rejected with the key they name, which nobody fetches', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const jwk = publicKey.export({ format: 'jwk' });
     let fetched = 0;
@@ -102,7 +102,7 @@ describe('bearer tokens', () => {
     await new Promise((resolve) => listener.close(resolve));
   });
 
-  it('JWT-wrongkey, JWT-bitflip: are refused under another key and with any byte of the signature changed', async () => {
+  it('JWT-wrongkey, JWT-bitflip: are rejected under another key and with any byte of the signature changed', async () => {
     await expectRefused(forge(HS256, claims, 'another secret of the tests that is long enough'));
     const [head, payload, signature] = good.split('.');
     const bytes = Buffer.from(signature!, 'base64url');
@@ -113,7 +113,7 @@ describe('bearer tokens', () => {
     }
   });
 
-  it('JWT-expired, JWT-nbf, JWT-skew: are refused from the second they name on, before nbf, and from far ahead', async () => {
+  it('JWT-expired, JWT-nbf, JWT-skew: are rejected from the second they name on, before nbf, and from far ahead', async () => {
     const now = Math.floor(nowMs / 1000);
     await expectRefused(forge(HS256, { ...claims, exp: now - 1 }));
     await expectRefused(forge(HS256, { ...claims, exp: now }));
@@ -125,14 +125,14 @@ describe('bearer tokens', () => {
     expect((await app.call('GET', '/person', { token: forge(HS256, { ...claims, exp: now + 5 }) })).status).toBe(200);
   });
 
-  it('JWT-expired: are refused once expired, though used a moment ago', async () => {
+  it('JWT-expired: are rejected once expired, though used a moment ago', async () => {
     const token = forge(HS256, { ...claims, exp: Math.floor(nowMs / 1000) + 1 });
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
     nowMs += 1000;
     await expectRefused(token);
   });
 
-  it('JWT-types: are refused with claims of other types or out of shape', async () => {
+  it('JWT-types: are rejected with claims of other types or out of shape', async () => {
     const wrong: Array<Record<string, unknown>> = [
       { sub: { a: 1 } },
       { exp: '9999999999' },
@@ -174,14 +174,14 @@ describe('bearer tokens', () => {
     await expectRefused(forge(HS256, { ...claims, pad: 'x'.repeat(6000) }));
   });
 
-  it('JWT-types: are refused before they are read when they are far too long', async () => {
+  it('JWT-types: are rejected before they are read when they are far too long', async () => {
     const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
     const url = `http://127.0.0.1:${server.port}`;
     const refused = async (token: string) => {
-      const answer = await fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } });
-      expect(answer.status).toBe(401);
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-      expect(await answer.json()).toMatchObject({ error: 'Unauthorized', code: 401 });
+      const response = await fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+      expect(await response.json()).toMatchObject({ error: 'Unauthorized', code: 401 });
     };
     await refused(forge(HS256, { ...claims, pad: 'x'.repeat(8000) }));
     await refused(forge(HS256, { ...claims, pad: 'x'.repeat(64_000) }));

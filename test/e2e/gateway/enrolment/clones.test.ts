@@ -34,8 +34,8 @@ class Machine {
 
   async step(): Promise<void> {
     if (this.agent) {
-      const answer = await this.agent.exchange([{ type: 'computer-info', 'total-memory': 1000 + this.#nth }]);
-      const sentAway = answer.messages.find(({ type }) => type === 'unknown-id');
+      const response = await this.agent.exchange([{ type: 'computer-info', 'total-memory': 1000 + this.#nth }]);
+      const sentAway = response.messages.find(({ type }) => type === 'unknown-id');
       if (!sentAway) return;
       this.#former = sentAway['clone-of'] === undefined || !this.#tells ? null : this.agent.secureId;
       this.agent = null;
@@ -123,7 +123,7 @@ describe.each([
 });
 
 describe('a registration that is repeated', () => {
-  it('by a copy whose answer was lost finds the computer of the first one', async () => {
+  it('by a copy whose response was lost finds the computer of the first one', async () => {
     const account = await anAccount(world.db);
     const names = { computer_title: 'twin', hostname: 'twin' };
     const [first, second] = [await RawAgent.enrol(world, account, names), await RawAgent.enrol(world, account, names)];

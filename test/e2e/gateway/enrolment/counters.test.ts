@@ -43,11 +43,11 @@ describe('counters of an exchange', () => {
     const operation = await anOperation(world.db, agent.id);
     const headers = agent.headers();
     const payload = agent.payload([result(999_999), tags('a')]);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(world, payload, headers)));
-    for (const answer of answers) expect(answer.body).toEqual(answers[0]!.body);
-    expect(answers[0]!.messages.map((m) => m['operation-id'])).toEqual([operation]);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post(world, payload, headers)));
+    for (const response of responses) expect(response.body).toEqual(responses[0]!.body);
+    expect(responses[0]!.messages.map((m) => m['operation-id'])).toEqual([operation]);
     expect((await inbox(world.db)).map((row) => row.kind)).toEqual(['delivered']);
-    agent.ingest(answers[0]!);
+    agent.ingest(responses[0]!);
     expect((await agent.exchange()).status).toBe(200);
   });
 
@@ -131,26 +131,26 @@ describe('counters of an exchange', () => {
     await agent.exchange([result(first)]);
     const waiting = await anOperation(world.db, agent.id);
     for (const late of [early, agent.payload([result(second)], { sequence: 0, 'next-expected-sequence': 0 })]) {
-      const answer = await post(world, late, { 'X-Computer-ID': agent.secureId });
-      expect(answer).toMatchObject({ types: [], nextExpected: 1, token: agent.token });
+      const response = await post(world, late, { 'X-Computer-ID': agent.secureId });
+      expect(response).toMatchObject({ types: [], nextExpected: 1, token: agent.token });
     }
     const honest = await agent.exchange([result(second)]);
     expect(honest.messages.map((m) => m['operation-id'])).toEqual([waiting]);
     expect(await messageStates(world.db, [first, second, waiting])).toEqual(['acked', 'acked', 'sent']);
   });
 
-  it('AGENT-dup: a payload repeated without a token leaves every answer to it good', async () => {
+  it('AGENT-dup: a payload repeated without a token leaves every response to it good', async () => {
     await agent.exchange();
     agent.token = null;
     const headers = { 'X-Computer-ID': agent.secureId };
     const payload = agent.payload([tags('a')]);
-    const answers = [];
-    for (let i = 0; i < 3; i++) answers.push(await post(world, payload, headers));
-    expect(new Set(answers.map(({ token }) => token))).toHaveLength(1);
-    agent.ingest(answers[0]!);
+    const responses = [];
+    for (let i = 0; i < 3; i++) responses.push(await post(world, payload, headers));
+    expect(new Set(responses.map(({ token }) => token))).toHaveLength(1);
+    agent.ingest(responses[0]!);
     const { types, token } = await agent.exchange([tags('b')]);
     expect(types).toEqual([]);
-    expect(token).not.toBe(answers[0]!.token);
+    expect(token).not.toBe(responses[0]!.token);
   });
 
   it('AGENT-dup: the first sending may come after its repetition without a token', async () => {
@@ -182,15 +182,15 @@ describe('counters of an exchange', () => {
     await agent.exchange();
     const operations = await Promise.all(Array.from({ length: 5 }, () => anOperation(world.db, agent.id)));
     agent.token = null;
-    const answers = await Promise.all(Array.from({ length: 10 }, () => agent.send([tags('x'), tags('y')])));
-    for (const answer of answers) {
-      expect(answer.nextExpected).toBe(2);
-      expect(answer.messages.map((m) => m['operation-id'])).toEqual([...operations].sort((a, b) => a - b));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => agent.send([tags('x'), tags('y')])));
+    for (const response of responses) {
+      expect(response.nextExpected).toBe(2);
+      expect(response.messages.map((m) => m['operation-id'])).toEqual([...operations].sort((a, b) => a - b));
     }
     expect((await inbox(world.db)).filter((row) => row.kind === 'delivered')).toHaveLength(5);
   });
 
-  it('takes at most 1,000 messages of one payload and asks for the rest', async () => {
+  it('takes at most 1,000 messages of one payload and requests the rest', async () => {
     const many = Array.from({ length: 1200 }, (_, i) => tags(`t${i}`));
     expect((await agent.exchange(many)).nextExpected).toBe(1000);
     expect(await tagsOf(agent.id)).toEqual(['t999']);
@@ -202,10 +202,10 @@ describe('counters of an exchange', () => {
 describe('identities', () => {
   it('sends an unknown one back to registration', async () => {
     for (const id of ['registering', 'nobody']) {
-      const answer = await post(world, agent.payload(), { 'X-Computer-ID': id });
-      expect(answer.types).toEqual(['unknown-id', 'accepted-types']);
-      expect(answer.messages[1]!['types']).toEqual(['register']);
-      expect(answer.body['next-expected-sequence']).toBeUndefined();
+      const response = await post(world, agent.payload(), { 'X-Computer-ID': id });
+      expect(response.types).toEqual(['unknown-id', 'accepted-types']);
+      expect(response.messages[1]!['types']).toEqual(['register']);
+      expect(response.body['next-expected-sequence']).toBeUndefined();
     }
   });
 
@@ -226,9 +226,9 @@ describe('identities', () => {
     await agent.exchange();
     await anOperation(world.db, agent.id);
     await world.db.query('update computer set archived = true where id = $1', [agent.id]);
-    const answer = await agent.exchange([result(operation), tags('late')]);
-    expect(answer.types).toEqual(['accepted-types']);
-    expect(answer.messages[0]!['types']).toEqual(['register']);
+    const response = await agent.exchange([result(operation), tags('late')]);
+    expect(response.types).toEqual(['accepted-types']);
+    expect(response.messages[0]!['types']).toEqual(['register']);
     expect((await inbox(world.db)).map((row) => row.kind)).toEqual(['delivered', 'result']);
     expect(await tagsOf(agent.id)).toEqual([]);
   });

@@ -38,7 +38,7 @@ async function registered(account: { id: number }): Promise<number> {
   return row!.n;
 }
 
-it('takes n registrations from one address, refuses the next and stores nothing of it', async () => {
+it('takes n registrations from one address, rejects the next and stores nothing of it', async () => {
   const account = await anAccount(world.db);
   const agent = await RawAgent.enrol(world, await anAccount(world.db));
   const statuses: number[] = [];
@@ -81,10 +81,10 @@ it('says in whole seconds when to come again', async () => {
       headers: { 'X-Message-API': '3.3', 'X-Forwarded-For': '2001:db8::5' },
       body: new Uint8Array(encode({ messages: [registration(account)] })),
     });
-  const answers: Response[] = [];
-  for (let i = 0; i < 4; i++) answers.push(await send());
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-  const refused = answers.at(-1)!;
+  const responses: Response[] = [];
+  for (let i = 0; i < 4; i++) responses.push(await send());
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+  const refused = responses.at(-1)!;
   expect(refused.headers.get('retry-after')).toBe('1');
   expect(await refused.json()).toEqual({ error: 'TooManyRequests', message: 'Too many registrations', code: 429 });
 });

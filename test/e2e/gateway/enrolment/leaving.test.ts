@@ -133,8 +133,8 @@ describe('POST /computers/<id>/archive', () => {
     expect(left).toEqual(
       expect.arrayContaining(['computer.id', 'computer_hardware.computer_id', 'activity.computer_id']),
     );
-    for (const gone of ['agent', 'agent_identity', 'computer_recovery_key', 'computer_profile']) {
-      expect(left).not.toContain(`${gone}.computer_id`);
+    for (const removed of ['agent', 'agent_identity', 'computer_recovery_key', 'computer_profile']) {
+      expect(left).not.toContain(`${removed}.computer_id`);
     }
   });
 
@@ -205,8 +205,8 @@ describe('POST /computers:delete', () => {
     await served.settle();
     await live.exchange();
     await archive(archived);
-    const answer = await remove(live, archived, live);
-    expect([answer.status, answer.text]).toEqual([204, '']);
+    const response = await remove(live, archived, live);
+    expect([response.status, response.text]).toEqual([204, '']);
     await served.settle();
     for (const agent of agents) {
       expect(await rowsOf(agent.id)).toEqual(['activity.computer_id']);
@@ -236,8 +236,8 @@ describe('POST /computers:delete', () => {
     const agents = await served.enrol(2);
     const ids = agents.map(({ id }) => id);
     for (const bad of [2_000_000_000, 0]) {
-      const answer = await call('POST', '/computers:delete', { computer_ids: [...ids, bad] });
-      expect(answer.body.error).toBe(bad === 0 ? 'InvalidParameter' : 'UnknownComputer');
+      const response = await call('POST', '/computers:delete', { computer_ids: [...ids, bad] });
+      expect(response.body.error).toBe(bad === 0 ? 'InvalidParameter' : 'UnknownComputer');
     }
     const many = Array.from({ length: 1001 }, (_, n) => n + 1);
     expect((await call('POST', '/computers:delete', { computer_ids: many })).body.error).toBe('InvalidParameter');

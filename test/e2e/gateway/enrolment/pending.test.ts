@@ -28,8 +28,8 @@ describe('a pending computer', () => {
     expect(await ping(served, agent.id)).toEqual({ messages: false });
     expect((await decide('accept', agent)).body).toEqual([agent.id]);
     expect(await ping(served, agent.id)).toEqual({ messages: true });
-    const answer = await agent.exchange();
-    expect(answer.messages).toEqual([{ type: 'accepted-types', types: [...EVERYTHING.types] }]);
+    const response = await agent.exchange();
+    expect(response.messages).toEqual([{ type: 'accepted-types', types: [...EVERYTHING.types] }]);
     agent.typesDigest = EVERYTHING.digest;
     await served.install([agent]);
     await served.settle();
@@ -69,9 +69,9 @@ describe('a pending computer', () => {
 
   it('keeps its counters when it is accepted in the middle of an exchange', async () => {
     const agent = await enrolPending();
-    const [answer, accepted] = await Promise.all([agent.exchange(), decide('accept', agent)]);
-    expect([answer.status, accepted.status]).toEqual([200, 200]);
-    const next = answer.types.includes('accepted-types') ? answer : await agent.exchange();
+    const [response, accepted] = await Promise.all([agent.exchange(), decide('accept', agent)]);
+    expect([response.status, accepted.status]).toEqual([200, 200]);
+    const next = response.types.includes('accepted-types') ? response : await agent.exchange();
     expect(next.types).toEqual(['accepted-types']);
   });
 });

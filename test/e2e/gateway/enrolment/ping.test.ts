@@ -23,7 +23,7 @@ describe('POST /ping', () => {
     expect(await response.text()).toBe('d;');
   });
 
-  it('tells a computer about operations that are due, and notes when it was heard from', async () => {
+  it('notifies a computer of operations that are due, and notes when it was heard from', async () => {
     const account = await anAccount(world.db);
     const agent = await RawAgent.enrol(world, account);
     await agent.exchange();

@@ -41,12 +41,12 @@ async function computers(accountId: number): Promise<ComputerRow[]> {
 
 describe('first contact', () => {
   it('invites an agent without an identity to register, ignoring leftovers', async () => {
-    const answer = await post(world, { messages: [{ type: 'computer-info', hostname: 'x' }], sequence: 4 });
-    expect(answer.messages).toEqual([{ type: 'accepted-types', types: ['register'] }]);
-    expect(Object.keys(answer.body).sort()).toEqual(['messages', 'server-api', 'server-uuid']);
+    const response = await post(world, { messages: [{ type: 'computer-info', hostname: 'x' }], sequence: 4 });
+    expect(response.messages).toEqual([{ type: 'accepted-types', types: ['register'] }]);
+    expect(Object.keys(response.body).sort()).toEqual(['messages', 'server-api', 'server-uuid']);
   });
 
-  it('tells the same server uuid every time', async () => {
+  it('reports the same server uuid every time', async () => {
     const [first, second] = [await post(world, { messages: [] }), await post(world, { messages: [] })];
     expect(first.body['server-uuid']).toEqual(second.body['server-uuid']);
   });
@@ -55,7 +55,7 @@ describe('first contact', () => {
 describe('registration', () => {
   it('approves at once with the right key, stores only a hash of the identity', async () => {
     const account = await anAccount(world.db, { registrationKey: 'let-me-in' });
-    const answer = await register(world, {
+    const response = await register(world, {
       account_name: account.name,
       registration_password: 'let-me-in',
       tags: 'web, staging,büro_2,not a tag,-bad',
@@ -64,11 +64,11 @@ describe('registration', () => {
       'container-info': '',
       ubuntu_pro_info: '{"attached": true}',
     });
-    expect(answer).toMatchObject({ type: 'set-id', 'insecure-id': expect.any(Number) });
-    expect(answer['id']).toBeInstanceOf(Uint8Array);
+    expect(response).toMatchObject({ type: 'set-id', 'insecure-id': expect.any(Number) });
+    expect(response['id']).toBeInstanceOf(Uint8Array);
     const [computer] = await computers(account.id);
     expect(computer).toMatchObject({
-      id: answer['insecure-id'],
+      id: response['insecure-id'],
       state: 'approved',
       title: 'web-1',
       tags: ['web', 'staging', 'büro_2'],
@@ -79,10 +79,10 @@ describe('registration', () => {
     });
     expect(computer!.registered_at).toEqual(world.clock.now());
     const stored = await world.db.query(`select encode(secure_id_hash, 'escape') as hash from agent_identity`);
-    expect(JSON.stringify(stored)).not.toContain(Buffer.from(answer['id'] as Buffer).toString());
+    expect(JSON.stringify(stored)).not.toContain(Buffer.from(response['id'] as Buffer).toString());
   });
 
-  it('takes a computer into the access group it asks for', async () => {
+  it('takes a computer into the access group it requests', async () => {
     const account = await anAccount(world.db);
     await world.db.query(`insert into access_group (account_id, name, title) values ($1, 'web', 'Web servers')`, [
       account.id,
@@ -92,7 +92,7 @@ describe('registration', () => {
     expect((await computers(account.id)).map((computer) => computer.access_group)).toEqual(['web', 'web']);
   });
 
-  it('refuses a wrong key, an unknown account, a disabled account and malformed registrations', async () => {
+  it('rejects a wrong key, an unknown account, a disabled account and malformed registrations', async () => {
     const account = await anAccount(world.db, { registrationKey: 'right' });
     const disabled = await anAccount(world.db);
     await world.db.query('update account set disabled = true where id = $1', [disabled.id]);
@@ -167,10 +167,12 @@ describe('registration', () => {
     expect(await titleOf('😀'.repeat(255))).toBe('😀'.repeat(255));
   });
 
-  it('finds the computer of a registration whose answer was lost', async () => {
+  it('finds the computer of a registration whose response was lost', async () => {
     const account = await anAccount(world.db);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => register(world, { account_name: account.name })));
-    expect(new Set(answers.map((answer) => answer['insecure-id']))).toHaveLength(1);
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => register(world, { account_name: account.name })),
+    );
+    expect(new Set(responses.map((response) => response['insecure-id']))).toHaveLength(1);
     expect(await computers(account.id)).toHaveLength(1);
   });
 
@@ -274,8 +276,8 @@ describe('pending computers', () => {
   it('learn that only registering is wanted when they believe otherwise', async () => {
     const account = await anAccount(world.db, { autoRegister: false });
     const agent = await RawAgent.enrol(world, account);
-    const answer = await agent.exchange();
-    expect(answer.messages).toEqual([{ type: 'accepted-types', types: ['register'] }]);
+    const response = await agent.exchange();
+    expect(response.messages).toEqual([{ type: 'accepted-types', types: ['register'] }]);
     agent.typesDigest = REGISTER_ONLY.digest;
     expect((await agent.exchange()).types).toEqual([]);
   });
@@ -292,12 +294,12 @@ describe('pending computers', () => {
     expect((await first.exchange()).types[0]).toBe('unknown-id');
   });
 
-  it('are refused beyond the bound of the account, also all at once', async () => {
+  it('are rejected beyond the bound of the account, also all at once', async () => {
     const account = await anAccount(world.db, { autoRegister: false, maxPending: 3 });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, i) => register(world, { account_name: account.name, computer_title: `c${i}` })),
     );
-    const refused = answers.filter((answer) => answer['type'] === 'registration');
+    const refused = responses.filter((response) => response['type'] === 'registration');
     expect(refused).toHaveLength(5);
     expect(refused[0]).toEqual({ type: 'registration', info: 'max-pending-computers' });
     expect(await computers(account.id)).toHaveLength(3);
@@ -312,11 +314,11 @@ describe('Windows hosts and their instances', () => {
     const early = await RawAgent.enrol(world, account, instance('early'));
     const host = await RawAgent.enrol(world, account, { computer_title: 'host', hostagent_uid: 'uid-1' });
     const late = await RawAgent.enrol(world, account, instance('late'));
-    const stranger = await RawAgent.enrol(world, account, { ...instance('stranger'), hostagent_uid: 'uid-2' });
+    const outsider = await RawAgent.enrol(world, account, { ...instance('stranger'), hostagent_uid: 'uid-2' });
     const byId = new Map((await computers(account.id)).map((row) => [row.id, row]));
     expect(byId.get(early.id)).toMatchObject({ parent_id: host.id, is_wsl: true, is_default_child: true });
     expect(byId.get(late.id)).toMatchObject({ parent_id: host.id, is_wsl: true, is_default_child: false });
     expect(byId.get(host.id)).toMatchObject({ parent_id: null, is_wsl: false, is_default_child: null });
-    expect(byId.get(stranger.id)).toMatchObject({ parent_id: null, is_wsl: true });
+    expect(byId.get(outsider.id)).toMatchObject({ parent_id: null, is_wsl: true });
   });
 });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 const change = (id: number) => ({ messageType: 'change-packages', fields: { install: [id], policy: 0 } });
-const idsOf = (answer: ExchangeResponse) => answer.messages.map((message) => message['operation-id']);
+const idsOf = (response: ExchangeResponse) => response.messages.map((message) => message['operation-id']);
 
 /** @see docs/reliability.md#bad-input */
 describe('UPDATE-rollback: older commands', () => {
@@ -40,8 +40,8 @@ describe('UPDATE-rollback: older commands', () => {
     const last = await anOperation(world.db, agent.id, change(3));
     for (const { payload, headers } of seen) {
       for (const token of [headers, { 'X-Computer-ID': agent.secureId }]) {
-        const answer = await post(world, payload, token);
-        expect(idsOf(answer).filter((id) => id === older || id === newer)).toEqual([]);
+        const response = await post(world, payload, token);
+        expect(idsOf(response).filter((id) => id === older || id === newer)).toEqual([]);
       }
     }
     expect(idsOf(await exchange())).toEqual([last]);
@@ -78,8 +78,8 @@ describe('UPDATE-rollback: older commands', () => {
     expect(idsOf(again)).toEqual([undefined, open]);
     expect((await agent.exchange()).messages).toEqual([]);
     expect(await messageStates(world.db, [ended, open])).toEqual(['acked', 'acked']);
-    const news = (await inbox(world.db)).filter((row) => row.activity_id === ended);
-    expect(news.map(({ kind }) => kind)).toEqual(['delivered']);
+    const pendingEvents = (await inbox(world.db)).filter((row) => row.activity_id === ended);
+    expect(pendingEvents.map(({ kind }) => kind)).toEqual(['delivered']);
   });
 
   it('are not sent again to an agent that forgot its counter and has the result', async () => {
@@ -87,8 +87,8 @@ describe('UPDATE-rollback: older commands', () => {
     expect(idsOf(await agent.send())).toEqual([id]);
     expect((await agent.exchange([result(id)])).messages).toEqual([{ type: 'no-operation' }]);
     expect((await agent.exchange()).messages).toEqual([]);
-    const news = (await inbox(world.db)).filter((row) => row.activity_id === id);
-    expect(news.filter(({ kind }) => kind === 'result')).toHaveLength(1);
+    const pendingEvents = (await inbox(world.db)).filter((row) => row.activity_id === id);
+    expect(pendingEvents.filter(({ kind }) => kind === 'result')).toHaveLength(1);
   });
 
   it('are not sent again once they have ended when the last payload is repeated with its token', async () => {

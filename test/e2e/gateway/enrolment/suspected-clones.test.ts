@@ -110,8 +110,8 @@ describe('an exchange whose counters do not continue', () => {
     await agent.exchange([result(3)]);
     const operation = await anOperation(world.db, agent.id);
     agent.token = null;
-    const answer = await agent.exchange([result(1), result(2), result(3)], change);
-    expect(operationsIn(answer)).toEqual([]);
+    const response = await agent.exchange([result(1), result(2), result(3)], change);
+    expect(operationsIn(response)).toEqual([]);
     expect(await raised()).toBe(true);
     expect(await events()).toEqual([
       { address: '192.0.2.1', message: expect.stringContaining('counters that do not continue') },

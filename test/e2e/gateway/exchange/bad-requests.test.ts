@@ -14,7 +14,7 @@ describe('bad requests', () => {
   const status = async (body: Buffer, headers: Record<string, string> = {}) =>
     (await post(world, body, headers)).status;
 
-  it('are refused with 400 and change nothing', async () => {
+  it('are rejected with 400 and change nothing', async () => {
     expect(await status(Buffer.from('x'))).toBe(400);
     expect(await status(Buffer.alloc(0))).toBe(400);
     expect(await status(encode([]))).toBe(400);
@@ -27,7 +27,7 @@ describe('bad requests', () => {
     expect(await status(Buffer.from('l'.repeat(100_000)))).toBe(400);
   });
 
-  it('are refused by size, encoding, version and method', async () => {
+  it('are rejected by size, encoding, version and method', async () => {
     expect(await status(Buffer.alloc(33 * 1024 * 1024))).toBe(413);
     expect(await status(encode({ messages: [] }), { 'Content-Encoding': 'gzip' })).toBe(415);
     expect(await status(encode({ messages: [] }), { 'X-Message-API': '4.0' })).toBe(404);

@@ -37,9 +37,9 @@ async function open(...groups: number[]): Promise<void> {
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
 async function post(path: string, body: object): Promise<number> {
-  const answer = await fleet.app.call('POST', path, { token: fleet.token, body });
-  expect(answer.status).toBe(200);
-  return answer.body.id;
+  const response = await fleet.app.call('POST', path, { token: fleet.token, body });
+  expect(response.status).toBe(200);
+  return response.body.id;
 }
 
 const schedule = () =>
@@ -78,10 +78,10 @@ describe('the order in which a computer gets its operations', () => {
     await open(small, elsewhere);
     expect(await work(agent)).toEqual([]);
     expect(await work(others[0]!)).toEqual([]);
-    const [stranger] = (await fleet.enrol(1)) as [RawAgent];
-    const free = await fleet.install([stranger]);
+    const [outsider] = (await fleet.enrol(1)) as [RawAgent];
+    const free = await fleet.install([outsider]);
     await open(free);
-    expect(await work(stranger)).toHaveLength(1);
+    expect(await work(outsider)).toHaveLength(1);
     await open(large);
     expect(await work(agent)).toEqual(await operationsOf([large, small]));
     expect(await work(others[0]!)).toHaveLength(2);
@@ -98,7 +98,7 @@ describe('the order in which a computer gets its operations', () => {
     expect(await work(agent, await operationsOf([first]))).toEqual(await operationsOf([scheduled, second]));
   });
 
-  it('lets what is due pass the scheduled whose lane is not open yet, and waits for it once that is due', async () => {
+  it('lets what is due pass the scheduled whose batch is not open yet, and waits for it once that is due', async () => {
     const scheduled = await schedule();
     const first = await fleet.install([agent]);
     await open(first);
@@ -111,7 +111,7 @@ describe('the order in which a computer gets its operations', () => {
     expect(await work(agent)).toEqual(await operationsOf([scheduled, second]));
   });
 
-  it('waits for nothing that was canceled, also before its lane was opened', async () => {
+  it('waits for nothing that was canceled, also before its batch was opened', async () => {
     const canceled = await fleet.install([agent]);
     const next = await fleet.install([agent]);
     await open(next);
@@ -120,17 +120,17 @@ describe('the order in which a computer gets its operations', () => {
     expect(await work(agent)).toEqual(await operationsOf([next]));
   });
 
-  it('holds for repetitions, which are accepted when they are asked for', async () => {
+  it('holds for repetitions, which are accepted when they are requested', async () => {
     const first = await fleet.install([agent]);
     await open(first);
     await drain(fleet, agent);
     const second = await fleet.install([agent]);
-    const answer = await fleet.app.call('POST', '/activities/reapply', {
+    const response = await fleet.app.call('POST', '/activities/reapply', {
       token: fleet.token,
       body: { activity_ids: [first] },
     });
     const third = await fleet.install([agent]);
-    const [again] = answer.body;
+    const [again] = response.body;
     await open(third, again, second);
     expect(await work(agent)).toEqual(await operationsOf([second, again, third]));
   });

@@ -71,7 +71,7 @@ describe('a database that fails in the middle', () => {
     }
   });
 
-  it('answers 503 to everybody while it is away, and goes on when it is back', async () => {
+  it('returns 503 to everybody while it is unavailable, and goes on when it is back', async () => {
     await world.connection.cut();
     expect((await agent.send()).status).toBe(503);
     const registration = { type: 'register', account_name: 'a', computer_title: 't' };
@@ -104,12 +104,12 @@ describe('several gateways on one database', () => {
     const other = await world.another();
     agent.token = null;
     const tags = { type: 'computer-tags', tags: 'x' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
         post(i % 2 === 0 ? world : other, agent.payload([tags]), { 'X-Computer-ID': agent.secureId }),
       ),
     );
-    for (const answer of answers) {
+    for (const answer of responses) {
       expect(answer.nextExpected).toBe(1);
       expect(answer.messages.map((message) => message['operation-id'])).toEqual(operations);
     }

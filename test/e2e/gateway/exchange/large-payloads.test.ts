@@ -57,7 +57,7 @@ describe('an agent whose pending messages are larger than a payload may be', () 
     expect((await agent.exchange([memory(7)])).nextExpected).toBe(91);
   });
 
-  it('gets through when an answer is lost', async () => {
+  it('gets through when a response is lost', async () => {
     const pending = Array.from({ length: 40 }, () => padding(MIB));
     const lost = await agent.send(pending);
     expect(lost.nextExpected).toBeGreaterThan(20);
@@ -99,13 +99,13 @@ describe('an agent whose pending messages are larger than a payload may be', () 
 describe('a payload that is larger than it may be', () => {
   const large = (headers: Record<string, string> = {}) => post(world, agent.payload([padding(33 * MIB)]), headers);
 
-  it('is refused from anybody but a known computer', async () => {
+  it('is rejected from anybody but a known computer', async () => {
     expect((await large()).status).toBe(413);
     expect((await large({ 'X-Computer-ID': 'nobody' })).status).toBe(413);
     expect((await large(agent.headers())).status).toBe(200);
   });
 
-  it('is refused when it is no payload', async () => {
+  it('is rejected when it is no payload', async () => {
     const bytes = encode(agent.payload([padding(33 * MIB)]));
     for (const broken of [bytes.subarray(0, -1), bytes.subarray(0, -60), Buffer.concat([bytes, Buffer.from(';')])]) {
       expect((await post(world, broken, agent.headers())).status).toBe(400);

@@ -17,11 +17,11 @@ beforeEach(async () => {
 
 async function bound(limit: number | null): Promise<void> {
   const { token } = fleet;
-  const answer =
+  const response =
     limit === null
       ? await fleet.app.call('DELETE', '/message-backlog-settings', { token })
       : await fleet.app.call('PUT', '/message-backlog-settings', { token, body: { max_message_backlog: limit } });
-  expect(answer.status).toBe(limit === null ? 204 : 200);
+  expect(response.status).toBe(limit === null ? 204 : 200);
 }
 
 /** Creates operations for the agent's computer and opens their batches. */
@@ -34,7 +34,7 @@ async function order(count: number): Promise<number[]> {
 
 /** Creates a scheduled operation without opening its batch. @returns the group */
 async function schedule(inMs: number): Promise<number> {
-  const answer = await fleet.app.call('POST', '/snaps', {
+  const response = await fleet.app.call('POST', '/snaps', {
     token: fleet.token,
     body: {
       action: 'install',
@@ -43,8 +43,8 @@ async function schedule(inMs: number): Promise<number> {
       deliver_after: new Date(Date.now() + inMs).toISOString(),
     },
   });
-  expect(answer.status).toBe(200);
-  return answer.body.id;
+  expect(response.status).toBe(200);
+  return response.body.id;
 }
 
 /** As if the hour had passed. */
@@ -65,8 +65,8 @@ async function becomeDue(operations: readonly number[]): Promise<void> {
 /** API statuses of the only child of each group. */
 async function statuses(groups: readonly number[]): Promise<string[]> {
   const { token } = fleet;
-  const answers = await Promise.all(groups.map((id) => fleet.app.call('GET', `/activities/${id}`, { token })));
-  return answers.map(({ body }) => body.children[0].activity_status);
+  const responses = await Promise.all(groups.map((id) => fleet.app.call('GET', `/activities/${id}`, { token })));
+  return responses.map(({ body }) => body.children[0].activity_status);
 }
 
 function childrenOf(groups: readonly number[]): Promise<number[]> {
@@ -168,12 +168,12 @@ describe('the message backlog limit', () => {
     await bound(1);
     const [first, second] = [await fleet.install([agent]), await fleet.install([agent])];
     expect(await statuses([first, second])).toEqual(['undelivered', 'waiting']);
-    const answer = await fleet.app.call('POST', '/snaps', {
+    const response = await fleet.app.call('POST', '/snaps', {
       token: fleet.token,
       body: { action: 'install', computer_ids: [agent.id], snaps: [{ name: 'hello' }] },
     });
-    expect(answer).toMatchObject({ status: 200, body: { activity_status: 'waiting' } });
-    for (const query of [`id:${answer.body.id} status:waiting`, `parent-id:${answer.body.id} status:waiting`]) {
+    expect(response).toMatchObject({ status: 200, body: { activity_status: 'waiting' } });
+    for (const query of [`id:${response.body.id} status:waiting`, `parent-id:${response.body.id} status:waiting`]) {
       const found = await fleet.app.call('GET', `/activities?query=${encodeURIComponent(query)}`, {
         token: fleet.token,
       });

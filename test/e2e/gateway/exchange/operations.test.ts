@@ -30,9 +30,9 @@ describe('handing out operations', () => {
   it('keeps their order and gives each its message', async () => {
     const fields = { snaps: [{ name: 'jq', args: { classic: true } }], 'time-limit': null, n: 3 };
     const ids = [await anOperation(world.db, agent.id), await anOperation(world.db, agent.id, { fields })];
-    const answer = await agent.exchange();
-    expect(answer.messages.map((m) => m['operation-id'])).toEqual(ids);
-    expect(answer.messages[1]).toEqual({ type: 'install-snaps', 'operation-id': ids[1], ...fields });
+    const response = await agent.exchange();
+    expect(response.messages.map((m) => m['operation-id'])).toEqual(ids);
+    expect(response.messages[1]).toEqual({ type: 'install-snaps', 'operation-id': ids[1], ...fields });
     expect((await agent.exchange()).messages).toEqual([]);
     expect(await messageStates(world.db, ids)).toEqual(['acked', 'acked']);
   });
@@ -99,10 +99,10 @@ describe('handing out operations', () => {
     try {
       await client.query('begin');
       await client.query(`update agent_message set state = 'withdrawn' where activity_id = $1`, [ids[0]]);
-      const answer = agent.exchange();
+      const response = agent.exchange();
       await untilBlocked(world.db);
       await client.query('commit');
-      expect((await answer).messages.map((m) => m['operation-id'])).toEqual([ids[1]]);
+      expect((await response).messages.map((m) => m['operation-id'])).toEqual([ids[1]]);
     } finally {
       client.release();
     }
@@ -114,9 +114,9 @@ describe('handing out operations', () => {
   it('holds nothing back from a disabled account but operations', async () => {
     await anOperation(world.db, agent.id);
     await world.db.query('update account set disabled = true where id = $1', [account.id]);
-    const answer = await agent.exchange();
+    const response = await agent.exchange();
     await world.db.query('update account set disabled = false where id = $1', [account.id]);
-    expect(answer).toMatchObject({ status: 200, messages: [] });
+    expect(response).toMatchObject({ status: 200, messages: [] });
   });
 });
 
@@ -183,25 +183,25 @@ describe('results', () => {
     const id = await anOperation(world.db, agent.id);
     await agent.exchange();
     await world.db.query(`update activity set status = 'succeeded' where id = $1`, [id]);
-    const answer = await agent.exchange([
+    const response = await agent.exchange([
       result(id, { status: 5 }),
       result(2_000_000_000),
       { type: 'operation-result', 'operation-id': 2n ** 63n, status: 6 },
       { type: 'operation-result', 'operation-id': id, status: 7 },
     ]);
-    expect(answer.nextExpected).toBe(4);
+    expect(response.nextExpected).toBe(4);
     expect((await inbox(world.db)).filter((row) => row.kind === 'result')).toEqual([]);
   });
 
   it('AGENT-reorder: of an operation that was never handed out keep it from being handed out', async () => {
     const id = await anOperation(world.db, agent.id);
-    const answer = await agent.exchange([result(id)]);
-    expect(answer.messages).toEqual([]);
+    const response = await agent.exchange([result(id)]);
+    expect(response.messages).toEqual([]);
     expect(await messageStates(world.db, [id])).toEqual(['acked']);
     expect(await inbox(world.db)).toMatchObject([{ activity_id: id, kind: 'result', ok: true }]);
   });
 
-  it("AGENT-forge: of another computer's operation are refused and counted", async () => {
+  it("AGENT-forge: of another computer's operation are rejected and counted", async () => {
     const victim = await RawAgent.enrol(world, account);
     await victim.exchange();
     const id = await anOperation(world.db, victim.id, {
@@ -245,9 +245,9 @@ describe('AGENT-poison: messages the agent cannot get past', () => {
   it('are dropped after five answers that certainly arrived, and fail', async () => {
     const [poison, next] = [await anOperation(world.db, agent.id), await anOperation(world.db, agent.id)];
     for (let i = 0; i < 5; i++) {
-      const answer = await agent.send();
-      expect(answer.messages.map((m) => m['operation-id'])).toEqual([poison, next]);
-      agent.token = answer.token;
+      const response = await agent.send();
+      expect(response.messages.map((m) => m['operation-id'])).toEqual([poison, next]);
+      agent.token = response.token;
     }
     const after = await agent.exchange();
     expect(after.messages.map((m) => m['operation-id'])).toEqual([next]);
@@ -277,7 +277,7 @@ describe('AGENT-poison: messages the agent cannot get past', () => {
 });
 
 describe('AGENT-flood', () => {
-  it('answers 429 to a computer that exchanges without end, and not to others', async () => {
+  it('returns 429 to a computer that exchanges without end, and not to others', async () => {
     const other = await RawAgent.enrol(world, account);
     const statuses = new Set<number>();
     const messages = Array.from({ length: 100 }, () => ({ type: 'none' }));

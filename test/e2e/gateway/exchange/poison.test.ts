@@ -48,8 +48,8 @@ describe('AGENT-poison: messages that make no sense', () => {
   ];
 
   it('are consumed and noted, and the others count', async () => {
-    const answer = await agent.exchange([...nonsense, { type: 'computer-info', hostname: 'fine' }]);
-    expect(answer).toMatchObject({ status: 200, nextExpected: nonsense.length + 1 });
+    const response = await agent.exchange([...nonsense, { type: 'computer-info', hostname: 'fine' }]);
+    expect(response).toMatchObject({ status: 200, nextExpected: nonsense.length + 1 });
     expect((await computer())['hostname']).toBe('fine');
     expect((await rejected()).reduce((sum, row) => sum + (row['seen'] as number), 0)).toBe(nonsense.length);
   });
@@ -65,14 +65,14 @@ describe('AGENT-poison: messages that make no sense', () => {
     expect(await rejected()).toEqual([]);
   });
 
-  it('that the database refuses are put aside alone', async () => {
+  it('that the database rejects are put aside alone', async () => {
     await world.db.query(`alter table computer_hardware add constraint refused check (data <> 'refused')`);
-    const answer = await agent.exchange([
+    const response = await agent.exchange([
       { type: 'computer-info', hostname: 'before' },
       { type: 'hardware-info', data: 'refused' },
       { type: 'computer-info', 'total-memory': 5 },
     ]);
-    expect(answer.nextExpected).toBe(3);
+    expect(response.nextExpected).toBe(3);
     expect(await computer()).toMatchObject({ hostname: 'before', total_memory: 5 });
     expect(await rejected()).toEqual([{ type: 'hardware-info', seen: 1 }]);
   });

@@ -122,7 +122,7 @@ describe('recovery keys', () => {
     it.each([
       ['failed', failed],
       ['succeeded without a key', (id: number) => result(id)],
-    ])('AGENT-reorder: change nothing after an operation %s, whether or not its lane has seen it', async (_, end) => {
+    ])('AGENT-reorder: change nothing after an operation %s, whether or not its batch has seen it', async (_, end) => {
       await first();
       for (const settle of [lanesSettle, async () => undefined]) {
         const id = await anOperation(world.db, agent.id, generate);

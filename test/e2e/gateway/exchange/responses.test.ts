@@ -20,8 +20,8 @@ async function sendWhole(head: string, body: Buffer): Promise<{ head: string; bo
   const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
   socket.pause();
   await written(socket, Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]));
-  const answer = (await readAll(socket)).split('\r\n\r\n');
-  return { head: answer[0]!, body: JSON.parse(answer[1]!) };
+  const response = (await readAll(socket)).split('\r\n\r\n');
+  return { head: response[0]!, body: JSON.parse(response[1]!) };
 }
 
 function written(socket: Socket, bytes: Buffer): Promise<void> {
@@ -35,7 +35,7 @@ function chunked(body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]);
 }
 
-describe('refusals', () => {
+describe('error responses', () => {
   const large = Buffer.alloc(33 * MIB);
   const length = `Content-Length: ${large.length}`;
 
@@ -47,10 +47,10 @@ describe('refusals', () => {
     ['a compressed body', `POST /ping HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\n${length}`, large, 415],
     ['a wrong method', `PUT /message-system HTTP/1.1\r\nHost: x\r\n${length}`, large, 405],
   ])('BODY-big: %s of 33 MiB gets its answer', async (_, head, bytes, status) => {
-    const answer = await sendWhole(head, head.includes('chunked') ? chunked(bytes) : bytes);
-    expect(answer.head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(answer.head).toContain('\r\nConnection: close');
-    expect(answer.body).toMatchObject({ code: status });
+    const response = await sendWhole(head, head.includes('chunked') ? chunked(bytes) : bytes);
+    expect(response.head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(response.head).toContain('\r\nConnection: close');
+    expect(response.body).toMatchObject({ code: status });
   });
 
   it('BODY-big: comes soon to a client that stops in the middle', async () => {
@@ -59,13 +59,13 @@ describe('refusals', () => {
     expect(body).toMatchObject({ error: 'PayloadTooLarge', code: 413 });
   });
 
-  it('METHOD: every path answers 405 to other methods, and HEAD as GET', async () => {
+  it('METHOD: every path returns 405 to other methods, and HEAD as GET', async () => {
     const paths = { '/message-system': 'POST', '/ping': 'POST', '/attachment/1': 'GET', '/hash-id-databases/x': 'GET' };
     for (const [path, allowed] of Object.entries(paths)) {
       for (const method of ['OPTIONS', 'DELETE', 'PATCH']) {
-        const answer = await fetch(`${world.url}${path}`, { method });
-        expect([answer.status, answer.headers.get('allow')], `${method} ${path}`).toEqual([405, allowed]);
-        expect(await answer.json()).toMatchObject({ error: 'MethodNotAllowed' });
+        const response = await fetch(`${world.url}${path}`, { method });
+        expect([response.status, response.headers.get('allow')], `${method} ${path}`).toEqual([405, allowed]);
+        expect(await response.json()).toMatchObject({ error: 'MethodNotAllowed' });
       }
       const head = await fetch(`${world.url}${path}`, { method: 'HEAD' });
       expect([head.status, await head.text()], path).toEqual([allowed === 'GET' ? 404 : 405, '']);
@@ -74,12 +74,12 @@ describe('refusals', () => {
 });
 
 describe('headers', () => {
-  it('nobody may store an answer or guess its type', async () => {
+  it('nobody may store a response or guess its type', async () => {
     const agent = await RawAgent.enrol(world, await anAccount(world.db));
     const post = (path: string, body: Buffer | string, headers = {}) =>
       fetch(`${world.url}${path}`, { method: 'POST', body: Buffer.from(body), headers });
     const register = { type: 'register', computer_title: 'a', hostname: 'a', account_name: 'nobody' };
-    const answers = {
+    const responses = {
       registration: await post('/message-system', encode({ messages: [register] })),
       exchange: await post('/message-system', encode(agent.payload()), agent.headers()),
       ping: await post('/ping', `insecure_id=${agent.id}`),
@@ -87,8 +87,8 @@ describe('headers', () => {
       attachment: await fetch(`${world.url}/attachment/1`, { headers: agent.headers() }),
       method: await fetch(`${world.url}/ping`),
     };
-    expect(Object.values(answers).map(({ status }) => status)).toEqual([200, 200, 200, 400, 404, 405]);
-    for (const [name, { headers }] of Object.entries(answers)) {
+    expect(Object.values(responses).map(({ status }) => status)).toEqual([200, 200, 200, 400, 404, 405]);
+    for (const [name, { headers }] of Object.entries(responses)) {
       const names = ['cache-control', 'x-content-type-options', 'referrer-policy'];
       expect(
         names.map((key) => headers.get(key)),

@@ -56,7 +56,7 @@ describe('scripts', () => {
     expect(message!['env']).toMatchObject({ LANDSCAPE_COMPUTER_TAGS: 'after' });
   });
 
-  it('are refused, or not sent at all, when they were redacted after their answer was lost', async () => {
+  it('are rejected, or not sent at all, when they were redacted after their response was lost', async () => {
     const agents = (await served.enrol(2)) as [RawAgent, RawAgent];
     const id = await order('Redacted', agents);
     for (const agent of agents) {

@@ -52,7 +52,7 @@ describe('GET /computers/activities', () => {
     expect(await call(`/computers/activities?${many(1001)}`)).toMatchObject({ error: 'InvalidParameter' });
   });
 
-  it('ID-bad: what cannot be an id is refused', async () => {
+  it('ID-bad: what cannot be an id is rejected', async () => {
     for (const query of [
       '',
       '?computer_ids=',

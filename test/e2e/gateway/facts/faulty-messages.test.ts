@@ -64,13 +64,13 @@ describe('a message that could not be used at all', () => {
     here.agent.next -= 1;
     expect((await here.agent.exchange([{ type: 'users', 'create-users': 'x' }])).types).toEqual(['install-snaps']);
     await anOperation(here.world.db, here.agent.id);
-    const asked = await here.agent.exchange([]);
-    expect(asked.types).toEqual(['resynchronize']);
+    const requested = await here.agent.exchange([]);
+    expect(requested.types).toEqual(['resynchronize']);
     expect((await here.agent.exchange([])).types).toEqual(['install-snaps']);
     expect(id).toBeGreaterThan(0);
   });
 
-  it('that the database refuses is requested again too', async () => {
+  it('that the database rejects is requested again too', async () => {
     await here.world.db.query(`alter table computer_user add constraint refused check (username <> 'refused')`);
     const users = (username: string) => ({ type: 'users', 'create-users': [{ username, uid: 1 }] });
     await here.agent.exchange([users('fine'), users('refused')]);

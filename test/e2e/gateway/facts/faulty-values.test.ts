@@ -85,8 +85,8 @@ describe('one value beyond its limit', () => {
     const ids = messages.find(({ type }) => type === 'package-ids')!['ids'] as Array<number | null>;
     expect(ids).toEqual([expect.any(Number), expect.any(Number), null, null, expect.any(Number)]);
     const hashes = [hash('long-4'), Buffer.from('short'), hash('long-1'), hash('long-2')];
-    const asked = await here.agent.exchange([{ type: 'unknown-package-hashes', 'request-id': 8, hashes }]);
-    expect(asked.messages).toMatchObject([
+    const requested = await here.agent.exchange([{ type: 'unknown-package-hashes', 'request-id': 8, hashes }]);
+    expect(requested.messages).toMatchObject([
       { type: 'package-ids', 'request-id': 8, ids: [ids[4], null, ids[0], ids[1]] },
     ]);
     const stored = await here.world.db.query(
@@ -301,11 +301,11 @@ describe('one value beyond its limit', () => {
       { type: 'fde-recovery-key', 'operation-id': ids[2]!, successful: true, 'recovery-key': long(1025) },
       { type: 'change-packages-result', 'operation-id': ids[3]!, 'result-code': 2 ** 31, 'result-text': 'odd' },
     ]);
-    const news = await here.world.db.query(
+    const pendingEvents = await here.world.db.query(
       'select activity_id, ok, code, body from agent_inbox where kind = $1 and activity_id = any($2) order by activity_id',
       ['result', ids],
     );
-    expect(news).toEqual([
+    expect(pendingEvents).toEqual([
       { activity_id: ids[0], ok: true, code: null, body: null },
       { activity_id: ids[1], ok: true, code: 1, body: cut(long(200_001), 200_000) },
       {

@@ -122,14 +122,14 @@ describe('packages', () => {
   it('are described at the same time by many computers without waiting for each other', async () => {
     const packages = Array.from({ length: 300 }, (_, i) => description(`crowd-${i}`, '1'));
     const agents = await Promise.all(Array.from({ length: 6 }, () => RawAgent.enrol(world, account)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       agents.map((one, i) =>
         one.exchange([
           { type: 'add-packages', 'request-id': i, packages: i % 2 === 0 ? packages : [...packages].reverse() },
         ]),
       ),
     );
-    const ids = answers.map((answer) => [...(answer.messages[0]!['ids'] as number[])].sort((a, b) => a - b));
+    const ids = responses.map((response) => [...(response.messages[0]!['ids'] as number[])].sort((a, b) => a - b));
     for (const list of ids) expect(list).toEqual(ids[0]);
     expect(new Set(ids[0])).toHaveLength(300);
   });
@@ -149,15 +149,15 @@ describe('packages', () => {
     expect(await sets()).toMatchObject({ installed: '{[7,10)}', available: '{[1,11)}', security: '{}' });
   });
 
-  it('are asked for afresh when the sets have come apart, and never beside an operation', async () => {
+  it('are requested afresh when the sets have come apart, and never beside an operation', async () => {
     await agent.exchange([{ type: 'packages', installed: [1, 2] }]);
     const apart = await agent.exchange([{ type: 'packages', 'not-installed': [99] }]);
     expect(apart.messages).toEqual([]);
-    const asked = await agent.exchange();
-    expect(asked.messages).toEqual([
+    const requested = await agent.exchange();
+    expect(requested.messages).toEqual([
       { type: 'resynchronize', 'operation-id': expect.any(Number), scopes: ['package'] },
     ]);
-    const id = asked.messages[0]!['operation-id'] as number;
+    const id = requested.messages[0]!['operation-id'] as number;
     await agent.exchange([{ type: 'resynchronize', 'operation-id': id }]);
     expect(await sets()).toMatchObject({ installed: '{[1,3)}', restart: true });
     await agent.exchange([{ type: 'packages', installed: [4] }]);
@@ -172,36 +172,36 @@ describe('packages', () => {
   });
 });
 
-describe('packages that an account was not told of', () => {
+describe('packages that an account was not told about', () => {
   const SIX_HOURS = 6 * 3_600_000;
   const add = async (one: RawAgent, name: string): Promise<number> => {
     const packages = [description(name, '1')];
-    const answer = await one.exchange([{ type: 'add-packages', 'request-id': 1, packages }]);
-    return (answer.messages[0]!['ids'] as number[])[0]!;
+    const response = await one.exchange([{ type: 'add-packages', 'request-id': 1, packages }]);
+    return (response.messages[0]!['ids'] as number[])[0]!;
   };
   const askedAfresh = async (): Promise<BValue> => {
-    const [asked] = (await agent.exchange()).messages;
-    expect(asked).toMatchObject({ type: 'resynchronize', scopes: ['package'] });
-    return asked!['operation-id']!;
+    const [requested] = (await agent.exchange()).messages;
+    expect(requested).toMatchObject({ type: 'resynchronize', scopes: ['package'] });
+    return requested!['operation-id']!;
   };
 
   it('cannot be named by its computers, which are asked to report afresh', async () => {
     await add(agent, 'in-house');
-    const stranger = await RawAgent.enrol(world, await anAccount(world.db));
-    const own = await add(stranger, 'own');
+    const outsider = await RawAgent.enrol(world, await anAccount(world.db));
+    const own = await add(outsider, 'own');
     const all = [new BTuple([1, 2_147_483_646])];
-    await stranger.exchange([{ type: 'packages', installed: all, available: all, 'available-upgrades': all }]);
+    await outsider.exchange([{ type: 'packages', installed: all, available: all, 'available-upgrades': all }]);
     const stored = await world.db.query(
       'select installed::text, available::text, available_upgrades::text from computer_packages where computer_id = $1',
-      [stranger.id],
+      [outsider.id],
     );
     const only = `{[${own},${own + 1})}`;
     expect(stored).toEqual([{ installed: only, available: only, available_upgrades: only }]);
-    expect((await stranger.exchange()).types).toEqual(['resynchronize']);
+    expect((await outsider.exchange()).types).toEqual(['resynchronize']);
   });
 
   // As an older gateway beside a newer one, or one whose database was restored.
-  it('count once it asked for them, where it was told and nothing says so', async () => {
+  it('count once it requested them, where it was told and nothing says so', async () => {
     const id = await add(await RawAgent.enrol(world, await anAccount(world.db)), 'in-between');
     await agent.exchange([{ type: 'packages', installed: [id] }]);
     expect(await sets()).toMatchObject({ installed: '{}' });
@@ -223,10 +223,10 @@ describe('packages that an account was not told of', () => {
     expect((await agent.exchange()).messages).toEqual([]);
   });
 
-  it('are asked for again after a pause, and not forgotten in it', async () => {
+  it('are requested again after a pause, and not forgotten in it', async () => {
     await agent.exchange([{ type: 'packages', installed: [2_000_000_002] }]);
-    const answer = { type: 'resynchronize', 'operation-id': await askedAfresh() };
-    await agent.exchange([answer, { type: 'packages', installed: [2_000_000_002] }]);
+    const response = { type: 'resynchronize', 'operation-id': await askedAfresh() };
+    await agent.exchange([response, { type: 'packages', installed: [2_000_000_002] }]);
     expect((await agent.exchange()).messages).toEqual([]);
     world.clock.advance(SIX_HOURS + 1);
     await askedAfresh();
@@ -241,12 +241,12 @@ describe('packages that an account was not told of', () => {
     const ids = await Promise.all(agents.map((one, i) => add(one, `told-${i}`)));
     const known = () =>
       world.db.query(
-        `select k.xmin::text, k.xmax::text, (select bool_and(k.known @> i) from unnest($2::int[]) i) as told
+        `select k.xmin::text, k.xmax::text, (select bool_and(k.known @> i) from unnest($2::int[]) i) as reported
          from account_packages k where k.account_id = $1`,
         [owner.id, ids],
       );
     const before = await known();
-    expect(before).toMatchObject([{ told: true }]);
+    expect(before).toMatchObject([{ reported: true }]);
     const late = await RawAgent.enrol(await world.another(), owner);
     for (const i of ids.keys()) expect(await add(late, `told-${i}`)).toBe(ids[i]);
     expect(await known()).toEqual(before);

@@ -131,8 +131,8 @@ describe('tags and annotations', () => {
 
   it('replace annotations of the machine and keep those made here', async () => {
     await world.db.query(`update computer set annotations = '{"here": "1"}' where id = $1`, [agent.id]);
-    await agent.exchange([{ type: 'computer-info', annotations: { rack: '7\n', __proto__x: 'y', gone: 'z' } }]);
-    expect((await computer())['annotations']).toEqual({ here: '1', rack: '7', __proto__x: 'y', gone: 'z' });
+    await agent.exchange([{ type: 'computer-info', annotations: { rack: '7\n', __proto__x: 'y', removed: 'z' } }]);
+    expect((await computer())['annotations']).toEqual({ here: '1', rack: '7', __proto__x: 'y', removed: 'z' });
     await agent.exchange([{ type: 'computer-info', annotations: { rack: '8' } }]);
     expect((await computer())['annotations']).toEqual({ here: '1', rack: '8' });
   });

@@ -59,7 +59,7 @@ describe('any odd value anywhere in a report', () => {
     );
   }
 
-  it('is either stored or noted, and never refused by the database', async () => {
+  it('is either stored or noted, and never rejected by the database', async () => {
     const reports = fc.array(fc.tuple(fc.constantFrom(...TYPES), fc.integer({ min: 1, max: 60 }), odd), {
       minLength: 1,
       maxLength: 6,

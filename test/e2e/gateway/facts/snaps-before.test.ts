@@ -101,11 +101,11 @@ describe('how snaps stood before an operation', () => {
   it.each([
     ['how it was at the first time', null, [['remove-snaps', [{ name: 'hello' }]]]],
     ['what came since with the request for it', report({ core: null, hello: null }), []],
-  ])('is %s, where an answer was lost and the operation is handed out again', async (_, news, steps) => {
+  ])('is %s, where a response was lost and the operation is handed out again', async (_, pendingEvents, steps) => {
     await agent.exchange([report({ core: null })]);
     const id = await snapOperation('install', { name: 'hello' });
     await agent.send();
-    await agent.exchange(news ? [news] : []);
+    await agent.exchange(pendingEvents ? [pendingEvents] : []);
     await agent.exchange([result(id)]);
     expect(await undoing(id)).toEqual(steps);
   });
@@ -118,7 +118,7 @@ describe('how snaps stood before an operation', () => {
     expect(await undoing(id)).toEqual([['remove-snaps', [{ name: 'hello' }]]]);
   });
 
-  it('is unknown of a computer that never told of its snaps', async () => {
+  it('is unknown of a computer that never told about its snaps', async () => {
     const id = await snapOperation('install', { name: 'hello' });
     await agent.exchange();
     await agent.exchange([result(id)]);
@@ -270,7 +270,7 @@ describe('of operations handed out together', () => {
     expect(await undoing(install)).toEqual([['remove-snaps', [{ name: 'vlc' }]]]);
   });
 
-  it('one that was answered keeps what it found, before its lane has seen that', async () => {
+  it('one that was answered keeps what it found, before its batch has seen that', async () => {
     await agent.exchange([report({ jq: null })]);
     const install = await snapOperation('install', { name: 'hello' }, { name: 'jq' });
     const hold = await snapOperation('hold', until('jq', 'forever'));

@@ -28,8 +28,8 @@ describe('roll-up', () => {
     [{ succeeded: 2, canceled: 1, failed: 1 }, true, 'failed'],
     [{ canceled: 2 }, false, 'canceled'],
     [{ canceled: 2, failed: 1 }, false, 'failed'],
-  ])('reads %j, begun %j, as %s', (set, isBegun, status) => {
-    expect(rollUp(counts(set), isBegun)).toBe(status);
+  ])('reads %j, delivered %j, as %s', (set, wasDelivered, status) => {
+    expect(rollUp(counts(set), wasDelivered)).toBe(status);
   });
 
   it('moves counters so that they stay a recount', () => {

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/domain/activities/workflow-id.ts';
 import { parseTriggerDate, triggerWorkflowId } from '../../../../workflows/contracts/profile-trigger.contract.ts';
 
-it('reads the ids of activities and lanes as they are made', () => {
+it('reads the ids of activities and batches as they are made', () => {
   expect([activityWorkflowId(7), batchWorkflowId(7, 3)].map(parseActivityWorkflowId)).toEqual([7, null]);
   expect([activityWorkflowId(7), batchWorkflowId(7, 3)].map(parseWorkflowOwner)).toEqual([7, 7]);
 });

@@ -39,7 +39,7 @@ describe('TIME-bad: parsing a moment', () => {
     '1795262410',
     ' 2026-05-04',
     '2026-05-04\n',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseInstant(text)).toBeNull();
   });
 
@@ -70,7 +70,7 @@ describe('delivery', () => {
     expect(readDelivery(null, 5, now, 'body.deliver_after')).toEqual({ deliverAfter: null, windowMinutes: 5 });
   });
 
-  it('refuses a moment whose window would leave the calendar', () => {
+  it('rejects a moment whose window would leave the calendar', () => {
     expect(() => readDelivery('9999-12-31T23:00:00Z', 1440, now, 'body.deliver_after')).toThrow('ISO 8601');
   });
 });

@@ -82,7 +82,7 @@ describe('parseQuery', () => {
     ['tag: OR b', 'character 1: expected a value after tag:'],
     ['a\0', 'character 2: expected no U+0000'],
     ['"a\0"', 'character 3: expected no U+0000'],
-  ])('refuses %j', (text, wanted) => {
+  ])('rejects %j', (text, wanted) => {
     expect(refusal(text)).toBe(wanted);
   });
 
@@ -118,7 +118,7 @@ describe('parseQuery', () => {
     );
   });
 
-  it('QUERY-deep: refuses what is too long or has too many terms, at once', () => {
+  it('QUERY-deep: rejects what is too long or has too many terms, at once', () => {
     const texts = [
       'NOT '.repeat(100_000),
       `${'a OR '.repeat(100_000)}a`,
@@ -194,7 +194,7 @@ describe('parseComputerQuery', () => {
     ]);
   });
 
-  it('tells deprecated spellings', () => {
+  it('reports deprecated spellings', () => {
     expect(usesDeprecated(parseComputerQuery('a OR NOT profile:security:1'))).toBe(true);
     expect(usesDeprecated(parseComputerQuery('a OR NOT profile:usg:1 "profile:security:1"'))).toBe(false);
   });
@@ -228,7 +228,7 @@ describe('parseComputerQuery', () => {
     [':1', 'one of the selectors'],
     ['__proto__:1', 'one of the selectors'],
     ['constructor:1', 'one of the selectors'],
-  ])('QUERY-badsel: refuses %s', (text, wanted) => {
+  ])('QUERY-badsel: rejects %s', (text, wanted) => {
     expect(refusal(`web ${text}`)).toMatch(/^character 5: expected /);
     expect(refusal(`web ${text}`)).toContain(wanted);
   });

@@ -67,7 +67,7 @@ describe('parseCron', () => {
     '٣ 0 * * *',
     '0\n0 * * *',
     `0 0 1 1 ${'1,'.repeat(200)}1`,
-  ])('CRON-bad: refuses %j', (text) => {
+  ])('CRON-bad: rejects %j', (text) => {
     expect(parseCron(text)).toEqual({ problem: expect.any(String) });
   });
 });

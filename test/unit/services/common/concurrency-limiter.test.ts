@@ -39,7 +39,7 @@ describe('FairQueue', () => {
 });
 
 describe('ConcurrencyLimiter', () => {
-  it('keeps a slot free for others however much one key asks for', async () => {
+  it('keeps a slot free for others however much one key requests', async () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const big = Array.from({ length: 10 }, held);
     const runs = big.map(({ task }) => limiter.run('big', task));
@@ -61,7 +61,7 @@ describe('ConcurrencyLimiter', () => {
     expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
   });
 
-  it('refuses the task after the n-th that waits, of all and of one key', async () => {
+  it('rejects the task after the n-th that waits, of all and of one key', async () => {
     const limiter = new ConcurrencyLimiter({ concurrency: 1, concurrencyPerKey: 1, maxQueued: 3, maxQueuedPerKey: 2 });
     const first = held();
     const runs = [limiter.run('a', first.task), limiter.run('a', first.task), limiter.run('a', first.task)];
@@ -76,16 +76,16 @@ describe('ConcurrencyLimiter', () => {
   it('does not begin what waited too long, and hands its slot on', async () => {
     const limiter = new ConcurrencyLimiter({ ...LIMITS, concurrency: 1, concurrencyPerKey: 1, queueTimeoutMs: 0 });
     const first = held();
-    let begun = false;
+    let started = false;
     const running = limiter.run('a', first.task);
     const late = limiter.run('b', async () => {
-      begun = true;
+      started = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 5));
     first.end();
     await running;
     await expect(late).rejects.toThrow('too long');
-    expect([begun, await limiter.run('b', async () => 2)]).toEqual([false, 2]);
+    expect([started, await limiter.run('b', async () => 2)]).toEqual([false, 2]);
   });
 
   it('frees the slot of a task that fails', async () => {

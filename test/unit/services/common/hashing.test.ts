@@ -31,7 +31,7 @@ describe('hashing', () => {
     expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
   });
 
-  it('refuses what one address has beyond its bound, and takes that of another', async () => {
+  it('rejects what one address has beyond its bound, and takes that of another', async () => {
     const { ask, end } = held();
     const many = [1, 2, 3].map((n) => ask({ address: '192.0.2.1' }, `a${n}`));
     await expect(ask({ address: '192.0.2.1' }, 'a4')).rejects.toMatchObject(crowd);

@@ -19,7 +19,7 @@ describe('encryptSecret and decryptSecret', () => {
     expect(encryptSecret([old], 'x', 'c').ciphertext).not.toEqual(encryptSecret([old], 'x', 'c').ciphertext);
   });
 
-  it('refuse another context, changed bytes, a missing key', () => {
+  it('reject another context, changed bytes, a missing key', () => {
     const sealed = encryptSecret([old], 'x', 'computer/1');
     expect(() => decryptSecret([old], sealed, 'computer/2')).toThrow();
     const changed = Buffer.from(sealed.ciphertext);

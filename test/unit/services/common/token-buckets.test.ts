@@ -12,7 +12,7 @@ describe('TokenBuckets', () => {
     expect(buckets.take('a', 1, 2500)).toBe(0.5);
   });
 
-  it('tells how long to wait without taking', () => {
+  it('reports how long to wait without taking', () => {
     const buckets = new TokenBuckets({ burst: 1, perSecond: 2, maxKeys: 10 });
     expect([buckets.wait('a', 1, 0), buckets.wait('a', 1, 0), buckets.size]).toEqual([0, 0, 0]);
     buckets.take('a', 1, 0);

@@ -128,7 +128,7 @@ describe('readAuditReport', () => {
     expect(reasonOf(text)).toMatch(/^the report [^\n]{10,300}$/);
   });
 
-  it('XML-wrong: refuses what is too large unread', () => {
+  it('XML-wrong: rejects what is too large unread', () => {
     expect(reasonOf(Buffer.alloc(32 * 1024 * 1024 + 1, ' '))).toBe('the report is larger than 32 MiB');
   });
 });
@@ -141,7 +141,7 @@ describe('hostile reports', () => {
     ['quadratic blow-up', `<!DOCTYPE B [<!ENTITY a "${'a'.repeat(50_000)}">]><B>${'&a;'.repeat(50_000)}</B>`],
     ['several document types', `<!DOCTYPE B><!DOCTYPE B><B>${testResult('a=pass')}</B>`],
     ['spelled otherwise', `<!doctype B><B>${testResult('a=pass')}</B>`],
-  ])('XML-bomb: refuses %s before anything is expanded', (_, text) => {
+  ])('XML-bomb: rejects %s before anything is expanded', (_, text) => {
     const before = process.cpuUsage();
     expect(reasonOf(text)).toBe('the report has a document type or entities');
     const { user, system } = process.cpuUsage(before);
@@ -158,7 +158,7 @@ describe('hostile reports', () => {
     ['a file', '<!DOCTYPE B [<!ENTITY x SYSTEM "file:///etc/passwd">]><B>&x;</B>'],
     ['an address', '<!DOCTYPE B SYSTEM "http://127.0.0.1:9/x.dtd"><B/>'],
     ['a parameter entity', '<!DOCTYPE B [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x"> %p;]><B/>'],
-  ])('XXE: refuses %s', (_, text) => {
+  ])('XXE: rejects %s', (_, text) => {
     expect(reasonOf(text)).toBe('the report has a document type or entities');
   });
 
@@ -177,7 +177,7 @@ describe('createBriefReader', () => {
       .map(({ result }) => RULE_RESULTS[result])
       .join('');
 
-  it('tells only results of a set that whoever asks has, and everything of any other', () => {
+  it('reports only results of a set that whoever asks has, and everything of any other', () => {
     const read = createBriefReader();
     const first = auditReport(['pass', 'fail']);
     const set = setOf(first);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-const asked = (helper: string, timeoutMs = 5000) =>
+const requested = (helper: string, timeoutMs = 5000) =>
   createPamAuthenticator({ command: [helper], service: 'fleet', timeoutMs });
 const login = (identity: string, password: string, address = '192.0.2.1') => ({
   identity,
@@ -24,17 +24,17 @@ const unavailable = { code: 'ServiceUnavailable', retryAfterSeconds: 5 };
 
 describe('a helper program', () => {
   it('says yes or no by its exit status', async () => {
-    expect(await asked(scripted).verify(login('ada', 'right horse'))).toBe(true);
-    expect(await asked(scripted).verify(login('ada', 'wrong'))).toBe(false);
-    expect(await asked(scripted).verify(login('bob', 'right horse'))).toBe(false);
+    expect(await requested(scripted).verify(login('ada', 'right horse'))).toBe(true);
+    expect(await requested(scripted).verify(login('ada', 'wrong'))).toBe(false);
+    expect(await requested(scripted).verify(login('bob', 'right horse'))).toBe(false);
   });
 
-  it('that cannot tell, is missing, or dies is no answer', async () => {
+  it('that cannot tell, is missing, or dies is no response', async () => {
     const dying = await folder.write('dying.sh', '#!/bin/sh\nkill -9 $$\n', 0o755);
     const deaf = await folder.write('deaf.sh', '#!/bin/sh\nexec 0<&-\nexit 9\n', 0o755);
-    await expect(asked(scripted).verify(login('away', 'x'))).rejects.toMatchObject(unavailable);
+    await expect(requested(scripted).verify(login('away', 'x'))).rejects.toMatchObject(unavailable);
     for (const helper of [`${folder.path}/missing`, folder.path, dying, deaf]) {
-      await expect(asked(helper).verify(login('ada', 'x'.repeat(1000)))).rejects.toMatchObject(unavailable);
+      await expect(requested(helper).verify(login('ada', 'x'.repeat(1000)))).rejects.toMatchObject(unavailable);
     }
   });
 
@@ -42,7 +42,7 @@ describe('a helper program', () => {
     const startedAt = performance.now();
     const text = `#!/bin/sh\nsleep 60 &\necho "$$ $!" > ${folder.path}/pids\nwait\n`;
     const hanging = await folder.write('hanging.sh', text, 0o755);
-    await expect(asked(hanging, 2000).verify(login('ada', 'x'))).rejects.toMatchObject(unavailable);
+    await expect(requested(hanging, 2000).verify(login('ada', 'x'))).rejects.toMatchObject(unavailable);
     // Long before the minute that the helper sleeps, on a machine that stalls too.
     expect(performance.now() - startedAt).toBeLessThan(30_000);
     const pids = (await readFile(`${folder.path}/pids`, 'utf8')).trim().split(' ');
@@ -51,7 +51,7 @@ describe('a helper program', () => {
   });
 
   it('that hangs for one address leaves places to another', async () => {
-    const pam = asked(scripted);
+    const pam = requested(scripted);
     const hanging = Array.from({ length: 10 }, () => pam.verify(login('hang', 'x', '192.0.2.1')).catch(() => 'ended'));
     const first = await Promise.race([pam.verify(login('ada', 'right horse', '192.0.2.2')), ...hanging]);
     expect(first).toBe(true);
@@ -64,10 +64,10 @@ describe('a helper program', () => {
       `#!/bin/sh\n{ env; echo "$0 $*"; } > ${folder.path}/told\n`,
       0o755,
     );
-    await asked(telling).verify(login('ada', 'right horse'));
-    const told = await readFile(`${folder.path}/told`, 'utf8');
-    expect(told).toContain('PATH=');
-    expect(told).not.toMatch(/right horse|FLOTILLA/);
+    await requested(telling).verify(login('ada', 'right horse'));
+    const reported = await readFile(`${folder.path}/told`, 'utf8');
+    expect(reported).toContain('PATH=');
+    expect(reported).not.toMatch(/right horse|FLOTILLA/);
   });
 });
 
@@ -83,7 +83,7 @@ describe('our own helper', () => {
       createPamAuthenticator({ command: [python, ...args, folder.path], service })
         .verify(login(identity, password))
         .catch((error: { code: string }) => error.code);
-    const answers = [
+    const responses = [
       await ask('fleet', 'ada', 'right horse'),
       await ask('fleet', 'ada', 'wrong'),
       await ask('fleet', 'bob', 'right horse'),
@@ -91,7 +91,7 @@ describe('our own helper', () => {
       await ask('missing', 'ada', 'right horse'),
     ];
     const none = 'ServiceUnavailable';
-    expect(answers).toEqual(hasPam() ? [true, false, false, false, none] : Array(5).fill(none));
+    expect(responses).toEqual(hasPam() ? [true, false, false, false, none] : Array(5).fill(none));
   });
 });
 

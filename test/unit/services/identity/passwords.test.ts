@@ -30,7 +30,7 @@ describe('passwords', () => {
     expect(work).toEqual([COST, COST, COST]);
   });
 
-  it('LOGIN-long: are refused above 1,024 bytes without any', () => {
+  it('LOGIN-long: are rejected above 1,024 bytes without any', () => {
     expect(() => normalisePassword('x'.repeat(1025))).toThrow('1024 bytes');
     expect(() => normalisePassword('\ufdfa'.repeat(400))).toThrow('1024 bytes');
     expect(normalisePassword('x'.repeat(1024))).toHaveLength(1024);

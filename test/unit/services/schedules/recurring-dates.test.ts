@@ -90,7 +90,7 @@ describe('the dates of a profile', () => {
     ['UNTIL a moment ago', 'FREQ=WEEKLY;UNTIL=20251231T235959Z'],
     ['UNTIL, though that is ahead', 'FREQ=YEARLY;UNTIL=20260401'],
     ['COUNT', 'FREQ=WEEKLY;COUNT=3'],
-  ])('are none of a rule used up by %s, which is refused of a new profile and of a changed one', (_, schedule) => {
+  ])('are none of a rule used up by %s, which is rejected of a new profile and of a changed one', (_, schedule) => {
     const given = { schedule, start: new Date('2024-06-03T03:00:00Z') };
     const refused = expect.stringMatching(/^InvalidParameter: body.schedule (has no date|must not end in the past)/);
     expect(refusal(() => created(given))).toEqual(refused);
@@ -119,7 +119,7 @@ describe('the dates of a profile', () => {
     );
   });
 
-  it('are refused that come closer than a week only in years far from the start', () => {
+  it('are rejected that come closer than a week only in years far from the start', () => {
     const far = { schedule: 'FREQ=YEARLY;BYYEARDAY=60,-306', start: new Date('1897-03-01T00:00:00Z') };
     expect(refusal(() => created(far))).toBe('IntervalTooShort: body.schedule must not be more frequent than weekly');
     const late = { schedule: 'FREQ=MONTHLY;BYMONTHDAY=1,8,15,23', start: new Date('2099-03-01T00:00:00Z') };
