@@ -78,6 +78,19 @@ describe.each(DIVIDED)('areas of %s', (layer) => {
   });
 });
 
+describe('SQL', () => {
+  const STATEMENT =
+    /\.query(<[^(]*>)?\(\s*[`'"]|[`'"]\s*(select|insert into|update|delete from|with)\s[^`'"]*\b(from|set|values|as)\b/;
+
+  it('stays in src/persistence', () => {
+    const files = globSync('{src,workers,workflows,temporal}/**/*.ts').filter(
+      (file) => !file.startsWith('src/persistence/'),
+    );
+    expect(files.length).toBeGreaterThan(300);
+    expect(files.filter((file) => STATEMENT.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+});
+
 describe('tests', () => {
   it('of the application lie in folders of its areas or layers', () => {
     const names = [...AREAS.map(({ name }) => name), 'agents', 'stack', 'operations', 'deploy'];

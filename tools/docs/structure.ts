@@ -123,6 +123,11 @@ export const AREAS: readonly Area[] = [
     holds: 'what moves operations: results, due times, expiry, chains, reapply and revert',
     mayUse: [...FRAME, 'activities', 'scripts', 'compliance'],
   },
+  {
+    name: 'agents',
+    holds: 'registrations, message sessions and reported facts of computers (domain and persistence only)',
+    mayUse: [...FRAME, 'activities', 'query'],
+  },
   { name: 'import', holds: 'import of an account from a document', mayUse: FRAME },
   { name: 'orm', holds: 'the MikroORM set-up and its migrations (persistence only)', mayUse: ['database', 'identity'] },
   {

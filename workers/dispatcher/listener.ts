@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.repository.ts';
+import { listenForCommands } from '../../src/persistence/activities/outbox.repository.ts';
 import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import { checkConnection } from '../../src/persistence/database/transactions.ts';
 import type { Logger } from '../../src/process/logger.ts';
 
 const RECONNECT_MS = 500;
@@ -25,11 +26,11 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
     connection.on('error', () => lost.abort());
     connection.on('end', () => lost.abort());
     connection.on('notification', onNotify);
-    await connection.query(`listen ${OUTBOX_CHANNEL}`);
+    await listenForCommands(connection);
     onNotify();
     while (!lost.signal.aborted && !stopping.signal.aborted) {
       if (!leader) leader = await trySessionLock(connection, 'relayLeader');
-      else await connection.query('select 1');
+      else await checkConnection(connection);
       const ended = AbortSignal.any([lost.signal, stopping.signal]);
       await delay(STAND_EVERY_MS, undefined, { signal: ended }).catch(() => undefined);
     }

@@ -1,5 +1,5 @@
+import { type PingedComputer, readPings } from '../../persistence/agents/contacts.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
-import { isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import { isOtherNetwork } from '../exchange/suspected-clones.ts';
 
@@ -11,19 +11,13 @@ export interface PingResult {
   isFromOtherNetwork: boolean;
 }
 
-interface PingRow extends Record<string, unknown> {
-  id: number;
-  waiting: boolean;
-  last_address: string | null;
-}
-
 /** Pings that arrive within this time share a query; agents ping every 30 seconds. */
 const GATHER_MS = 25;
 const MAX_BATCH = 2000;
 
 interface Batch {
   ids: Set<number>;
-  rows: Promise<ReadonlyMap<number, PingRow>>;
+  rows: Promise<ReadonlyMap<number, PingedComputer>>;
 }
 
 /** Looks up the computers of many pings in one query. */
@@ -50,7 +44,7 @@ export class PingHandler {
     if (!row) return { status: 'unknown', isFromOtherNetwork: true };
     return {
       status: row.waiting ? 'messages' : 'nothing',
-      isFromOtherNetwork: isOtherNetwork(row.last_address, address),
+      isFromOtherNetwork: isOtherNetwork(row.lastAddress, address),
     };
   }
 
@@ -63,20 +57,9 @@ export class PingHandler {
     return { ids, rows };
   }
 
-  async #read(ids: readonly number[]): Promise<ReadonlyMap<number, PingRow>> {
+  async #read(ids: readonly number[]): Promise<ReadonlyMap<number, PingedComputer>> {
     this.#onBatch('ping', ids.length);
-    const rows = await this.#db.query<PingRow>(READ, [ids, this.#clock.now()], 'gateway-read-pings');
+    const rows = await readPings(this.#db, ids, this.#clock.now());
     return new Map(rows.map((row) => [row.id, row]));
   }
 }
-
-// A computer approved since its last exchange must receive the new list of accepted types.
-const READ = `
-  select c.id, s.last_address, c.state = 'approved' and not c.archived and not ac.disabled and (
-    (s.in_next is not null and not s.served_approved)
-    or (m.due and (ac.max_message_backlog is null or ac.max_message_backlog > m.sent))) as waiting
-  from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
-  cross join lateral (
-    select coalesce(bool_or(${isDue('$2')}), false) as due, count(*) filter (where m.state = 'sent') as sent
-    from agent_message m where m.computer_id = c.id and m.state in ('held', 'queued', 'sent')) m
-  where c.id = any($1::int[])`;

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Database, Sql } from '../../persistence/database/sql.ts';
 
 const SECURE_ID_BYTES = 30;
 
@@ -11,48 +10,3 @@ export function newSecureId(): string {
 export function hashSecureId(secureId: string): Buffer {
   return createHash('sha256').update(secureId).digest();
 }
-
-/** Makes identities in use the only ones of their computers. Owners of the others need new computers. */
-export async function claimIdentities(
-  tx: Sql,
-  exchanges: ReadonlyArray<{ session: { computerId: number }; secureIdHash: Buffer }>,
-): Promise<void> {
-  const computerIds = exchanges.map(({ session }) => session.computerId);
-  const hashes = exchanges.map(({ secureIdHash }) => secureIdHash);
-  await tx.query(CLAIM_IDENTITIES, [computerIds, hashes], 'gateway-claim-identities');
-}
-
-/**
- * Deletes the identities of a removed computer and ends its open operations, as no result can arrive. The agent is
- * notified that it is unknown and deletes its identity.
- * @remarks Idempotent: only the call that deletes an identity inserts events.
- */
-export async function deleteIdentity(db: Database, computerId: number, now: Date): Promise<void> {
-  await db.query(DELETE_IDENTITY, [computerId, now]);
-}
-
-const CLAIM_IDENTITIES = `
-  with others as (
-    delete from agent_identity i using unnest($1::int[], $2::bytea[]) v(computer_id, hash)
-    where i.computer_id = v.computer_id and i.secure_id_hash <> v.hash
-    returning i.secure_id_hash, i.computer_id
-  ), expired as (
-    delete from agent_spare_identity
-    where computer_id = any($1::int[]) and created_at < now() - interval '1 week'
-  )
-  insert into agent_spare_identity (secure_id_hash, computer_id) select secure_id_hash, computer_id from others
-  on conflict (secure_id_hash) do nothing`;
-
-const DELETE_IDENTITY = `
-  with deleted as (
-    delete from agent_identity where computer_id = $1 returning computer_id
-  ), open as (
-    select m.activity_id, m.lane_id, m.state
-    from activity a join agent_message m on m.activity_id = a.id
-    where a.computer_id = $1 and a.status in ('undelivered', 'delivered')
-      and m.state in ('held', 'queued', 'sent', 'acked') and exists (select from deleted)
-    order by m.activity_id for update of m
-  ), dropped as (
-    update agent_message m set state = 'dropped' from open o where m.activity_id = o.activity_id and m.state <> 'acked'
-  )
-  insert into agent_inbox (lane_id, activity_id, kind, at) select lane_id, activity_id, 'gone', $2 from open`;

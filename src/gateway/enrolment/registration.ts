@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Json } from '../../domain/agents/facts.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { readTagList } from '../facts/computer.ts';
 import { type Fault, MessageFaults } from '../facts/faults.ts';
 import { MalformedMessage, toText, toTextOrNull } from '../facts/fields.ts';
-import { isJsonObject, type Json, parseJson } from '../facts/json.ts';
+import { isJsonObject, parseJson } from '../facts/json.ts';
 import { lenientText, readOrSkip } from '../facts/lenient-fields.ts';
 
 const MAX_NAME = 255;

@@ -1,9 +1,10 @@
+import type { SavedExchange } from '../../persistence/agents/exchanges.repository.ts';
+import { type Identified, readSessions } from '../../persistence/agents/sessions.repository.ts';
 import { isDatabaseUnavailable } from '../../persistence/database/errors.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import { Batcher, type BatchOutcome } from '../http/batcher.ts';
-import { type Identified, readSessions } from './read-sessions.ts';
-import { type ExchangeWrite, isSingleStatement, type SavedExchange, saveExchanges } from './save-exchanges.ts';
+import { type ExchangeWrite, isSingleStatement, saveExchanges } from './save-exchanges.ts';
 
 const BATCH_SIZE = 64;
 /** Short compared with the 15 minutes between exchanges of an agent. */

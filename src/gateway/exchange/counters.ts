@@ -1,4 +1,4 @@
-import type { ControlMessage, SentOperation } from './session.ts';
+import type { ControlMessage, SentOperation } from '../../domain/agents/session.ts';
 
 export const MAX_MESSAGES_PER_RESPONSE = 100;
 

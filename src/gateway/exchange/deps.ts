@@ -3,7 +3,7 @@ import type { EncryptionKey } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { ContactBuffer } from '../contact/contact-buffer.ts';
-import type { PackageCatalogue } from '../facts/saving/package-catalogue.ts';
+import type { PackageCatalogue } from '../facts/package-catalogue.ts';
 import type { TaskLimiter } from '../http/concurrency.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
 import type { BatchedStore } from './batched-store.ts';

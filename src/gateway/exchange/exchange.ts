@@ -1,7 +1,10 @@
+import type { Session } from '../../domain/agents/session.ts';
+import { deleteIdentity } from '../../persistence/agents/agent-identities.repository.ts';
+import { expectClone, expectSpareOwner } from '../../persistence/agents/expected-clones.repository.ts';
+import type { Identified } from '../../persistence/agents/sessions.repository.ts';
+import { recordSuspectedClones } from '../../persistence/agents/suspected-clones.repository.ts';
 import { isSerializationFailure } from '../../persistence/database/errors.ts';
 import { withLogFields } from '../../process/log-fields.ts';
-import { expectClone, expectSpareOwner } from '../enrolment/clones.ts';
-import { deleteIdentity } from '../enrolment/identity.ts';
 import { SerialQueues } from '../http/concurrency.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
 import { HttpError, toHttpError } from '../http/response.ts';
@@ -10,10 +13,8 @@ import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
 import { ingestPayload } from './ingest.ts';
 import { buildMessages } from './operation-messages.ts';
 import { toSlot } from './plan-response.ts';
-import type { Identified } from './read-sessions.ts';
 import { acceptedTypesMessage, encodeResponse, unknownIdMessage } from './response.ts';
-import type { Session } from './session.ts';
-import { recordSuspectedClones, suspectClone } from './suspected-clones.ts';
+import { suspectClone } from './suspected-clones.ts';
 import { classifyPayload } from './token.ts';
 
 const MAX_ATTEMPTS = 5;

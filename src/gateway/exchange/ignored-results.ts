@@ -1,8 +1,9 @@
+import type { OperationResult } from '../../domain/agents/facts.ts';
+import type { Session } from '../../domain/agents/session.ts';
+import { saveRejected } from '../../persistence/agents/rejected-messages.repository.ts';
+import { findForeignOperations } from '../../persistence/agents/sessions.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
-import type { OperationResult } from '../facts/facts.ts';
-import { saveRejected } from '../facts/saving/save-facts.ts';
-import type { Session } from './session.ts';
 
 /** Logs results without effect; those of another computer's operations are suspicious and are counted. */
 export async function logIgnoredResults(
@@ -15,12 +16,9 @@ export async function logIgnoredResults(
   const ignored = results.map((result) => result.operationId).filter((id) => !accepted.has(id));
   if (ignored.length === 0) return;
   logger.info({ computerId, operationIds: ignored }, 'ignored results of operations that do not wait for one');
-  const rows = await db.query<{ id: number }>(
-    'select id from activity where id = any($1::int[]) and computer_id <> $2',
-    [ignored, computerId],
-  );
-  if (rows.length === 0) return;
-  logger.warn({ computerId, operationIds: rows.map((row) => row.id) }, "results of another computer's operations");
-  const rejected = rows.map(() => ({ type: 'operation-result', reason: 'an operation of another computer' }));
+  const foreign = await findForeignOperations(db, computerId, ignored);
+  if (foreign.length === 0) return;
+  logger.warn({ computerId, operationIds: foreign }, "results of another computer's operations");
+  const rejected = foreign.map(() => ({ type: 'operation-result', reason: 'an operation of another computer' }));
   await saveRejected(db, computerId, rejected, now);
 }

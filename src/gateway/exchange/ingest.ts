@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import type { OperationResult } from '../../domain/agents/facts.ts';
+import type { Session, SessionChange } from '../../domain/agents/session.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
+import type { SavedExchange } from '../../persistence/agents/exchanges.repository.ts';
+import { nextOperationId } from '../../persistence/agents/sessions.repository.ts';
+import type { SuspectedClone } from '../../persistence/agents/suspected-clones.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { LARGE_BYTES } from '../../process/request-memory.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
 import { rateLimitKey } from '../../services/common/token-buckets.ts';
-import { emptyFacts, type Facts, type OperationResult } from '../facts/facts.ts';
+import { emptyFacts, type Facts } from '../facts/facts.ts';
 import { isUnstorable } from '../facts/fields.ts';
 import { messageType, readMessages, readMessagesInTurns, rejectMessage } from '../facts/read-messages.ts';
-import { hasFacts } from '../facts/saving/save-facts.ts';
-import { saveOneByOne } from '../facts/saving/save-one-by-one.ts';
+import { hasFacts } from '../facts/save-facts.ts';
+import { saveOneByOne } from '../facts/save-one-by-one.ts';
 import { EVERYTHING, REGISTER_ONLY } from '../http/message-types.ts';
 import {
   type Acknowledged,
@@ -25,9 +30,7 @@ import { buildMessages } from './operation-messages.ts';
 import { type PackageIds, planResponse, type ResponsePlan } from './plan-response.ts';
 import { encodeResponse } from './response.ts';
 import { openResyncs, packageResyncAfter, resyncAfter, scopesToRequest } from './resync.ts';
-import { type ExchangeWrite, type SavedExchange, type SessionChange, saveExchanges } from './save-exchanges.ts';
-import type { Session } from './session.ts';
-import type { SuspectedClone } from './suspected-clones.ts';
+import { type ExchangeWrite, saveExchanges } from './save-exchanges.ts';
 import { nextToken } from './token.ts';
 
 /** A payload with a valid identity and token. */
@@ -138,12 +141,6 @@ async function planFor(db: Sql, received: ReceivedExchange): Promise<ResponsePla
     resyncRequest: canResync ? { id: await nextOperationId(db), scopes } : null,
     answered: new Set(facts.results.map((result) => result.operationId)),
   });
-}
-
-/** Requests of the server share this series, so that their ids never equal those of activities. */
-async function nextOperationId(db: Sql): Promise<number> {
-  const [row] = await db.query<{ id: number }>(`select nextval(pg_get_serial_sequence('activity', 'id'))::int as id`);
-  return row!.id;
 }
 
 const DROPPED_TEXT = 'The computer received this operation several times and could not take it.';

@@ -1,11 +1,11 @@
+import type { DueOperation, Recipient } from '../../domain/agents/session.ts';
 import { computerEnvironment, SCRIPT_MESSAGE } from '../../domain/scripts/environment.ts';
 import { executableCode, type ScriptBody } from '../../domain/scripts/script.ts';
+import { findEnded, readPayloads } from '../../persistence/agents/sessions.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { ResponseSlot } from './plan-response.ts';
-import { findEnded, readPayloads } from './read-sessions.ts';
 import { dictFromJson } from './response.ts';
-import type { DueOperation, Recipient } from './session.ts';
 
 /** Unknown to every agent, so it is counted and ignored. */
 const PLACEHOLDER_TYPE = 'no-operation';

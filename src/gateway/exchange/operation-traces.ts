@@ -1,3 +1,4 @@
+import { readOperationTraces } from '../../persistence/agents/sessions.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { SpanLimit } from '../../process/span-limit.ts';
 import { isTracing, recordSpan, SpanKind } from '../../process/tracing.ts';
@@ -24,7 +25,7 @@ export class OperationTraces {
     const ids = [...sent, ...results.map(({ operationId }) => operationId)];
     if (ids.length === 0) return;
     const endMs = Date.now();
-    const traces = await this.#read(ids).catch(() => []);
+    const traces = await readOperationTraces(this.#db, ids).catch(() => []);
     const ok = new Map(results.map((result) => [result.operationId, result.ok]));
     for (const { id, batchId, traceparent, type } of traces) {
       const attributes = {
@@ -42,17 +43,4 @@ export class OperationTraces {
       }
     }
   }
-
-  #read(ids: readonly number[]) {
-    return this.#db.query<{ id: number; batchId: number; traceparent: string; type: string }>(
-      READ,
-      [ids],
-      'gateway-read-traces',
-    );
-  }
 }
-
-const READ = `
-  select m.activity_id as id, m.lane_id as "batchId", p.traceparent, p.message_type as type
-  from agent_message m join operation_payload p on p.id = m.payload_id
-  where m.activity_id = any($1::int[]) and p.traceparent is not null`;

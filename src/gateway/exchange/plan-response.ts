@@ -1,8 +1,8 @@
+import type { ControlMessage, DueOperation, Session } from '../../domain/agents/session.ts';
 import type { TypeList } from '../http/message-types.ts';
 import { type Acknowledged, MAX_MESSAGES_PER_RESPONSE, type QueueEntry } from './counters.ts';
 import { acceptedTypesMessage } from './response.ts';
 import type { ResyncRequest } from './resync.ts';
-import type { ControlMessage, DueOperation, Session } from './session.ts';
 
 const RESYNCHRONIZE = 'resynchronize';
 

@@ -1,8 +1,7 @@
+import type { OpenResync } from '../../domain/agents/facts.ts';
+import type { ResyncState, Session } from '../../domain/agents/session.ts';
 import { HOUR_MS } from '../../domain/common/durations.ts';
-import type { Sql } from '../../persistence/database/sql.ts';
-import type { OpenResync } from '../facts/facts.ts';
 import { scopesOf } from '../facts/scopes.ts';
-import type { ResyncState, Session } from './session.ts';
 
 /** Between two requests to report facts again. */
 const MIN_INTERVAL_MS = HOUR_MS;
@@ -58,34 +57,3 @@ export function packageResyncAfter(
   if (!request?.scopes.includes(PACKAGE)) return { resyncWanted, resyncId, resyncAt };
   return { resyncWanted: false, resyncId: request.id, resyncAt: now };
 }
-
-export async function saveResyncs(
-  tx: Sql,
-  changes: ReadonlyArray<{ computerId: number; resync: ResyncState }>,
-): Promise<void> {
-  await tx.query(SAVE, [
-    JSON.stringify(
-      changes.map(({ computerId, resync }) => ({
-        computer_id: computerId,
-        wanted_scopes: resync.wantedScopes,
-        asked_scopes: resync.requestedScopes,
-        asked_id: resync.requestId,
-        asked_at: resync.requestedAt,
-      })),
-    ),
-  ]);
-}
-
-/** Makes agents report their package sets again. */
-export async function requestPackageResync(tx: Sql, computers: ReadonlySet<number>): Promise<void> {
-  if (computers.size === 0) return;
-  const statement = 'update agent set resync_wanted = true where computer_id = any($1::int[]) and not resync_wanted';
-  await tx.query(statement, [[...computers]]);
-}
-
-const SAVE = `
-  update agent a set wanted_scopes = r.wanted_scopes, asked_scopes = r.asked_scopes, asked_id = r.asked_id,
-    asked_at = r.asked_at
-  from jsonb_to_recordset($1::jsonb)
-    r(computer_id int, wanted_scopes text[], asked_scopes text[], asked_id bigint, asked_at timestamptz)
-  where a.computer_id = r.computer_id`;

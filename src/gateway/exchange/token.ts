@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Session } from '../../domain/agents/session.ts';
 import type { IdentifiedRequest } from './deps.ts';
-import type { Session } from './session.ts';
 
 /** `clone`: a second machine with the identity; `late`: a delayed old payload. @see docs/agent-protocol.md#token */
 export type PayloadKind = 'current' | 'repeated' | 'clone' | 'late';

@@ -1,10 +1,11 @@
+import type { ComputerColumns, Json } from '../../domain/agents/facts.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import { MAX_TAGS } from '../../services/common/tag-fields.ts';
-import type { ComputerColumns, Facts } from './facts.ts';
+import type { Facts } from './facts.ts';
 import { describeItem, type MessageFaults } from './faults.ts';
 import { MalformedMessage, toNumberOrNull, toText } from './fields.ts';
-import { isJsonObject, type Json, toJson } from './json.ts';
+import { isJsonObject, toJson } from './json.ts';
 import { lenientBoolean, lenientInt, lenientText, readItems, readOrSkip, shorten } from './lenient-fields.ts';
 
 const MAX_NAME = 1024;

@@ -1,6 +1,7 @@
+import type { NetworkDevice } from '../../domain/agents/facts.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
-import type { Facts, NetworkDevice } from './facts.ts';
+import type { Facts } from './facts.ts';
 import { describeItem, type MessageFaults } from './faults.ts';
 import { toInt, toText } from './fields.ts';
 import { readHardwareReport } from './hardware.ts';

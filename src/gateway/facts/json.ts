@@ -1,9 +1,8 @@
+import type { Json } from '../../domain/agents/facts.ts';
 import { BFloat, BTuple, type BValue } from '../../protocol/bpickle.ts';
 import { MalformedMessage, sanitizeText } from './fields.ts';
 
 const MAX_DEPTH = 64;
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** @returns undefined if the text is not JSON @throws {MalformedMessage} if it is nested too deeply */
 export function parseJson(text: string): Json | undefined {

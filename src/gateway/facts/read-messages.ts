@@ -1,8 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { OpenResync } from '../../domain/agents/facts.ts';
 import { type BObject, type BValue, emptyDict, isDict } from '../../protocol/bpickle.ts';
 import * as computer from './computer.ts';
 import * as devices from './devices.ts';
-import { emptyFacts, type Facts, type OpenResync } from './facts.ts';
+import { emptyFacts, type Facts } from './facts.ts';
 import { MessageFaults } from './faults.ts';
 import { MalformedMessage, sanitizeText } from './fields.ts';
 import { readAddPackages, readPackageSets, readUnknownHashes } from './packages.ts';

@@ -1,5 +1,3 @@
-import type { Sql } from '../../persistence/database/sql.ts';
-
 /** By message type. Types without a scope are reported in full every day or at each change. */
 const SCOPES: ReadonlyMap<string, string> = new Map([
   ['active-process-info', 'process'],
@@ -33,13 +31,3 @@ export function scopeOf(type: string): string | null {
 export function scopesOf(types: readonly string[]): string[] {
   return [...new Set(types.flatMap((type) => scopeOf(type) ?? []))];
 }
-
-/** Makes an agent report scopes again, after a later exchange. */
-export async function requestScopes(tx: Sql, computerId: number, scopes: readonly string[]): Promise<void> {
-  if (scopes.length === 0) return;
-  await tx.query(WANT, [computerId, scopes]);
-}
-
-const WANT = `
-  update agent set wanted_scopes = array(select distinct s from unnest(wanted_scopes || $2::text[]) s order by s)
-  where computer_id = $1`;

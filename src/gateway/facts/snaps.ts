@@ -1,6 +1,7 @@
+import type { InstalledSnap } from '../../domain/agents/facts.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { isDict } from '../../protocol/bpickle.ts';
-import type { Facts, InstalledSnap } from './facts.ts';
+import type { Facts } from './facts.ts';
 import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { toDict, toText } from './fields.ts';
 import { toJson } from './json.ts';

@@ -1,8 +1,9 @@
+import type { Json } from '../../domain/agents/facts.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
 import type { MessageFaults } from './faults.ts';
 import { toText } from './fields.ts';
-import { isJsonObject, type Json, parseJson } from './json.ts';
+import { isJsonObject, parseJson } from './json.ts';
 
 export function readCloudInit(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = readToolReport(message, facts, faults);

@@ -1,10 +1,12 @@
 import type { Request, Response } from 'express';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
+import { findApprovedComputer, type IdentifiedComputer } from '../../persistence/agents/agent-identities.repository.ts';
+import { recordSuspectedClones } from '../../persistence/agents/suspected-clones.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import { readAttachmentFor } from '../../persistence/scripts/script-attachments.repository.ts';
 import type { ClientAddress } from '../../process/client-address.ts';
 import { hashSecureId } from '../enrolment/identity.ts';
-import { isOtherNetwork, recordSuspectedClones } from '../exchange/suspected-clones.ts';
+import { isOtherNetwork } from '../exchange/suspected-clones.ts';
 import { HttpError, sendBytes } from './response.ts';
 
 /** GET /attachment/<id>: a script's file, for computers that were sent the script. @throws {HttpError} 404 for others */
@@ -26,27 +28,13 @@ function parseId(text: string): number | null {
 
 /** Raises the alert about duplicates before a file is sent to another network than that of the last exchange. */
 async function checkAddress(db: Database, computer: IdentifiedComputer, address: string): Promise<void> {
-  if (!isOtherNetwork(computer.last_address, address)) return;
-  const { id: computerId, account_id: accountId, title } = computer;
+  if (!isOtherNetwork(computer.lastAddress, address)) return;
+  const { id: computerId, accountId, title } = computer;
   const what = `fetched a file of a script from ${address}, another address than that of its last exchange`;
   await recordSuspectedClones(db, [{ computerId, accountId, title, address, what }]);
 }
 
-interface IdentifiedComputer extends Record<string, unknown> {
-  id: number;
-  account_id: number;
-  title: string;
-  last_address: string | null;
-}
-
 async function findComputer(db: Database, secureId: string | string[] | undefined): Promise<IdentifiedComputer | null> {
   if (typeof secureId !== 'string' || secureId === '') return null;
-  const [row] = await db.query<IdentifiedComputer>(
-    `select c.id, c.account_id, c.title, s.last_address
-     from agent_identity i join computer c on c.id = i.computer_id join agent s on s.computer_id = c.id
-     where i.secure_id_hash = $1 and c.state = 'approved' and not c.archived`,
-    [hashSecureId(secureId)],
-    'gateway-find-computer',
-  );
-  return row ?? null;
+  return findApprovedComputer(db, hashSecureId(secureId));
 }

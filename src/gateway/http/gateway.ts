@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { Registry } from 'prom-client';
+import { findSetting } from '../../persistence/common/system-settings.repository.ts';
 import type { Persistence } from '../../persistence/orm/orm.ts';
 import type { ClientAddress } from '../../process/client-address.ts';
 import type { Config } from '../../process/config.ts';
@@ -16,7 +17,7 @@ import { createBatchedStore } from '../exchange/batched-store.ts';
 import { IdentifiedExchange } from '../exchange/exchange.ts';
 import { messageSystemRoute } from '../exchange/message-system.route.ts';
 import { OperationTraces } from '../exchange/operation-traces.ts';
-import { PackageCatalogue } from '../facts/saving/package-catalogue.ts';
+import { PackageCatalogue } from '../facts/package-catalogue.ts';
 import { attachmentRoute } from './attachments.ts';
 import { TaskLimiter } from './concurrency.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
@@ -61,10 +62,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const contacts = new ContactBuffer(db, logger);
   const limiter = new TaskLimiter(Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS), MAX_WAITING_EXCHANGES);
   const clientAddress = deps.clientAddress ?? ((req) => req.socket.remoteAddress ?? 'unknown');
-  const serverUuid = cacheResult(async () => {
-    const [row] = await db.query<{ value: string }>(`select value from system_setting where key = 'server_uuid'`);
-    return row!.value;
-  });
+  const serverUuid = cacheResult(async () => (await findSetting(db, 'server_uuid'))!);
   const { encryptionKeys, activities: settings, scriptProfiles: limits, publicUrl } = config;
   const exchange = new IdentifiedExchange({
     ...{ db, logger, clock, limiter, metrics, contacts, serverUuid, encryptionKeys },

@@ -10,8 +10,12 @@ export interface OutboxCommand {
   traceparent: string | null;
 }
 
-/** Notifies dispatchers of new outbox commands. */
 export const OUTBOX_CHANNEL = 'flotilla_outbox';
+
+/** Subscribes a connection to notifications of new outbox commands. */
+export async function listenForCommands(connection: { query(text: string): Promise<unknown> }): Promise<void> {
+  await connection.query(`listen ${OUTBOX_CHANNEL}`);
+}
 
 /** Wakes dispatchers when this transaction commits. */
 export async function wakeDispatchers(tx: Sql): Promise<void> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkConnection } from '../../persistence/database/transactions.ts';
 import type { Persistence } from '../../persistence/orm/orm.ts';
 import type { TemporalHealth } from '../common/ports.ts';
 
@@ -21,7 +22,7 @@ export function createReadiness(deps: { persistence: Persistence; temporal: Temp
 
   async function checkDatabase(): Promise<ReadinessFailure[]> {
     try {
-      await withTimeout(deps.persistence.db.query('select 1'));
+      await withTimeout(checkConnection(deps.persistence.db));
     } catch {
       return [{ part: 'database', reason: 'PostgreSQL does not answer' }];
     }

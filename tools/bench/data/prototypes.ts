@@ -1,8 +1,8 @@
 import { enrol } from '../../../src/gateway/enrolment/enrolment.ts';
 import { readRegistration } from '../../../src/gateway/enrolment/registration.ts';
+import { PackageCatalogue } from '../../../src/gateway/facts/package-catalogue.ts';
 import { readMessages } from '../../../src/gateway/facts/read-messages.ts';
-import { PackageCatalogue } from '../../../src/gateway/facts/saving/package-catalogue.ts';
-import { type Reported, saveFacts } from '../../../src/gateway/facts/saving/save-facts.ts';
+import { type Reported, saveFacts } from '../../../src/gateway/facts/save-facts.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { loadConfig } from '../../../src/process/config.ts';
 import { BFloat, type BObject, type BValue, decode, encode } from '../../../src/protocol/bpickle.ts';

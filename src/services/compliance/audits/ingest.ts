@@ -15,6 +15,7 @@ import {
 } from '../../../persistence/compliance/waiting-audit-reports.repository.ts';
 import { isInvalidData } from '../../../persistence/database/errors.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
+import { withSavepoint } from '../../../persistence/database/transactions.ts';
 import type { Clock } from '../../common/ports.ts';
 import type { ReportReader } from './report-reader.ts';
 import { KnownRuleSets, ruleSetOf } from './rule-set.ts';
@@ -96,10 +97,8 @@ async function ingest(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readon
 
 async function ingestOne(tx: Sql, deps: KnownDeps): Promise<boolean> {
   const claimed = await claimWaitingReports(tx, 1);
-  await tx.query('savepoint report');
-  await ingest(tx, deps, claimed).catch(async (error: unknown) => {
+  await withSavepoint(tx, () => ingest(tx, deps, claimed)).catch((error: unknown) => {
     if (!isInvalidData(error)) throw error;
-    await tx.query('rollback to savepoint report');
     return ingest(tx, { ...deps, read: () => Promise.resolve({ reason: UNSTORABLE }) }, claimed);
   });
   return claimed.length > 0;

@@ -10,7 +10,9 @@ import {
 } from '../../../persistence/compliance/usg-report-rows.ts';
 import type { UsgReportKey } from '../../../persistence/compliance/usg-reports.repository.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
+import { readOneSnapshot } from '../../../persistence/database/transactions.ts';
 import type { DraftFile, FileStore } from '../../common/ports.ts';
+import { ChunkBuffer } from './chunk-buffer.ts';
 import {
   DETAILED_COLUMNS,
   type RuleCells,
@@ -20,7 +22,6 @@ import {
   toLines,
   writeDetailedLines,
 } from './csv.ts';
-import { ChunkBuffer } from './chunk-buffer.ts';
 
 export interface ReportWriter {
   db: Database;
@@ -52,7 +53,7 @@ export async function writeReport(
   const { account_id: accountId, profile_id: profileId } = key;
   const facts: FileDraft = { accountId, kind: 'report', profileId, activityId, creationTime: now };
   return db.transaction(async (tx) => {
-    await tx.query('set transaction isolation level repeatable read');
+    await readOneSnapshot(tx);
     const file = await files.draft(tx, facts);
     const runs = { ...key, kept_since: await readKeptSince(tx, accountId, now) };
     const state = await readRunsState(tx, runs);

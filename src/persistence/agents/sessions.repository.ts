@@ -1,8 +1,8 @@
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
-import type { Sql } from '../../persistence/database/sql.ts';
-import { statusList } from '../../persistence/database/status-sql.ts';
-import { firstUnqueued, isDue } from '../../persistence/query/delivery-conditions.ts';
-import type { ControlMessage, DueOperation, SentOperation, Session } from './session.ts';
+import type { ControlMessage, DueOperation, SentOperation, Session } from '../../domain/agents/session.ts';
+import type { Sql } from '../database/sql.ts';
+import { statusList } from '../database/status-sql.ts';
+import { firstUnqueued, isDue } from '../query/delivery-conditions.ts';
 
 /** Payloads of one response, in stored bytes; one operation is sent regardless of its size. */
 const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
@@ -113,6 +113,40 @@ export async function findEnded(db: Sql, operations: readonly number[]): Promise
   const rows = await db.query<{ id: number }>(ENDED, [operations]);
   return new Set(rows.map(({ id }) => id));
 }
+
+/** Those of these operations that belong to other computers. */
+export async function findForeignOperations(
+  db: Sql,
+  computerId: number,
+  operations: readonly number[],
+): Promise<number[]> {
+  const statement = 'select id from activity where id = any($1::int[]) and computer_id <> $2';
+  return (await db.query<{ id: number }>(statement, [operations, computerId])).map(({ id }) => id);
+}
+
+/** An id for a request of the server; from the series of activities, so that the ids are never equal. */
+export async function nextOperationId(db: Sql): Promise<number> {
+  const [row] = await db.query<{ id: number }>(`select nextval(pg_get_serial_sequence('activity', 'id'))::int as id`);
+  return row!.id;
+}
+
+/** What an operation was created by, for spans of the gateway. */
+export interface OperationTrace {
+  id: number;
+  batchId: number;
+  traceparent: string;
+  type: string;
+}
+
+/** Operations without a trace are missing. */
+export function readOperationTraces(db: Sql, operations: readonly number[]): Promise<OperationTrace[]> {
+  return db.query<OperationTrace & Record<string, unknown>>(TRACES, [operations], 'gateway-read-traces');
+}
+
+const TRACES = `
+  select m.activity_id as id, m.lane_id as "batchId", p.traceparent, p.message_type as type
+  from agent_message m join operation_payload p on p.id = m.payload_id
+  where m.activity_id = any($1::int[]) and p.traceparent is not null`;
 
 // Not a prepared statement: a plan made while the inbox is empty would always read all of it.
 const ENDED = `

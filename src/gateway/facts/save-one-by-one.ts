@@ -1,12 +1,15 @@
-import type { Sql } from '../../../persistence/database/sql.ts';
-import type { BValue } from '../../../protocol/bpickle.ts';
-import type { Facts } from '../facts.ts';
-import { emptyFacts } from '../facts.ts';
-import { Faults } from '../faults.ts';
-import { isUnstorable } from '../fields.ts';
-import { messageType, readMessages, rejectMessage } from '../read-messages.ts';
-import { requestScopes, scopesOf } from '../scopes.ts';
-import { type SaveContext, saveFacts, saveFaults, saveRejected } from './save-facts.ts';
+import { saveRejected } from '../../persistence/agents/rejected-messages.repository.ts';
+import { requestScopes } from '../../persistence/agents/resyncs.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { withSavepoint } from '../../persistence/database/transactions.ts';
+import type { BValue } from '../../protocol/bpickle.ts';
+import type { Facts } from './facts.ts';
+import { emptyFacts } from './facts.ts';
+import { Faults } from './faults.ts';
+import { isUnstorable } from './fields.ts';
+import { messageType, readMessages, rejectMessage } from './read-messages.ts';
+import { type SaveContext, saveFacts, saveFaults } from './save-facts.ts';
+import { scopesOf } from './scopes.ts';
 
 /**
  * Saves each message separately and skips those that cannot be stored. Slow: used when saving all together failed.
@@ -42,16 +45,10 @@ export async function saveOneByOne(
   return inconsistent;
 }
 
+/** @returns null for what cannot be stored */
 async function trySave<T>(tx: Sql, save: () => Promise<T>): Promise<T | null> {
-  await tx.query('savepoint message');
-  try {
-    const saved = await save();
-    await tx.query('release savepoint message');
-    return saved;
-  } catch (error) {
-    await tx.query('rollback to savepoint message');
-    await tx.query('release savepoint message');
+  return withSavepoint(tx, save).catch((error: unknown) => {
     if (!isUnstorable(error)) throw error;
     return null;
-  }
+  });
 }

@@ -1,6 +1,6 @@
-import { MAX_INT4 } from '../../../domain/common/integers.ts';
-import type { Sql } from '../../../persistence/database/sql.ts';
-import type { Facts } from '../facts.ts';
+import type { InstalledSnap, OperationResult } from '../../domain/agents/facts.ts';
+import { MAX_INT4 } from '../../domain/common/integers.ts';
+import type { Sql } from '../database/sql.ts';
 import type { PerComputer } from './per-computer.ts';
 
 const UNDOABLE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
@@ -29,7 +29,10 @@ export async function saveSnapsBeforeSent(tx: Sql, operations: readonly number[]
  * or no snaps were known. A report that comes with their result shows the state after them, so the stored state is the
  * one before. Call it before the new report is saved.
  */
-export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<PerComputer<Facts>>): Promise<void> {
+export async function saveSnapsBeforeAnswered(
+  tx: Sql,
+  reports: ReadonlyArray<PerComputer<ReportedSnaps>>,
+): Promise<void> {
   const done = resultsWithSnaps(reports).filter(({ ok }) => ok);
   if (done.length > 0) await tx.query(SAVE_BEFORE_ANSWERED, columnsOf(done), 'gateway-snaps-before');
 }
@@ -41,9 +44,18 @@ export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<Pe
  * @remarks If the report already shows the effect of the later operation, that part is not undone. Operations whose
  * results came in one payload keep the state from when they were sent.
  */
-export async function updateSnapsBetweenResults(tx: Sql, reports: ReadonlyArray<PerComputer<Facts>>): Promise<void> {
+export async function updateSnapsBetweenResults(
+  tx: Sql,
+  reports: ReadonlyArray<PerComputer<ReportedSnaps>>,
+): Promise<void> {
   const answered = resultsWithSnaps(reports);
   if (answered.length > 0) await tx.query(UPDATE_BETWEEN, columnsOf(answered), 'gateway-snaps-between');
+}
+
+/** A report of snaps, if any, and the results that came with it. */
+interface ReportedSnaps {
+  snaps: readonly InstalledSnap[] | null;
+  results: readonly OperationResult[];
 }
 
 interface Answered {
@@ -52,7 +64,7 @@ interface Answered {
   ok: boolean;
 }
 
-function resultsWithSnaps(reports: ReadonlyArray<PerComputer<Facts>>): Answered[] {
+function resultsWithSnaps(reports: ReadonlyArray<PerComputer<ReportedSnaps>>): Answered[] {
   return reports.flatMap(({ computerId, value: { snaps, results } }) =>
     snaps === null
       ? []

@@ -1,5 +1,5 @@
-import type { Sql } from '../../../persistence/database/sql.ts';
-import type { HardwareReport, InstalledSnap, NetworkDevice } from '../facts.ts';
+import type { HardwareReport, InstalledSnap, NetworkDevice } from '../../domain/agents/facts.ts';
+import type { Sql } from '../database/sql.ts';
 import { computerIds, jsonKeys, type PerComputer, toColumns, toRows } from './per-computer.ts';
 
 /** Maximum number of inactive interfaces, which are no longer reported; the latest are kept. */

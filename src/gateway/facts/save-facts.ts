@@ -1,24 +1,31 @@
-import { MAX_INT4 } from '../../../domain/common/integers.ts';
-import { recordNotices } from '../../../persistence/computers/computer-notices.repository.ts';
-import type { Sql } from '../../../persistence/database/sql.ts';
-import type { EncryptionKey } from '../../../process/config.ts';
-import { encryptSecret, recoveryKeyContext } from '../../../services/common/secret-box.ts';
-import type { Facts, RecoveryKey, RejectedMessage } from '../facts.ts';
-import type { Fault } from '../faults.ts';
-import { savePackages } from '../packages.ts';
-import { saveProcesses } from '../processes.ts';
-import { scopeOf } from '../scopes.ts';
-import { saveUsers } from '../users.ts';
-import type { PerComputer } from './per-computer.ts';
+import type { RecoveryKey } from '../../domain/agents/facts.ts';
+import { MAX_INT4 } from '../../domain/common/integers.ts';
+import {
+  saveAuditReport,
+  savePackageResult,
+  saveRecoveryKey,
+} from '../../persistence/agents/operation-reports.repository.ts';
+import type { PerComputer } from '../../persistence/agents/per-computer.ts';
+import { saveRejected } from '../../persistence/agents/rejected-messages.repository.ts';
 import {
   lockComputers,
   saveClientAnnotations,
   saveClientTags,
   saveComputers,
   saveInventories,
-} from './save-computer.ts';
-import { saveHardware, saveNetworks, saveSnaps } from './save-devices.ts';
-import { saveSnapsBeforeAnswered, updateSnapsBetweenResults } from './snap-states.ts';
+} from '../../persistence/agents/reported-computers.repository.ts';
+import { saveHardware, saveNetworks, saveSnaps } from '../../persistence/agents/reported-devices.repository.ts';
+import { savePackages } from '../../persistence/agents/reported-packages.repository.ts';
+import { saveProcesses } from '../../persistence/agents/reported-processes.repository.ts';
+import { saveUsers } from '../../persistence/agents/reported-users.repository.ts';
+import { saveSnapsBeforeAnswered, updateSnapsBetweenResults } from '../../persistence/agents/snap-states.repository.ts';
+import { recordNotices } from '../../persistence/computers/computer-notices.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import type { EncryptionKey } from '../../process/config.ts';
+import { encryptSecret, recoveryKeyContext } from '../../services/common/secret-box.ts';
+import type { Facts } from './facts.ts';
+import type { Fault } from './faults.ts';
+import { scopeOf } from './scopes.ts';
 
 export interface SaveContext {
   computerId: number;
@@ -97,31 +104,6 @@ function pick<T>(all: ReadonlyArray<PerComputer<Facts>>, fact: (facts: Facts) =>
   });
 }
 
-/** Counts messages without effect by type, and stores the last reason. */
-export async function saveRejected(
-  tx: Sql,
-  computerId: number,
-  rejected: readonly RejectedMessage[],
-  now: Date,
-): Promise<void> {
-  const byType = new Map<string, { reason: string; seen: number }>();
-  for (const { type, reason } of rejected) byType.set(type, { reason, seen: (byType.get(type)?.seen ?? 0) + 1 });
-  const entries = [...byType].sort(([a], [b]) => (a < b ? -1 : 1));
-  await tx.query(
-    `insert into agent_rejected_message as known (computer_id, type, reason, seen, last_seen_at)
-     select $1, r.type, r.reason, r.seen, $5 from unnest($2::text[], $3::text[], $4::int[]) r(type, reason, seen)
-     on conflict (computer_id, type) do update
-       set reason = excluded.reason, seen = known.seen + excluded.seen, last_seen_at = excluded.last_seen_at`,
-    [
-      computerId,
-      entries.map(([type]) => type),
-      entries.map(([, { reason }]) => reason),
-      entries.map(([, { seen }]) => seen),
-      now,
-    ],
-  );
-}
-
 /** Writes an event about each value that could not be stored as received. */
 export async function saveFaults(
   tx: Sql,
@@ -155,13 +137,13 @@ async function saveReports(tx: Sql, context: SaveContext, facts: Facts): Promise
   const isPossible = (id: number) => id >= 1 && id <= MAX_INT4;
   for (const { operationId, key } of firstResultKeys(facts).filter((item) => isPossible(item.operationId))) {
     const { keyId, ciphertext } = encryptSecret(context.encryptionKeys, key, recoveryKeyContext(computerId));
-    await tx.query(SAVE_RECOVERY_KEY, [computerId, operationId, keyId, ciphertext, now]);
+    await saveRecoveryKey(tx, { computerId, operationId, keyId, ciphertext, now });
   }
-  for (const { operationId, runId, report } of facts.auditReports.filter((item) => isPossible(item.operationId))) {
-    await tx.query(SAVE_AUDIT_REPORT, [computerId, operationId, runId, report, now]);
+  for (const item of facts.auditReports.filter(({ operationId }) => isPossible(operationId))) {
+    await saveAuditReport(tx, computerId, item, now);
   }
   for (const result of facts.packageResults.filter((item) => isPossible(item.operationId))) {
-    await tx.query(SAVE_PACKAGE_RESULT, [computerId, result.operationId, result.mustInstall, result.mustRemove]);
+    await savePackageResult(tx, computerId, result);
   }
 }
 
@@ -174,47 +156,3 @@ function firstResultKeys({ recoveryKeys, results }: Facts): RecoveryKey[] {
   }
   return recoveryKeys.filter(({ operationId, resultIndex }) => first.get(operationId) === resultIndex);
 }
-
-const whereSent = (messageType: string) => `
-  from agent_message m join operation_payload p on p.id = m.payload_id join activity a on a.id = m.activity_id
-  where m.activity_id = $2 and m.computer_id = $1 and m.state in ('sent', 'acked', 'dropped')
-    and p.message_type = '${messageType}'`;
-
-/** `expression` over the first unprocessed result, with the alias `i`. */
-const firstResult = (expression: string) => `(
-    select ${expression} from agent_inbox i
-    where i.lane_id = m.lane_id and i.activity_id = m.activity_id and i.kind = 'result' order by i.id limit 1)`;
-
-// This exchange's result is in the inbox already; one of another transaction came earlier.
-const ANSWERED_NOW = `a.status not in ('succeeded', 'failed')
-    and ${firstResult('i.ok and i.xmin = pg_current_xact_id()::xid')}`;
-
-// The key of the newer generation wins, whichever is reported first.
-const SAVE_RECOVERY_KEY = `
-  insert into computer_recovery_key (computer_id, activity_id, key_id, sealed, created_at)
-  select $1, $2, $3, $4, $5 ${whereSent('fde-recovery-key')} and ${ANSWERED_NOW}
-  on conflict (computer_id) do update set activity_id = excluded.activity_id, key_id = excluded.key_id,
-    sealed = excluded.sealed, created_at = excluded.created_at
-  where computer_recovery_key.activity_id < excluded.activity_id`;
-
-// A report can arrive before, with or after its result; that of a failed audit is ignored.
-const SAVE_AUDIT_REPORT = `
-  insert into usg_audit_report (activity_id, computer_id, run_id, report, received_at)
-  select $2, $1, $3, $4, $5 ${whereSent('usg')}
-    and a.status <> 'failed' and ${firstResult('i.ok')} is distinct from false
-  on conflict (activity_id) do nothing`;
-
-/** The ids of a parameter that the account may name, in their order. */
-const onlyNamable = (ids: string) => `
-  array(select u.id from unnest(${ids}::int[]) with ordinality u(id, ordinal)
-    where u.id <@ (select ids from namable) order by u.ordinal)`;
-
-const SAVE_PACKAGE_RESULT = `
-  with namable as (
-    select coalesce(k.known, '{}') + coalesce(s.installed + s.available + s.available_upgrades, '{}') as ids
-    from computer c left join account_packages k on k.account_id = c.account_id
-    left join computer_packages s on s.computer_id = c.id where c.id = $1
-  )
-  insert into package_change_result (activity_id, computer_id, must_install, must_remove)
-  select $2, $1, ${onlyNamable('$3')}, ${onlyNamable('$4')} ${whereSent('change-packages')}
-  on conflict (activity_id) do nothing`;

@@ -1,5 +1,5 @@
-import type { Sql } from '../../../persistence/database/sql.ts';
-import type { ComputerColumns, InventoryColumns } from '../facts.ts';
+import type { ComputerColumns, InventoryColumns } from '../../domain/agents/facts.ts';
+import type { Sql } from '../database/sql.ts';
 import { computerIds, type PerComputer } from './per-computer.ts';
 
 /** Columns of `computer` that agents may set. */

@@ -61,8 +61,17 @@ export type PackageRequest =
   | { kind: 'hashes'; requestId: number; hashes: Array<Buffer | null> }
   | { kind: 'packages'; requestId: number; packages: Array<PackageDescription | null> };
 
-/** Sets of package ids that agents keep. */
-export type PackageSet = 'installed' | 'available' | 'available-upgrades' | 'locked' | 'autoremovable' | 'security';
+/** Sets of package ids that agents keep, by their name in messages and by column. */
+export const PACKAGE_SETS = {
+  installed: 'installed',
+  available: 'available',
+  'available-upgrades': 'available_upgrades',
+  locked: 'locked',
+  autoremovable: 'autoremovable',
+  security: 'security',
+} as const;
+
+export type PackageSet = keyof typeof PACKAGE_SETS;
 
 /** An id, or an inclusive range of ids. */
 export type IdRange = readonly [first: number, last: number];

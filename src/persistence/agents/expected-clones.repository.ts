@@ -1,4 +1,4 @@
-import type { Sql } from '../../persistence/database/sql.ts';
+import type { Sql } from '../database/sql.ts';
 
 /** A rejected clone registers at once; later registrations may have other causes. */
 const EXPECTED_FOR = `interval '1 hour'`;

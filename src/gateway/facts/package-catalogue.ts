@@ -1,6 +1,10 @@
-import type { Database } from '../../../persistence/database/sql.ts';
-import type { IdRange, PackageDescription, PackageRequest } from '../deltas.ts';
-import { multirange } from '../packages.ts';
+import type { PackageDescription, PackageRequest } from '../../domain/agents/deltas.ts';
+import {
+  addAccountPackages,
+  addPackages,
+  findPackages,
+} from '../../persistence/agents/package-catalogue.repository.ts';
+import type { Database } from '../../persistence/database/sql.ts';
 
 const MAX_CACHED = 200_000;
 
@@ -46,25 +50,13 @@ export class PackageCatalogue {
   async #read(known: Map<string, number>, hashes: readonly Buffer[]): Promise<void> {
     const missing = hashes.filter((hash) => !known.has(key(hash)));
     if (missing.length === 0) return;
-    const rows = await this.#db.query<{ id: number; hash: Buffer }>(
-      'select id, hash from package where hash = any($1::bytea[])',
-      [missing],
-      'gateway-find-packages',
-    );
-    for (const row of rows) known.set(key(row.hash), row.id);
+    for (const row of await findPackages(this.#db, missing)) known.set(key(row.hash), row.id);
   }
 
   async #add(known: Map<string, number>, packages: readonly PackageDescription[]): Promise<void> {
     const missing = [...new Map(packages.map((item) => [key(item.hash), item])).values()];
     if (missing.length === 0) return;
-    // A fixed order, so that agents with the same packages cannot deadlock.
-    missing.sort((a, b) => Buffer.compare(a.hash, b.hash));
-    const rows = missing.map(({ hash, installedSize, ...rest }) => ({
-      ...rest,
-      hash: hash.toString('hex'),
-      installed_size: installedSize,
-    }));
-    await this.#db.query(ADD, [JSON.stringify(rows)]);
+    await addPackages(this.#db, missing);
     await this.#read(
       known,
       missing.map((item) => item.hash),
@@ -75,15 +67,6 @@ export class PackageCatalogue {
 function key(hash: Buffer): string {
   return hash.toString('latin1');
 }
-
-const ADD = `
-  insert into package (hash, type, name, version, section, summary, description, size, installed_size, relations)
-  select decode(p.hash, 'hex'), p.type, p.name, p.version, p.section, p.summary, p.description, p.size, p.installed_size,
-    p.relations
-  from jsonb_to_recordset($1::jsonb) p(hash text, type int, name text, version text, section text, summary text,
-    description text, size bigint, installed_size bigint, relations jsonb)
-  order by p.hash
-  on conflict (hash) do nothing`;
 
 /**
  * The ids that the computers of each account may name: those that the gateway sent to one of them. Ids are shared by
@@ -101,16 +84,8 @@ class AccountPackages {
   async add(accountId: number, ids: readonly number[]): Promise<void> {
     const missing = ids.filter((id) => !this.#recorded.has(`${accountId} ${id}`));
     if (missing.length === 0) return;
-    const ranges = missing.map((id): IdRange => [id, id]);
-    await this.#db.query(ADD_TO_ACCOUNT, [accountId, await multirange(ranges)], 'gateway-add-account-packages');
+    await addAccountPackages(this.#db, accountId, missing);
     if (this.#recorded.size > MAX_CACHED) this.#recorded.clear();
     for (const id of missing) this.#recorded.add(`${accountId} ${id}`);
   }
 }
-
-// Checks before inserting: a conflict that changes nothing would still lock the row.
-const ADD_TO_ACCOUNT = `
-  insert into account_packages as a (account_id, known)
-  select $1::int, $2::int4multirange
-  where not exists (select from account_packages k where k.account_id = $1::int and k.known @> $2::int4multirange)
-  on conflict (account_id) do update set known = a.known + excluded.known where not a.known @> excluded.known`;

@@ -1,3 +1,5 @@
+import type { OperationResult } from './facts.ts';
+
 export interface ControlMessage {
   position: number;
   /** As JSON: control messages have no byte strings. */
@@ -69,4 +71,33 @@ export interface Session extends Recipient {
   sent: SentOperation[];
   /** Oldest first, regardless of `maxBacklog`. */
   due: DueOperation[];
+}
+
+/** The outcome of an exchange for the agent's row and its messages. */
+export interface SessionChange
+  extends Pick<
+    Session,
+    | 'outNext'
+    | 'requestDigest'
+    | 'controls'
+    | 'headTries'
+    | 'headSends'
+    | 'clientTypesDigest'
+    | 'servedApproved'
+    | 'resyncWanted'
+    | 'resyncId'
+    | 'resyncAt'
+    | 'lastSequence'
+    | 'lastAddress'
+  > {
+  inNext: number;
+  outBase: number;
+  token: string;
+  acked: readonly number[];
+  /** Operations sent for the first time. */
+  sends: ReadonlyArray<{ activityId: number; position: number; messageType: string }>;
+  resends: readonly number[];
+  /** An abandoned operation with the text of its failure. */
+  dropped: { activityId: number; text: string } | null;
+  results: readonly OperationResult[];
 }

@@ -1,0 +1,76 @@
+import type { Sql } from '../database/sql.ts';
+import { isDue } from '../query/delivery-conditions.ts';
+
+/** A computer that pinged. */
+export interface PingedComputer {
+  id: number;
+  /** Whether it should exchange messages soon. */
+  waiting: boolean;
+  /** The network of its last exchange. */
+  lastAddress: string | null;
+}
+
+/** Reads computers in one statement; unknown ones are missing. */
+export function readPings(db: Sql, computerIds: readonly number[], now: Date): Promise<PingedComputer[]> {
+  return db.query<PingedComputer & Record<string, unknown>>(READ_PINGS, [computerIds, now], 'gateway-read-pings');
+}
+
+/** When a computer last pinged and exchanged messages; null if unchanged. */
+export interface Contact {
+  ping: Date | null;
+  exchange: Date | null;
+}
+
+/**
+ * Saves times of contact in one statement.
+ * @remarks Rows are locked in the order of the arrays, so that gateways do not deadlock. If PostgreSQL chooses another
+ * order and they do, the statement fails and can be repeated.
+ */
+export async function writeContacts(db: Sql, contacts: ReadonlyMap<number, Contact>): Promise<void> {
+  const rows = [...contacts].sort(([a], [b]) => a - b);
+  await db.query(
+    WRITE_CONTACTS,
+    [rows.map(([id]) => id), rows.map(([, contact]) => contact.ping), rows.map(([, contact]) => contact.exchange)],
+    'gateway-write-contacts',
+  );
+}
+
+/** Adds to the counts of unknown message types. Types beyond `max` are counted as `other`. */
+export async function writeUnknownTypes(
+  db: Sql,
+  types: ReadonlyMap<string, number>,
+  { other, max }: { other: string; max: number },
+): Promise<void> {
+  const rows = [...types].sort(([a], [b]) => (a < b ? -1 : 1));
+  await db.query(
+    WRITE_TYPES,
+    [rows.map(([type]) => type), rows.map(([, count]) => count), other, max],
+    'gateway-write-types',
+  );
+}
+
+// A computer approved since its last exchange must receive the new list of accepted types.
+const READ_PINGS = `
+  select c.id, s.last_address as "lastAddress", c.state = 'approved' and not c.archived and not ac.disabled and (
+    (s.in_next is not null and not s.served_approved)
+    or (m.due and (ac.max_message_backlog is null or ac.max_message_backlog > m.sent))) as waiting
+  from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
+  cross join lateral (
+    select coalesce(bool_or(${isDue('$2')}), false) as due, count(*) filter (where m.state = 'sent') as sent
+    from agent_message m where m.computer_id = c.id and m.state in ('held', 'queued', 'sent')) m
+  where c.id = any($1::int[])`;
+
+const WRITE_CONTACTS = `
+  update computer_contact c
+  set last_ping_time = greatest(c.last_ping_time, v.ping), last_exchange_time = greatest(c.last_exchange_time, v.exchange)
+  from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) v(id, ping, exchange)
+  where c.computer_id = v.id`;
+
+const WRITE_TYPES = `
+  insert into agent_unknown_type as known (type, seen, last_seen_at)
+  select v.type, sum(v.seen), now() from (
+    select case when (select count(*) from agent_unknown_type) < $4
+      or exists (select from agent_unknown_type k where k.type = u.type) then u.type else $3 end as type, u.seen
+    from unnest($1::text[], $2::bigint[]) u(type, seen)
+  ) v group by v.type
+  on conflict (type) do update set seen = known.seen + excluded.seen, last_seen_at = excluded.last_seen_at`;
