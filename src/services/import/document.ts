@@ -22,10 +22,8 @@ export interface ImportedContract {
 }
 
 /** Kinds of profiles that are managed elsewhere; only their computers are stored here. */
-export const IMPORTED_PROFILE_TYPES = ['repository', 'package', 'upgrade', 'reboot', 'removal', 'wsl'] as const;
-
 export interface ProfileKey {
-  type: (typeof IMPORTED_PROFILE_TYPES)[number];
+  type: 'repository' | 'package' | 'upgrade' | 'reboot' | 'removal' | 'wsl';
   id: number;
 }
 

@@ -18,8 +18,7 @@ import {
 } from '../../persistence/import/import-lookups.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { quoted } from '../common/fields.ts';
-import { type ImportDocument, ImportError, type ProfileKey } from './document.ts';
-import { ValueReader } from './value-reader.ts';
+import { type ImportDocument, ImportError, type ImportProblem, type ProfileKey } from './document.ts';
 
 export interface ImportSummary {
   account: string;
@@ -76,74 +75,72 @@ async function findAccount(tx: Sql, name: string | null): Promise<{ id: number; 
   throw new ImportError([{ path: 'account', message }]);
 }
 
+type Report = (path: string, message: string) => void;
+
 /** @returns ids of the computers, in the order of the document */
 async function check(tx: Sql, accountId: number, document: ImportDocument): Promise<number[]> {
-  const reader = new ValueReader();
-  await checkLicenses(tx, accountId, document, reader);
-  await checkContracts(tx, accountId, document, reader);
-  await checkProfiles(tx, accountId, document, reader);
-  const ids = await resolveComputers(tx, accountId, document, reader);
-  if (reader.problems.length > 0) throw new ImportError(reader.problems);
+  const problems: ImportProblem[] = [];
+  const report: Report = (path, message) => void problems.push({ path, message });
+  await checkLicenses(tx, accountId, document, report);
+  await checkContracts(tx, accountId, document, report);
+  await checkProfiles(tx, accountId, document, report);
+  const ids = await resolveComputers(tx, accountId, document, report);
+  if (problems.length > 0) throw new ImportError(problems);
   return ids;
 }
 
-async function checkLicenses(tx: Sql, accountId: number, { licenses, computers }: ImportDocument, reader: ValueReader) {
+async function checkLicenses(tx: Sql, accountId: number, { licenses, computers }: ImportDocument, report: Report) {
   const own = new Set(licenses.map(({ id }) => id));
   const wanted = [...own, ...computers.flatMap(({ license }) => license ?? [])];
   const stored = await findLicenses(tx, wanted);
   licenses.forEach(({ id }, index) => {
-    if ((stored.get(id) ?? accountId) !== accountId) reader.addProblem(`licenses[${index}].id`, 'is taken already');
+    if ((stored.get(id) ?? accountId) !== accountId) report(`licenses[${index}].id`, 'is taken already');
   });
   computers.forEach(({ license }, index) => {
     if (license === undefined || license === null || own.has(license) || stored.get(license) === accountId) return;
-    reader.addProblem(`computers[${index}].license`, `names no licence; there is no ${license}`);
+    report(`computers[${index}].license`, `names no licence; there is no ${license}`);
   });
 }
 
-async function checkContracts(
-  tx: Sql,
-  accountId: number,
-  { contracts, computers }: ImportDocument,
-  reader: ValueReader,
-) {
+async function checkContracts(tx: Sql, accountId: number, { contracts, computers }: ImportDocument, report: Report) {
   const wanted = computers.flatMap((computer) => computer.contracts ?? []);
   const known = new Set([...contracts.map(({ id }) => id), ...(await findContracts(tx, accountId, wanted))]);
   computers.forEach((computer, index) => {
     computer.contracts?.forEach((id, place) => {
       if (known.has(id)) return;
-      reader.addProblem(`computers[${index}].contracts[${place}]`, `names no contract; there is no ${quoted(id)}`);
+      report(`computers[${index}].contracts[${place}]`, `names no contract; there is no ${quoted(id)}`);
     });
   });
 }
 
 const keyOf = ({ type, id }: ProfileKey): string => `${type} ${id}`;
 
-async function checkProfiles(tx: Sql, accountId: number, { profiles, computers }: ImportDocument, reader: ValueReader) {
+async function checkProfiles(tx: Sql, accountId: number, { profiles, computers }: ImportDocument, report: Report) {
   const stored = await findProfiles(tx, accountId);
   const own = new Set(profiles.map(keyOf));
   const names = new Map(stored.filter((row) => !own.has(keyOf(row))).map((row) => [`${row.type} ${row.name}`, row.id]));
   profiles.forEach(({ type, name }, index) => {
     const holder = names.get(`${type} ${name}`);
-    if (holder !== undefined) reader.addProblem(`profiles[${index}].name`, `is that of the ${type} profile ${holder}`);
+    if (holder !== undefined) report(`profiles[${index}].name`, `is that of the ${type} profile ${holder}`);
   });
   const known = new Set([...own, ...stored.map(keyOf)]);
   computers.forEach((computer, index) => {
     computer.profiles?.forEach((place, position) => {
       if (known.has(keyOf(place))) return;
       const path = `computers[${index}].profiles[${position}]`;
-      reader.addProblem(path, `names no profile; there is no ${place.type} profile ${place.id}`);
+      report(path, `names no profile; there is no ${place.type} profile ${place.id}`);
     });
   });
 }
 
-async function resolveComputers(tx: Sql, accountId: number, { computers }: ImportDocument, reader: ValueReader) {
+async function resolveComputers(tx: Sql, accountId: number, { computers }: ImportDocument, report: Report) {
   const found = await findComputers(tx, accountId, computers);
   const seen = new Set<number>();
   return found.map(({ id, count }, index) => {
     const path = `computers[${index}]`;
-    if (count === 0) reader.addProblem(path, 'names no computer of the fleet');
-    else if (count > 1) reader.addProblem(`${path}.hostname`, `is that of ${count} computers; name the id instead`);
-    else if (seen.has(id!)) reader.addProblem(path, 'names the computer of an earlier one');
+    if (count === 0) report(path, 'names no computer of the fleet');
+    else if (count > 1) report(`${path}.hostname`, `is that of ${count} computers; name the id instead`);
+    else if (seen.has(id!)) report(path, 'names the computer of an earlier one');
     if (id !== null) seen.add(id);
     return id ?? 0;
   });

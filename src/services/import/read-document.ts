@@ -1,120 +1,139 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { parseInstant } from '../../domain/common/instant.ts';
 import {
-  IMPORTED_PROFILE_TYPES,
   type ImportDocument,
   type ImportedComputer,
-  type ImportedContract,
-  type ImportedLicense,
   type ImportedProfile,
   ImportError,
+  type ImportProblem,
   type ProfileAssociation,
+  type ProfileKey,
 } from './document.ts';
-import { ValueReader } from './value-reader.ts';
+import schema from './import.schema.json' with { type: 'json' };
 
-const STATUSES = ['compliant', 'noncompliant'] as const;
-const WITH_STATUS: readonly string[] = ['wsl', 'package'];
+interface Dated {
+  title?: string;
+  expires?: string | null;
+}
 
-/** Parses an import file. @throws {ImportError} with everything that is malformed */
+/** What the schema accepts. */
+interface ImportFile {
+  account?: string;
+  licenses?: Array<Dated & { id: number }>;
+  contracts?: Array<Dated & { id: string; free?: boolean }>;
+  profiles?: Array<ProfileKey & { name: string; title?: string }>;
+  computers?: Array<{
+    id?: number;
+    hostname?: string;
+    license?: number | null;
+    contracts?: string[];
+    profiles?: Array<ProfileKey & { status?: ProfileAssociation['status'] }>;
+  }>;
+}
+
+const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true });
+ajv.addFormat('instant', (text) => parseInstant(text) !== null);
+const isImportFile = ajv.compile<ImportFile>(schema);
+
+/**
+ * Parses an import file, whose texts lose the white space around them.
+ * @throws {ImportError} with everything that is malformed
+ */
 export function readImportDocument(text: string): ImportDocument {
-  const reader = new ValueReader();
-  let json: unknown;
+  let file: unknown;
   try {
-    json = JSON.parse(text);
+    file = JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? value.trim() : value));
   } catch {
     throw new ImportError([{ path: '', message: 'is not JSON' }]);
   }
-  const top = reader.object(json, '', ['account', 'licenses', 'contracts', 'profiles', 'computers']);
-  if (!top) throw new ImportError(reader.problems);
-  const document: ImportDocument = {
-    account: top['account'] === undefined ? null : reader.line(top['account'], 'account'),
-    licenses: reader.list(top['licenses'], 'licenses', (item, path) => readLicense(reader, item, path)),
-    contracts: reader.list(top['contracts'], 'contracts', (item, path) => readContract(reader, item, path)),
-    profiles: reader.list(top['profiles'], 'profiles', (item, path) => readProfile(reader, item, path)),
-    computers: reader.list(top['computers'], 'computers', (item, path) => readComputer(reader, item, path)),
-  };
-  if (reader.problems.length === 0) rejectDuplicates(reader, document);
-  if (reader.problems.length > 0) throw new ImportError(reader.problems);
+  if (!isImportFile(file)) throw new ImportError(isImportFile.errors!.flatMap(toProblem));
+  const document = toDocument(file);
+  const problems = repetitions(document);
+  if (problems.length > 0) throw new ImportError(problems);
   return document;
 }
 
-function rejectDuplicates(reader: ValueReader, { licenses, contracts, profiles, computers }: ImportDocument): void {
-  reader.distinct(licenses, 'licenses', ({ id }) => String(id), 'the id of an earlier one');
-  reader.distinct(contracts, 'contracts', ({ id }) => id, 'the id of an earlier one');
-  reader.distinct(profiles, 'profiles', ({ type, id }) => `${type} ${id}`, 'type and id of an earlier one');
-  reader.distinct(profiles, 'profiles', ({ type, name }) => `${type} ${name}`, 'type and name of an earlier one');
-  computers.forEach((computer, index) => {
-    const path = `computers[${index}]`;
-    reader.distinct(computer.contracts ?? [], `${path}.contracts`, (id) => id, 'an earlier one');
-    const keyOf = ({ type, id }: ProfileAssociation) => `${type} ${id}`;
-    reader.distinct(computer.profiles ?? [], `${path}.profiles`, keyOf, 'an earlier one');
-  });
-}
-
-function readLicense(reader: ValueReader, item: unknown, path: string): ImportedLicense | null {
-  const value = reader.object(item, path, ['id', 'title', 'expires']);
-  return (
-    value && {
-      id: reader.id(value['id'], `${path}.id`),
-      title: reader.optionalLine(value['title'], `${path}.title`),
-      expires: reader.moment(value['expires'], `${path}.expires`),
+/** The descriptions in the schema continue the sentence that a value must be. */
+function toProblem({ instancePath, keyword, params, parentSchema }: ErrorObject): ImportProblem | [] {
+  const path = toPath(instancePath);
+  const { description, properties } = parentSchema as { description?: string; properties?: object };
+  switch (keyword) {
+    case 'additionalProperties': {
+      const message = `is unknown here; known are ${Object.keys(properties!).join(', ')}`;
+      return { path: keyAt(path, params['additionalProperty']), message };
     }
-  );
-}
-
-function readContract(reader: ValueReader, item: unknown, path: string): ImportedContract | null {
-  const value = reader.object(item, path, ['id', 'title', 'free', 'expires']);
-  return (
-    value && {
-      id: reader.line(value['id'], `${path}.id`),
-      title: reader.optionalLine(value['title'], `${path}.title`),
-      free: reader.flag(value['free'], `${path}.free`),
-      expires: reader.moment(value['expires'], `${path}.expires`),
-    }
-  );
-}
-
-function readProfile(reader: ValueReader, item: unknown, path: string): ImportedProfile | null {
-  const value = reader.object(item, path, ['type', 'id', 'name', 'title']);
-  if (!value) return null;
-  const name = reader.line(value['name'], `${path}.name`);
-  return {
-    type: reader.oneOf(value['type'], `${path}.type`, IMPORTED_PROFILE_TYPES),
-    id: reader.id(value['id'], `${path}.id`),
-    name,
-    title: value['title'] === undefined ? name : reader.line(value['title'], `${path}.title`),
-  };
-}
-
-function readComputer(reader: ValueReader, item: unknown, path: string): ImportedComputer | null {
-  const value = reader.object(item, path, ['id', 'hostname', 'license', 'contracts', 'profiles']);
-  if (!value) return null;
-  const { id, hostname, license, contracts, profiles } = value;
-  if ((id === undefined) === (hostname === undefined)) reader.addProblem(path, 'must have either id or hostname');
-  return {
-    id: id === undefined ? null : reader.id(id, `${path}.id`),
-    hostname: hostname === undefined ? null : reader.line(hostname, `${path}.hostname`),
-    license: license === undefined || license === null ? license : reader.id(license, `${path}.license`),
-    contracts:
-      contracts === undefined
-        ? undefined
-        : reader.list(contracts, `${path}.contracts`, (entry, where) => reader.line(entry, where)),
-    profiles:
-      profiles === undefined
-        ? undefined
-        : reader.list(profiles, `${path}.profiles`, (entry, where) => readAssociation(reader, entry, where)),
-  };
-}
-
-function readAssociation(reader: ValueReader, item: unknown, path: string): ProfileAssociation | null {
-  const value = reader.object(item, path, ['type', 'id', 'status']);
-  if (!value) return null;
-  const type = reader.oneOf(value['type'], `${path}.type`, IMPORTED_PROFILE_TYPES);
-  const status = value['status'] ?? null;
-  if (status !== null && !WITH_STATUS.includes(type)) {
-    reader.addProblem(`${path}.status`, `is for profiles of the types ${WITH_STATUS.join(' and ')} only`);
+    case 'required':
+      // Without properties it is one of several alternatives, which have an error of their own.
+      return properties ? { path: keyAt(path, params['missingProperty']), message: 'is missing' } : [];
+    case 'oneOf':
+      return { path, message: 'must have either id or hostname' };
+    case 'const':
+      return { path, message: 'is for profiles of the types wsl and package only' };
+    case 'if':
+      return [];
+    default:
+      return { path, message: `must be ${description}` };
   }
+}
+
+/** `/computers/3/license` as `computers[3].license`. */
+function toPath(pointer: string): string {
+  return pointer
+    .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replaceAll('/', '.')
+    .slice(1);
+}
+
+function keyAt(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function toDocument({
+  account,
+  licenses = [],
+  contracts = [],
+  profiles = [],
+  computers = [],
+}: ImportFile): ImportDocument {
+  const dated = ({ title = '', expires }: Dated) => ({ title, expires: expires ? parseInstant(expires) : null });
   return {
-    type,
-    id: reader.id(value['id'], `${path}.id`),
-    status: status === null ? null : reader.oneOf(status, `${path}.status`, STATUSES),
+    account: account ?? null,
+    licenses: licenses.map((license) => ({ id: license.id, ...dated(license) })),
+    contracts: contracts.map((contract) => ({ id: contract.id, free: contract.free ?? false, ...dated(contract) })),
+    profiles: profiles.map((profile): ImportedProfile => ({ ...profile, title: profile.title ?? profile.name })),
+    computers: computers.map(
+      ({ id = null, hostname = null, license, contracts, profiles }): ImportedComputer => ({
+        id,
+        hostname,
+        license,
+        contracts,
+        profiles: profiles?.map((profile) => ({ ...profile, status: profile.status ?? null })),
+      }),
+    ),
   };
+}
+
+function repetitions({ licenses, contracts, profiles, computers }: ImportDocument): ImportProblem[] {
+  const keyOf = ({ type, id }: ProfileKey) => `${type} ${id}`;
+  return [
+    ...repeated(licenses, 'licenses', ({ id }) => String(id), 'the id of an earlier one'),
+    ...repeated(contracts, 'contracts', ({ id }) => id, 'the id of an earlier one'),
+    ...repeated(profiles, 'profiles', keyOf, 'type and id of an earlier one'),
+    ...repeated(profiles, 'profiles', ({ type, name }) => `${type} ${name}`, 'type and name of an earlier one'),
+    ...computers.flatMap((computer, index) => [
+      ...repeated(computer.contracts ?? [], `computers[${index}].contracts`, (id) => id, 'an earlier one'),
+      ...repeated(computer.profiles ?? [], `computers[${index}].profiles`, keyOf, 'an earlier one'),
+    ]),
+  ];
+}
+
+/** A problem for each item whose key occurred before. */
+function repeated<T>(items: readonly T[], path: string, keyOf: (item: T) => string, what: string): ImportProblem[] {
+  const seen = new Set<string>();
+  return items.flatMap((item, index) => {
+    const key = keyOf(item);
+    if (seen.has(key)) return { path: `${path}[${index}]`, message: `repeats ${what}` };
+    seen.add(key);
+    return [];
+  });
 }

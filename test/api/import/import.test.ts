@@ -147,6 +147,10 @@ describe('npm run import', () => {
       'computers[1] must have either id or hostname',
       'computers[2].profiles[0].status is for profiles of the types wsl and package only',
     ]);
+    expect(await problems({ licenses: [{}], profiles: [{ type: 'wsl', id: 1 }] })).toEqual([
+      'licenses[0].id is missing',
+      'profiles[0].name is missing',
+    ]);
     for (const text of ['', '[', '[]', 'null', '7', '"x"']) expect(await problems(text)).toHaveLength(1);
     const nul = { licenses: [{ id: 1, title: 'a\u0000b' }], contracts: [{ id: '\ud800' }] };
     expect(await problems(nul)).toHaveLength(2);
