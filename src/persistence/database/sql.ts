@@ -1,5 +1,14 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager as PostgreSqlEntityManager } from '@mikro-orm/postgresql';
 import type { PoolClient, QueryResultRow } from 'pg';
+
+/** Extended by `orm/entities.ts`, which knows all entities: their types are known here without an import. */
+// biome-ignore lint/suspicious/noEmptyInterface: declarations are merged into it
+export interface Registry {}
+
+/** MikroORM's entity manager; `getKysely` knows the tables of all entities. */
+export type EntityManager = PostgreSqlEntityManager & {
+  '~entities'?: Registry extends { entities: infer Entities } ? Entities : never;
+};
 
 /**
  * The database, or one transaction on it: entities and parameterized SQL. Rows have native types: `int` and `bigint` as

@@ -1,15 +1,20 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from './account.entity.ts';
 
-const AccessGroupSchema = defineEntity({
+export const AccessGroupSchema = defineEntity({
   name: 'AccessGroup',
   tableName: 'access_group',
   properties: {
-    id: p.integer().primary(),
-    accountId: p.integer(),
+    id: p.integer().generated('by default as identity').primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade').ref(),
     name: p.text(),
     title: p.text(),
-    parentId: p.integer().nullable(),
+    parent: () => p.manyToOne(AccessGroup).deleteRule('no action').ref().strictNullable().index('access_group_parent'),
   },
+  uniques: [
+    { name: 'access_group_account_id_name_key', properties: ['account', 'name'] },
+    { name: 'access_group_title', properties: ['account', 'title'] },
+  ],
 });
 
 export class AccessGroup extends AccessGroupSchema.class {}

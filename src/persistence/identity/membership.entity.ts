@@ -1,27 +1,54 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from './account.entity.ts';
+import { Person } from './person.entity.ts';
+import { Role } from './role.entity.ts';
 
-const MembershipSchema = defineEntity({
+export const MembershipSchema = defineEntity({
   name: 'Membership',
   tableName: 'membership',
   properties: {
-    accountId: p.integer().primary(),
-    personId: p.integer().primary(),
-    creationTime: p.datetime().onCreate(() => new Date()),
+    account: () => p.manyToOne(Account).deleteRule('cascade').updateRule('no action').ref().primary(),
+    person: () =>
+      p.manyToOne(Person).deleteRule('cascade').updateRule('no action').ref().primary().index('membership_person'),
+    creationTime: p.datetime().defaultRaw('now()'),
+    number: p.integer().generated('by default as identity').autoincrement(),
   },
 });
 
 export class Membership extends MembershipSchema.class {}
 MembershipSchema.setClass(Membership);
 
-const MembershipRoleSchema = defineEntity({
+export const MembershipRoleSchema = defineEntity({
   name: 'MembershipRole',
   tableName: 'membership_role',
   properties: {
     accountId: p.integer().primary(),
     personId: p.integer().primary(),
-    roleId: p.integer().primary(),
+    role: () => p.manyToOne(Role).deleteRule('cascade').ref().primary().index('membership_role_role'),
+    membership: () =>
+      p
+        .manyToOne(Membership)
+        .joinColumns('account_id', 'person_id')
+        .deleteRule('cascade')
+        .updateRule('no action')
+        .ref()
+        .nullable(),
   },
 });
 
 export class MembershipRole extends MembershipRoleSchema.class {}
 MembershipRoleSchema.setClass(MembershipRole);
+
+export const FormerMemberSchema = defineEntity({
+  name: 'FormerMember',
+  tableName: 'former_member',
+  properties: {
+    account: () => p.manyToOne(Account).deleteRule('cascade').updateRule('no action').ref().primary(),
+    person: () =>
+      p.manyToOne(Person).deleteRule('cascade').updateRule('no action').ref().primary().index('former_member_person'),
+    leftAt: p.datetime(),
+  },
+});
+
+export class FormerMember extends FormerMemberSchema.class {}
+FormerMemberSchema.setClass(FormerMember);

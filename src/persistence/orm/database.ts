@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { Pool, QueryResultRow } from 'pg';
 import { inChildSpan } from '../../process/tracing.ts';
 import { isSerializationFailure } from '../database/errors.ts';
-import type { Database, Sql } from '../database/sql.ts';
+import type { Database, EntityManager, Sql } from '../database/sql.ts';
 
 const MAX_RETRY_DELAY_MS = 50;
 

@@ -6,7 +6,7 @@ import {
   insertDraft,
   insertStoredFile,
   readChunk,
-} from '../../persistence/common/stored-files.repository.ts';
+} from '../../persistence/compliance/stored-files.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import type { FileStore } from './ports.ts';
 

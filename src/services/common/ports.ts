@@ -1,6 +1,6 @@
 import type { Origin } from '../../domain/events/events.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
-import type { FileDraft, FoundFile, StoredFile } from '../../persistence/common/stored-files.repository.ts';
+import type { FileDraft, FoundFile, StoredFile } from '../../persistence/compliance/stored-files.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 
 export interface Clock {

@@ -1,5 +1,5 @@
 import { dayRange } from '../../../domain/compliance/report.ts';
-import type { FileDraft } from '../../../persistence/common/stored-files.repository.ts';
+import type { FileDraft } from '../../../persistence/compliance/stored-files.repository.ts';
 import {
   type ReportedRuns,
   type RunsState,
