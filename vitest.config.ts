@@ -1,14 +1,31 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const unit = ['test/{architecture,released,unit}/**/*.test.ts'];
+const system = ['test/{e2e,faults}/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/stack/global-setup.ts'],
     pool: 'forks',
     testTimeout: 120_000,
     hookTimeout: 240_000,
     teardownTimeout: 60_000,
     // One second, which it would be, is short where several runs share a machine.
     expect: { poll: { timeout: 20_000 } },
+    projects: [
+      { extends: true, test: { name: 'unit', include: unit } },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...unit, ...system],
+          globalSetup: ['test/support/stack/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'system', include: system, globalSetup: ['test/support/stack/global-setup.ts'] },
+      },
+    ],
   },
 });

@@ -104,6 +104,7 @@ describe('tests', () => {
       'workers',
       'workflows',
       'bench',
+      'faults',
       'simulator',
     ];
     const folders = ['test/api', 'test/persistence', 'test/workflows', 'test/unit/domain', 'test/unit/services'];

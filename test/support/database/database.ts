@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { expect, inject } from 'vitest';
+import { expect } from 'vitest';
 import type { Sql } from '../../../src/persistence/database/sql.ts';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
-import { TEMPLATE_DATABASE } from '../stack/global-setup.ts';
+import { runService } from '../stack/run-service.ts';
+import type { PostgresService } from './postgres-service.ts';
 
 export interface TestDatabase {
   url: string;
@@ -20,10 +21,10 @@ export interface TestDatabase {
 export async function createTestDatabase(
   options: { poolSize?: number; migrated?: boolean } = {},
 ): Promise<TestDatabase> {
-  const adminUrl = inject('adminDatabaseUrl');
+  const { adminUrl, template } = await runService<PostgresService>('postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const template = options.migrated === false ? 'template0' : TEMPLATE_DATABASE;
-  await administer(adminUrl, `create database ${name} template ${template} strategy file_copy`);
+  const source = options.migrated === false ? 'template0' : template;
+  await administer(adminUrl, `create database ${name} template ${source} strategy file_copy`);
   const url = adminUrl.replace(/\/postgres$/, `/${name}`);
   const persistence = await openPersistence({ url, poolSize: options.poolSize ?? 10, applicationName: name });
   return {

@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Something that a test run has once: made at the first request for it, removed at the end of the run. */
+/** Something that a test run has once: started at the first request for it, stopped at the end of the run. */
 export interface RunService {
   start(): Promise<{ answer: Record<string, string>; stop?: () => Promise<void> }>;
 }
 
 /**
- * Serves the run's services to the processes of the test files, so that what no file requests is never started.
- * `GET /<name>` answers the service's JSON, or 500 with the reason.
+ * Serves the run's services to the processes of the test files, so that a service without users never starts.
+ * `GET /<name>` returns the service's JSON, or 500 with the reason.
  */
 export async function serveRunServices(
   services: Record<string, RunService>,

@@ -4,7 +4,6 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inject } from 'vitest';
 import type { TemporalTlsSettings } from '../../../src/process/config.ts';
 import { environmentOf, killStack, processesOf } from '../../../tools/harness/stack-processes.ts';
 import { inheritedEnvironment, spawnProgram } from '../../../tools/harness/stack-programs.ts';
@@ -12,6 +11,7 @@ import { stackTls } from '../../../tools/harness/stack-access.ts';
 import { isPortFree } from '../../../tools/stack/processes/ports.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { readRunning } from '../../../tools/stack/processes/running-file.ts';
+import { runService } from './run-service.ts';
 
 const READY_LIMIT_MS = 300_000;
 const STOP_LIMIT_MS = 120_000;
@@ -20,9 +20,7 @@ const PORTS = 60;
 
 /** Directory of the Temporal server's programs. @throws with the reason when this machine cannot have them */
 export async function officialServerDirectory(): Promise<string> {
-  const response = await fetch(`${inject('runServicesUrl')}/temporal-server-programs`);
-  if (!response.ok) throw new Error(await response.text());
-  return ((await response.json()) as { directory: string }).directory;
+  return (await runService<{ directory: string }>('temporal-server-programs')).directory;
 }
 
 /** `npm run topology` on ports and a directory of its own. `dispose` ends and removes all of it. */

@@ -1,44 +1,27 @@
 import { dirname, join } from 'node:path';
 import { findFreePorts } from '../../../tools/stack/processes/ports.ts';
 import { LOCAL_DYNAMIC_CONFIG } from '../../../tools/temporal-server/dynamic-config.ts';
-import { resolveTemporal, type TemporalPrograms as ServerPrograms } from '../../../tools/temporal-server/programs.ts';
+import { resolveTemporal, type TemporalPrograms } from '../../../tools/temporal-server/programs.ts';
 import { startTemporal } from '../../../tools/temporal-server/temporal-server.ts';
 import { resolveTestServer } from '../../../tools/temporal-server/test-server.ts';
 import type { RunService } from '../stack/run-services.ts';
 
 const report = (message: string): void => console.log(`[temporal] ${message}`);
 
-/** The programs that tests use; a rejection is for the test that needs the program. */
-export interface TemporalPrograms {
-  server: Promise<ServerPrograms>;
-  testServer: Promise<string>;
+/** Finds the programs of the Temporal server; the first run of a machine may build them. */
+export function findServerPrograms(): Promise<TemporalPrograms> {
+  return resolveTemporal({ bin: process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null, report });
 }
 
-/**
- * Finds the Temporal programs. Resolves when both searches are over: the first run of a machine may build one, which no
- * time limit of a test allows for.
- */
-export async function findTemporalPrograms(): Promise<TemporalPrograms> {
-  const server = resolveTemporal({ bin: process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null, report });
-  const testServer = resolveTestServer({ bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null, report });
-  for (const result of await Promise.allSettled([server, testServer])) {
-    if (result.status === 'rejected') report(String(result.reason));
-  }
-  return { server, testServer };
-}
-
-/** The Temporal servers of a test run. `directory` gets the log. `onStart` learns process ids, for an emergency end. */
-export function temporalServices(
-  programs: TemporalPrograms,
-  directory: string,
-  onStart: (pid: number) => void,
-): Record<string, RunService> {
+/** The Temporal servers of a test run. `directory` gets the log. `onStart` gets process ids, for an emergency end. */
+export function temporalServices(directory: string, onStart: (pid: number) => void): Record<string, RunService> {
   return {
-    'temporal-dev-server': {
+    'temporal-server': {
       async start() {
+        const programs = await findServerPrograms();
         const [port = 0, ...internal] = await findFreePorts(9);
         const server = await startTemporal({
-          programs: await programs.server,
+          programs,
           store: { sqlite: null },
           ports: { host: '127.0.0.1', frontend: port, internal, ui: null },
           namespace: 'flotilla-test',
@@ -53,10 +36,12 @@ export function temporalServices(
       },
     },
     'temporal-server-programs': {
-      start: async () => ({ answer: { directory: dirname((await programs.server).server) } }),
+      start: async () => ({ answer: { directory: dirname((await findServerPrograms()).server) } }),
     },
     'temporal-test-server': {
-      start: async () => ({ answer: { path: await programs.testServer } }),
+      start: async () => ({
+        answer: { path: await resolveTestServer({ bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null, report }) },
+      }),
     },
   };
 }

@@ -1,14 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/process/config.ts';
 import { POSTGRES_SETTINGS } from '../../../tools/stack/database/postgres.ts';
 import { API_COMMAND, WORKER_COMMAND } from '../../../tools/stack/topology/roles.ts';
 import { SERVER_DYNAMIC_CONFIG } from '../../../tools/temporal-server/dynamic-config.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
-import { findComposeCheck } from '../../support/stack/compose-config.ts';
 import {
   COMPOSE_FILE,
   compose,
@@ -24,38 +22,6 @@ import {
 } from '../../support/stack/compose-file.ts';
 
 const example = await readFile(join(COMPOSE_FILE, '../.env.example'), 'utf8');
-
-const check = await findComposeCheck().catch((error: Error) => {
-  console.warn(`docker-compose.yml is not checked: ${error.message}`);
-  return null;
-});
-
-describe.skipIf(check === null)('docker compose config', () => {
-  let directory: string;
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'flotilla-compose-'));
-  });
-
-  afterAll(() => rm(directory, { recursive: true }));
-
-  it('accepts docker-compose.yml', () => expect(check!(COMPOSE_FILE)).resolves.toBeUndefined());
-
-  it.each([
-    ['a service that is not there', /^(\s+)postgres: \{ condition/m, '$1postgrez: { condition'],
-    ['a key that is none', /^ {4}stop_grace_period: 60s$/m, '    stop_grace_perid: 60s'],
-    ['a secret that is not declared', /secrets: \[postgres_password\]/, 'secrets: [postgres_pasword]'],
-    ['a network that is not declared', /networks: \[temporal, edge\]/, 'networks: [temporal, egde]'],
-    ['a volume that is not declared', /^ {6}- postgres:/m, '      - postgrs:'],
-    ['a wrong condition', /service_healthy/, 'service_health'],
-  ])('rejects %s', async (_what, pattern, planted) => {
-    const broken = composeText.replace(pattern, planted);
-    expect(broken).not.toBe(composeText);
-    const file = join(directory, 'docker-compose.yml');
-    await writeFile(file, broken);
-    await expect(check!(file)).rejects.toThrow();
-  });
-});
 
 describe('docker-compose.yml', () => {
   it('has a worker service of its own for every task queue', () => {

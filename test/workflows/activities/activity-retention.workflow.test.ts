@@ -10,7 +10,7 @@ import {
 } from '../../../workflows/contracts/activity-retention.contract.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
-import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
+import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, until, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 let environment: TestWorkflowEnvironment;

@@ -13,7 +13,7 @@ import { type BatchInput, type BatchResult, WAKE_UP_SIGNAL } from '../../../work
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { batchWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fake-batches.ts';
-import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
+import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
   nudge,

@@ -6,7 +6,7 @@ import type { GroupInput, GroupResult } from '../../../workflows/contracts/group
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fake-batches.ts';
-import { addSearchAttributes, createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
+import { addSearchAttributes, createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
   nudge,

@@ -9,7 +9,7 @@ import {
 import type { ReportInput } from '../../../workflows/contracts/report.contract.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeReports } from '../../support/compliance/fake-reports.ts';
-import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
+import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
   quietRuntime,

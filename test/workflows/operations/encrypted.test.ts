@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
 import { openConnection, serverOptions } from '../../../temporal/connection.ts';
 import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '../../support/http/certificates.ts';
-import { devServerAddress } from '../../support/temporal/temporal.ts';
+import { SERVER_ADDRESS } from '../../support/temporal/temporal.ts';
 import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const title = 'a Temporal server that asks for certificates';
@@ -80,7 +80,7 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
 
 /** Puts the run's server behind one that asks every caller for a certificate of the authority. Resolves to its port. */
 async function guardServer({ ca }: Authority, own: Certificate, refusals: string[]): Promise<number> {
-  const [host, target] = (await devServerAddress()).split(':');
+  const [host, target] = SERVER_ADDRESS.split(':');
   const options = {
     ...{ ca: readFileSync(ca), cert: readFileSync(own.cert), key: readFileSync(own.key) },
     ...{ requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] },

@@ -6,7 +6,7 @@ import {
   type ProfileTriggerResult,
 } from '../../../workflows/contracts/profile-trigger.contract.ts';
 import { FakeProfiles } from '../../support/compliance/fake-profiles.ts';
-import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
+import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
   quietRuntime,

@@ -74,11 +74,8 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 18,
     fault: 'two polls at once, clones',
     elsewhere: [
-      at('test/e2e/gateway/enrolment/counters.test.ts', 'runs concurrent exchanges of one computer one after another'),
-      at(
-        'test/e2e/gateway/enrolment/registration.test.ts',
-        'flags a copy by its former identity and by its machine id',
-      ),
+      at('test/gateway/enrolment/counters.test.ts', 'runs concurrent exchanges of one computer one after another'),
+      at('test/gateway/enrolment/registration.test.ts', 'flags a copy by its former identity and by its machine id'),
     ],
   },
   {
