@@ -146,28 +146,24 @@ describe('parseQuery', () => {
     ];
     for (const make of shapes) {
       for (const text of [make(50_000), make(1_000_000)]) expect(refusal(text)).toContain('8192 bytes');
-      // Below the limit of length too: a text ten times as long takes no more than twelve times as long, on the whole.
-      // One of several attempts decides: collecting garbage slows single ones, time that grows faster slows all of them.
-      const attempts = Array.from({ length: 10 }, () => [timeOf(make(780)), timeOf(make(7800))] as const);
-      expect(attempts.some(([short, long]) => long < 12 * short + 1)).toBe(true);
+      // Below the limit of length too: one long text costs what ten short ones cost, where quadratic time is ten times as much.
+      const [short, long] = [processorTime(make(780), 2000), processorTime(make(7800), 200)];
+      expect(long).toBeLessThan(3 * short + 20);
     }
   });
 });
 
-/** Milliseconds of processor time for many readings of a text, the best of several rounds. */
-function timeOf(text: string): number {
-  const rounds = Array.from({ length: 3 }, () => {
-    const start = process.threadCpuUsage();
-    for (let time = 0; time < 20; time++) {
-      try {
-        parseComputerQuery(text);
-      } catch (error) {
-        expect((error as DomainError).code).toBe('InvalidQueryError');
-      }
+/** Milliseconds of processor time for reading a text a number of times. */
+function processorTime(text: string, times: number): number {
+  const start = process.threadCpuUsage();
+  for (let time = 0; time < times; time++) {
+    try {
+      parseComputerQuery(text);
+    } catch (error) {
+      expect((error as DomainError).code).toBe('InvalidQueryError');
     }
-    return process.threadCpuUsage(start).user / 1000;
-  });
-  return Math.min(...rounds);
+  }
+  return process.threadCpuUsage(start).user / 1000;
 }
 
 describe('parseComputerQuery', () => {

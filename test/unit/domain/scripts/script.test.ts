@@ -73,21 +73,18 @@ describe('parseScript', () => {
     ];
     for (const make of shapes) {
       expect(parseScript(make(999_990))).toBeNull();
-      // One of several attempts decides: collecting garbage slows single ones, time that grows faster slows all of them.
-      const attempts = Array.from({ length: 10 }, () => [timeOf(make(100)), timeOf(make(1000))] as const);
-      expect(attempts.some(([short, long]) => long < 12 * short + 1)).toBe(true);
+      // One long text costs what ten short ones cost, where quadratic time is ten times as much.
+      const [short, long] = [processorTime(make(100), 100_000), processorTime(make(1000), 10_000)];
+      expect(long).toBeLessThan(3 * short + 20);
     }
   });
 });
 
-/** Milliseconds of processor time for many readings of a text, the best of several rounds. */
-function timeOf(text: string): number {
-  const rounds = Array.from({ length: 3 }, () => {
-    const start = process.threadCpuUsage();
-    for (let time = 0; time < 20; time++) parseScript(text);
-    return process.threadCpuUsage(start).user / 1000;
-  });
-  return Math.min(...rounds);
+/** Milliseconds of processor time for reading a text a number of times. */
+function processorTime(text: string, times: number): number {
+  const start = process.threadCpuUsage();
+  for (let time = 0; time < times; time++) parseScript(text);
+  return process.threadCpuUsage(start).user / 1000;
 }
 
 describe('executableCode', () => {
