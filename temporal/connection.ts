@@ -4,7 +4,7 @@ import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { Config } from '../src/process/config.ts';
 import { callInterceptors } from './closed-calls.ts';
 import { createDataConverter } from './data-converter.ts';
-import { TRACED_STARTS } from './trace-headers.ts';
+import { TRACED_STARTS } from './traced-starts.ts';
 
 /** The settings that a connection needs. */
 export type TemporalSettings = ServerSettings & Pick<Config, 'temporalNamespace' | 'encryptionKeys'>;

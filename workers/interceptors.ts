@@ -1,14 +1,13 @@
 import type { Info } from '@temporalio/activity';
-import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import { withLogFields } from '../src/process/log-fields.ts';
-import { inSpan, isTracing, SpanKind } from '../src/process/tracing.ts';
-import { readTraceHeader } from '../temporal/trace-headers.ts';
-import type { TraceSinks } from '../workflows/contracts/tracing.contract.ts';
+import { OpenTelemetryActivityInboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { currentLogFields, type LogFields, withLogFields } from '../src/process/log-fields.ts';
+import { currentTracer, describeSpan, isTracing } from '../src/process/tracing.ts';
+import { TRACE_HEADER } from '../workflows/contracts/tracing.contract.ts';
 import { toActivityFailure } from './activity-failures.ts';
-import type { EndedSpans } from './ended-spans.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** Measures every Temporal activity, adds its subject to its log lines, and traces it if its workflow is traced. */
+/** Measures every Temporal activity and adds its subject to its log lines. */
 export function stepInterceptors(measures: Pick<WorkerMetrics, 'activityEnded'>): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {
@@ -16,14 +15,7 @@ export function stepInterceptors(measures: Pick<WorkerMetrics, 'activityEnded'>)
         const startedAt = performance.now();
         let isDone = false;
         try {
-          const about = subjectOf(info, input.args);
-          const parent = isTracing() ? readTraceHeader(input.headers) : null;
-          const run = () => next(input);
-          const result = await withLogFields(about, () =>
-            parent === null
-              ? run()
-              : inSpan(info.activityType, { kind: SpanKind.CONSUMER, parent, attributes: attributesOf(about) }, run),
-          );
+          const result = await withLogFields(subjectOf(info, input.args), () => next(input));
           isDone = true;
           return result;
         } catch (error) {
@@ -36,20 +28,19 @@ export function stepInterceptors(measures: Pick<WorkerMetrics, 'activityEnded'>)
   });
 }
 
-/** Records the ends that workflows report; does nothing when tracing is off. */
-export function traceSinks(spans: Pick<EndedSpans, 'add'>): InjectedSinks<TraceSinks> {
-  return {
-    tracing: {
-      ended: {
-        fn({ workflowType, workflowId, runId }, { parent, spanId, startMs, endMs, failed }) {
-          if (!isTracing()) return;
-          const attributes = { 'flotilla.workflow_id': workflowId, 'flotilla.run_id': runId };
-          spans.add(runId, { name: `workflow ${workflowType}`, parent, spanId, startMs, endMs, failed, attributes });
-        },
-      },
+/** Traces the Temporal activities of traced workflows, with their subjects. */
+export const traceInterceptors: ActivityInterceptorsFactory = (context) => ({
+  inbound: {
+    execute(input, next) {
+      if (!isTracing() || !(TRACE_HEADER in input.headers)) return next(input);
+      const traced = new OpenTelemetryActivityInboundInterceptor(context, { tracer: currentTracer() });
+      return traced.execute(input, (passed) => {
+        describeSpan(attributesOf(currentLogFields() ?? {}));
+        return next(passed);
+      });
     },
-  };
-}
+  },
+});
 
 const SUBJECTS = { batch: 'laneId', group: 'activityId', activity: 'activityId' } as const;
 
@@ -69,6 +60,6 @@ const ATTRIBUTES: Readonly<Record<string, string>> = {
   activityId: 'flotilla.activity_id',
 };
 
-function attributesOf(about: Record<string, string | number>): Record<string, string | number> {
+function attributesOf(about: LogFields): LogFields {
   return Object.fromEntries(Object.entries(about).map(([key, value]) => [ATTRIBUTES[key] ?? key, value]));
 }

@@ -7,9 +7,9 @@ import { createDataConverter } from '../temporal/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { throttledErrorLog } from './throttled-error-log.ts';
-import { EndedSpans } from './ended-spans.ts';
-import { stepInterceptors, traceSinks } from './interceptors.ts';
+import { stepInterceptors, traceInterceptors } from './interceptors.ts';
 import type { WorkerMetrics } from './metrics.ts';
+import { WorkflowSpans } from './workflow-spans.ts';
 
 export interface WorkerSettings {
   config: Config;
@@ -72,7 +72,7 @@ export function superviseWorker(settings: WorkerSettings): RunningWorker {
   const stopping = new AbortController();
   let worker: Worker | null = null;
   let isPolling = false;
-  const spans = new EndedSpans();
+  const spans = new WorkflowSpans();
   const onPolling = async (): Promise<void> => {
     await settings.onPolling();
     isPolling = true;
@@ -132,7 +132,7 @@ async function runPolling(worker: Worker, onPolling: () => Promise<void>): Promi
 
 function workerOptions(
   { config, queue, code, buildId, activities, measures }: WorkerSettings,
-  spans: EndedSpans,
+  spans: WorkflowSpans,
 ): WorkerOptions {
   const steps = activityConcurrency(config.databasePoolSize);
   return {
@@ -140,8 +140,8 @@ function workerOptions(
     taskQueue: queue,
     workflowBundle: { code },
     activities,
-    interceptors: { activity: [stepInterceptors(measures)] },
-    sinks: traceSinks(spans),
+    interceptors: { activity: [stepInterceptors(measures), traceInterceptors] },
+    sinks: spans.sinks(),
     // Waiting workflows outlive many deploys: they continue on the newest code, guarded by patches and replay tests.
     workerDeploymentOptions: {
       useWorkerVersioning: true,

@@ -1,78 +1,75 @@
-import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import type {
+  OpenTelemetryInboundInterceptor,
+  OpenTelemetryOutboundInterceptor,
+} from '@temporalio/interceptors-opentelemetry/lib/workflow/index.js';
 import {
-  ContinueAsNew,
   isCancellation,
-  proxySinks,
+  type Next,
   type WorkflowExecuteInput,
   type WorkflowInterceptorsFactory,
-  workflowInfo,
 } from '@temporalio/workflow';
-import { TRACE_HEADER, type TraceSinks } from './contracts/tracing.contract.ts';
+import { TRACE_HEADER } from './contracts/tracing.contract.ts';
 
-/** A traced workflow: the context it continues and its own span, derived from its run. */
-interface Traced {
-  parent: string;
-  spanId: string;
-  headers: Headers;
-}
+type Library = typeof import('@temporalio/interceptors-opentelemetry/lib/workflow/index.js');
 
 /**
- * Propagates a workflow's trace to its activities and children, and reports its own span when it ends.
- * @remarks Without a trace every call passes through unchanged. Nothing here is a command, uses random numbers or
- * waits, so histories replay the same with and without it.
+ * Traces workflows that were started with a trace context by Temporal's OpenTelemetry interceptors; others pass
+ * through unchanged and do not load them.
+ * @remarks Signals and queries are not traced: they have no trace context, so each would begin a trace of its own.
  * @see docs/architecture.md#tracing
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
-  let traced: Traced | null = null;
-  const handOn = <I extends { headers: Headers }>(input: I): I =>
-    traced === null ? input : { ...input, headers: { ...input.headers, ...traced.headers } };
+  let library: Library | null = null;
+  let traced: OpenTelemetryOutboundInterceptor | null = null;
   return {
     inbound: [
       {
         execute(input, next) {
-          traced = readTrace(input);
-          return traced === null ? next(input) : report(traced, next(input));
+          if (!(TRACE_HEADER in input.headers)) return next(input);
+          library = loadLibrary();
+          traced = new library.OpenTelemetryOutboundInterceptor();
+          return execute(new library.OpenTelemetryInboundInterceptor(), input, next);
         },
       },
     ],
     outbound: [
       {
-        scheduleActivity: (input, next) => next(handOn(input)),
-        scheduleLocalActivity: (input, next) => next(handOn(input)),
-        startChildWorkflowExecution: (input, next) => next(handOn(input)),
-        continueAsNew: (input, next) => next(handOn(input)),
+        scheduleActivity: (input, next) => traced?.scheduleActivity(input, next) ?? next(input),
+        scheduleLocalActivity: (input, next) => traced?.scheduleLocalActivity(input, next) ?? next(input),
+        startChildWorkflowExecution: (input, next) => traced?.startChildWorkflowExecution(input, next) ?? next(input),
+        continueAsNew: (input, next) => traced?.continueAsNew(input, next) ?? next(input),
+      },
+    ],
+    internals: [
+      {
+        dispose(input, next) {
+          if (library === null) next(input);
+          else new library.OpenTelemetryInternalsInterceptor().dispose(input, next);
+        },
       },
     ],
   };
 };
 
-const SPAN_ID_LENGTH = 16;
-const TRACEPARENT = /^00-([\da-f]{32})-[\da-f]{16}-([\da-f]{2})$/;
-
-function readTrace({ headers }: WorkflowExecuteInput): Traced | null {
-  const header = headers[TRACE_HEADER];
-  if (!header) return null;
-  const { traceparent } = defaultPayloadConverter.fromPayload<{ traceparent: string }>(header);
-  const [, traceId, flags] = TRACEPARENT.exec(traceparent) ?? [];
-  if (!traceId) return null;
-  // The last digits of a run id are random, and the same at every replay.
-  const spanId = workflowInfo().runId.replaceAll('-', '').slice(-SPAN_ID_LENGTH);
-  const own = { traceparent: `00-${traceId}-${spanId}-${flags}` };
-  return { parent: traceparent, spanId, headers: { [TRACE_HEADER]: defaultPayloadConverter.toPayload(own) } };
+/** A canceled workflow did what was requested: its span does not see the cancellation. */
+async function execute(
+  traced: OpenTelemetryInboundInterceptor,
+  input: WorkflowExecuteInput,
+  next: Next<OpenTelemetryInboundInterceptor, 'execute'>,
+): Promise<unknown> {
+  let cancellation: unknown = null;
+  const result = await traced.execute(input, (passed) =>
+    next(passed).catch((error: unknown) => {
+      if (!isCancellation(error)) throw error;
+      cancellation = error;
+    }),
+  );
+  if (cancellation !== null) throw cancellation;
+  return result;
 }
 
-async function report(traced: Traced, run: Promise<unknown>): Promise<unknown> {
-  const { tracing } = proxySinks<TraceSinks>();
-  const { parent, spanId } = traced;
-  const ended = (failed: boolean): void =>
-    tracing.ended({ parent, spanId, startMs: workflowInfo().runStartTime.getTime(), endMs: Date.now(), failed });
-  try {
-    const result = await run;
-    ended(false);
-    return result;
-  } catch (error) {
-    // A canceled workflow did what was requested.
-    ended(!(error instanceof ContinueAsNew || isCancellation(error)));
-    throw error;
-  }
+/** Evaluated for each traced workflow, which takes milliseconds; that is why it is no static import. */
+function loadLibrary(): Library {
+  // biome-ignore lint/style/noRestrictedGlobals: webpack replaces it
+  return require('@temporalio/interceptors-opentelemetry/lib/workflow/index.js') as Library;
 }

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { context, type Tracer } from '@opentelemetry/api';
+import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { getNumberFromEnv, getStringFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -8,6 +8,7 @@ import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
+  type ReadableSpan,
   type Sampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
@@ -15,86 +16,72 @@ import {
 
 const CLOSE_TIMEOUT_MS = 1_500;
 
-type Environment = Record<string, string | undefined>;
+/** A span that the provider did not make. */
+export type ForeignSpan = Omit<ReadableSpan, 'resource'>;
+
+export interface Exporter {
+  export(span: ForeignSpan): void;
+  /** Exports the remaining spans, within a short time, and unregisters the provider. */
+  close(): Promise<void>;
+}
 
 /**
- * Creates a tracer that exports to an OTLP collector over HTTP, configured by the standard variables.
+ * Registers a tracer provider that exports to an OTLP collector over HTTP, configured by the standard variables.
  * @remarks Imported only by `tracing.ts`, and only when tracing is on.
  */
-export function openExporter(
-  role: string,
-  env: Environment,
-): { tracer: Tracer; useSpanId(id: string): void; close(): Promise<void> } {
-  const ids = new SpanIds();
+export function registerProvider(role: string): Exporter {
   const named = resourceFromAttributes({ 'service.name': `flotilla-${role}`, 'service.namespace': 'flotilla' });
   const resource = named.merge(detectResources({ detectors: [envDetector] }));
-  const processor = new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...batchOptions(env) });
+  const processor = new IdsOnlyProcessor({
+    exporter: new OTLPTraceExporter(),
+    scheduledDelayMillis: getNumberFromEnv('OTEL_BSP_SCHEDULE_DELAY'),
+    exportTimeoutMillis: getNumberFromEnv('OTEL_BSP_EXPORT_TIMEOUT'),
+    maxQueueSize: getNumberFromEnv('OTEL_BSP_MAX_QUEUE_SIZE'),
+    maxExportBatchSize: getNumberFromEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
+  });
   const provider = new TracerProvider({
     resource,
-    sampler: chooseSampler(env),
+    sampler: chooseSampler(),
     spanProcessors: [processor],
-    idGenerator: ids,
     spanLimits: { attributeValueLengthLimit: 256 },
   });
+  trace.setGlobalTracerProvider(provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   return {
-    tracer: provider.getTracer('flotilla'),
-    useSpanId: (id) => ids.use(id),
+    export: (span) => processor.onEnd({ ...span, resource }),
     async close() {
       const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), limit]);
-      context.disable();
+      for (const api of [trace, context, propagation]) api.disable();
     },
   };
 }
 
-/** Random ids, except for a span whose id was published before it is recorded. */
-class SpanIds {
-  #next: string | null = null;
-
-  use(id: string): void {
-    this.#next = id;
-  }
-
-  generateTraceId(): string {
-    return randomBytes(16).toString('hex');
-  }
-
-  generateSpanId(): string {
-    const id = this.#next ?? randomBytes(8).toString('hex');
-    this.#next = null;
-    return id;
+/** Exports an error's type, but not its message and stack, which could hold user data. */
+class IdsOnlyProcessor extends BatchSpanProcessor {
+  override onEnd(span: ReadableSpan): void {
+    super.onEnd(span.events.length === 0 ? span : withoutContents(span));
   }
 }
 
-function chooseSampler(env: Environment): Sampler {
-  const share = readNumber(env, 'OTEL_TRACES_SAMPLER_ARG', 0, 1) ?? 1;
+function withoutContents(span: ReadableSpan): ReadableSpan {
+  const [type] = span.events.flatMap(({ attributes }) => attributes?.['exception.type'] ?? []);
+  return Object.create(span, {
+    attributes: { value: { ...span.attributes, 'error.type': type } },
+    events: { value: [] },
+    status: { value: { code: span.status.code } },
+  }) as ReadableSpan;
+}
+
+function chooseSampler(): Sampler {
+  const share = getNumberFromEnv('OTEL_TRACES_SAMPLER_ARG') ?? 1;
   const bare: Record<string, () => Sampler> = {
     always_on: () => new AlwaysOnSampler(),
     always_off: () => new AlwaysOffSampler(),
     traceidratio: () => new TraceIdRatioBasedSampler(share),
   };
-  const name = env['OTEL_TRACES_SAMPLER']?.trim() || 'parentbased_always_on';
+  const name = getStringFromEnv('OTEL_TRACES_SAMPLER')?.trim() ?? 'parentbased_always_on';
   const root = (bare[name.replace(/^parentbased_/, '')] ?? bare['always_on']!)();
   return name in bare ? root : new ParentBasedSampler({ root });
-}
-
-function batchOptions(env: Environment) {
-  const most = 1_000_000;
-  const delay = readNumber(env, 'OTEL_BSP_SCHEDULE_DELAY', 1, most);
-  const timeout = readNumber(env, 'OTEL_BSP_EXPORT_TIMEOUT', 1, most);
-  const queue = readNumber(env, 'OTEL_BSP_MAX_QUEUE_SIZE', 1, most);
-  const batch = readNumber(env, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 1, most);
-  return {
-    ...(delay !== null && { scheduledDelayMillis: delay }),
-    ...(timeout !== null && { exportTimeoutMillis: timeout }),
-    ...(queue !== null && { maxQueueSize: queue }),
-    ...(batch !== null && { maxExportBatchSize: batch }),
-  };
-}
-
-function readNumber(env: Environment, name: string, from: number, to: number): number | null {
-  const text = env[name]?.trim();
-  const value = text ? Number(text) : Number.NaN;
-  return value >= from && value <= to ? value : null;
 }

@@ -1,28 +1,26 @@
 import {
   type Attributes,
+  type Context,
   context,
   diag,
   isSpanContextValid,
+  propagation,
   type Span,
   type SpanContext,
   SpanKind,
   SpanStatusCode,
-  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { parseTraceParent } from '@opentelemetry/core';
+import type { Exporter, ForeignSpan } from './tracing-exporter.ts';
 
-export { type Span, SpanKind };
+export { type ForeignSpan, type Span, SpanKind };
 
-interface Recorder {
-  tracer: Tracer;
-  useSpanId(id: string): void;
-}
-
-let recorder: Recorder | null = null;
+let exporter: Exporter | null = null;
 
 export function isTracing(): boolean {
-  return recorder !== null;
+  return exporter !== null;
 }
 
 export interface TracingLog {
@@ -46,15 +44,15 @@ export async function startTracing(role: string, logger: TracingLog): Promise<Tr
     if (reason !== '') logger.warn(`no traces are recorded: ${reason}`);
     return { close: async () => undefined };
   }
-  const { openExporter } = await import('./tracing-exporter.ts');
-  const { tracer, useSpanId, close } = openExporter(role, process.env);
+  const { registerProvider } = await import('./tracing-exporter.ts');
+  const registered = registerProvider(role);
   diag.setLogger(throttledExportLog(logger));
-  recorder = { tracer, useSpanId };
+  exporter = registered;
   logger.info('tracing is enabled');
   return {
     async close() {
-      recorder = null;
-      await close();
+      exporter = null;
+      await registered.close();
     },
   };
 }
@@ -85,6 +83,16 @@ function throttledExportLog(logger: TracingLog) {
   return { error: warn, warn: nothing, info: nothing, debug: nothing, verbose: nothing };
 }
 
+/** The tracer of this process; records nothing while tracing is off. */
+export function currentTracer(): Tracer {
+  return trace.getTracer('flotilla');
+}
+
+/** Whether this work belongs to a trace that is recorded. */
+export function isRecording(): boolean {
+  return trace.getActiveSpan()?.isRecording() === true;
+}
+
 export interface SpanOptions {
   kind?: SpanKind;
   attributes?: Attributes;
@@ -101,24 +109,23 @@ export async function inSpan<T>(
   options: SpanOptions,
   work: (span: Span | null) => Promise<T>,
 ): Promise<T> {
-  if (recorder === null) return work(null);
+  if (!isTracing()) return work(null);
   const { parent, ...rest } = options;
-  const within = parent === undefined ? context.active() : contextOf(parent);
-  const span = recorder.tracer.startSpan(name, rest, within);
-  try {
-    return await context.with(trace.setSpan(within, span), () => work(span));
-  } catch (error) {
-    failSpan(span, error);
-    throw error;
-  } finally {
-    span.end();
-  }
+  return await currentTracer().startActiveSpan(name, rest, contextOf(parent), async (span) => {
+    try {
+      return await work(span);
+    } catch (error) {
+      failSpan(span, error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
 }
 
-/** As {@link inSpan} within an active span; elsewhere just runs `work`. */
+/** As {@link inSpan} within a recorded span; elsewhere just runs `work`. */
 export function inChildSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
-  if (recorder === null || trace.getActiveSpan()?.isRecording() !== true) return work();
-  return inSpan(name, {}, work);
+  return isRecording() ? inSpan(name, {}, work) : work();
 }
 
 /** Marks a span as failed, with the error's type but not its message. */
@@ -127,53 +134,50 @@ export function failSpan(span: Span, error: unknown): void {
   if (error instanceof Error) span.setAttribute('error.type', error.name);
 }
 
+/** Adds attributes to the active span, if any. */
+export function describeSpan(attributes: Attributes): void {
+  trace.getActiveSpan()?.setAttributes(attributes);
+}
+
 export interface PastSpan extends SpanOptions {
   name: string;
   startMs: number;
   endMs: number;
   failed: boolean;
-  /** Its id, when it was published before. */
-  spanId?: string;
 }
 
 /** Records a span that has already ended. */
-export function recordSpan({ name, startMs, endMs, failed, spanId, parent, ...rest }: PastSpan): void {
-  if (recorder === null) return;
-  if (spanId) recorder.useSpanId(spanId);
-  const within = parent === undefined ? context.active() : contextOf(parent);
-  const span = recorder.tracer.startSpan(name, { ...rest, startTime: startMs }, within);
+export function recordSpan({ name, startMs, endMs, failed, parent, ...rest }: PastSpan): void {
+  const span = currentTracer().startSpan(name, { ...rest, startTime: startMs }, contextOf(parent));
   if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(endMs);
 }
 
+/** Exports a span that was recorded elsewhere, such as in the sandbox of workflows. */
+export function exportSpan(span: ForeignSpan): void {
+  exporter?.export(span);
+}
+
 /** W3C trace context of the active span, to be propagated; null when there is none. */
 export function activeTraceparent(): string | null {
-  const span = recorder === null ? undefined : activeSpanContext();
-  return span ? formatTraceparent(span) : null;
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent ?? null;
 }
 
 export function activeSpanContext(): SpanContext | undefined {
-  if (recorder === null) return undefined;
   const span = trace.getActiveSpan()?.spanContext();
   return span && isSpanContextValid(span) ? span : undefined;
 }
 
-const TRACEPARENT = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
+const TRACEPARENT_LENGTH = 55;
 
-/** Parses a W3C trace context. @returns null when it is malformed */
+/** Parses a W3C trace context. @returns null when it is malformed or longer than those of version 00 */
 export function parseTraceparent(text: string): SpanContext | null {
-  const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];
-  if (!traceId || !spanId || !flags) return null;
-  const parsed = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
-  return isSpanContextValid(parsed) ? parsed : null;
+  return text.length === TRACEPARENT_LENGTH ? parseTraceParent(text) : null;
 }
 
-function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
-  return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
-}
-
-function contextOf(traceparent: string | null) {
-  const parent = traceparent === null ? null : parseTraceparent(traceparent);
-  const root = trace.deleteSpan(context.active());
-  return parent ? trace.setSpanContext(root, parent) : root;
+function contextOf(parent: string | null | undefined): Context {
+  if (parent === undefined) return context.active();
+  return propagation.extract(trace.deleteSpan(context.active()), { traceparent: parent });
 }

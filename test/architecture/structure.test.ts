@@ -141,8 +141,9 @@ describe('packages', () => {
     expect(importers).toEqual(['src/services/schedules/year-days.ts']);
   });
 
-  it('of workflow code are the workflow SDK alone', () => {
-    const allowed = ['@temporalio/workflow', '@temporalio/common'];
+  it('of workflow code are the workflow SDK and its interceptors alone', () => {
+    const interceptors = '@temporalio/interceptors-opentelemetry/lib/workflow/index.js';
+    const allowed = ['@temporalio/workflow', '@temporalio/common', interceptors];
     expect(packagesBelow('workflows').filter(({ name }) => !allowed.includes(name))).toEqual([]);
   });
 

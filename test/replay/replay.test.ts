@@ -1,8 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { TRACE_HEADER } from '../../workflows/contracts/tracing.contract.ts';
 import * as workflows from '../../workflows/index.ts';
 import { readHistory } from '../support/temporal/history-file.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, workflowCode } from '../support/temporal/workflow-environment.ts';
@@ -44,6 +46,13 @@ describe('replay of recorded histories', () => {
 
   it.each(files)("takes %s with today's workflow code", async (file) => {
     await replay(await load(file));
+  });
+
+  it.each(files)('takes %s as part of a trace', async (file) => {
+    const history = await load(file);
+    const traceparent = defaultPayloadConverter.toPayload({ traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` });
+    history.events![0]!.workflowExecutionStartedEventAttributes!.header = { fields: { [TRACE_HEADER]: traceparent } };
+    await replay(history);
   });
 
   it('refuses workflow code that does something else', async () => {

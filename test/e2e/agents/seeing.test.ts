@@ -109,11 +109,14 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const parents: Array<[string, string, string]> = [
       ['database transaction', 'flotilla-api', 'executeScript'],
       ['relay start', 'flotilla-worker', 'executeScript'],
-      ['workflow ScriptRun', 'flotilla-worker', 'relay start'],
-      ['listOpenBatches', 'flotilla-worker', 'workflow ScriptRun'],
-      ['workflow ComputerOperation', 'flotilla-worker', 'workflow ScriptRun'],
-      ['processPendingEvents', 'flotilla-worker', 'workflow ComputerOperation'],
-      ['getGroupProgress', 'flotilla-worker', 'workflow ScriptRun'],
+      ['StartWorkflow:ScriptRun', 'flotilla-worker', 'relay start'],
+      ['RunWorkflow:ScriptRun', 'flotilla-worker', 'StartWorkflow:ScriptRun'],
+      ['StartActivity:listOpenBatches', 'flotilla-worker', 'RunWorkflow:ScriptRun'],
+      ['RunActivity:listOpenBatches', 'flotilla-worker', 'StartActivity:listOpenBatches'],
+      ['StartChildWorkflow:ComputerOperation', 'flotilla-worker', 'RunWorkflow:ScriptRun'],
+      ['RunWorkflow:ComputerOperation', 'flotilla-worker', 'StartChildWorkflow:ComputerOperation'],
+      ['StartActivity:processPendingEvents', 'flotilla-worker', 'RunWorkflow:ComputerOperation'],
+      ['RunActivity:getGroupProgress', 'flotilla-worker', 'StartActivity:getGroupProgress'],
       ['deliver execute-script', 'flotilla-api', 'executeScript'],
       ['result execute-script', 'flotilla-api', 'executeScript'],
     ];
@@ -127,7 +130,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       const parentSpanId = named(parent)!.spanId;
       expect(named(name, service), name).toMatchObject({ service, parentSpanId, failed: false });
     }
-    expect(named('listOpenBatches')!.attributes).toMatchObject({ 'flotilla.activity_id': group });
+    expect(named('RunActivity:listOpenBatches')!.attributes).toMatchObject({ 'flotilla.activity_id': group });
     const inOrder = ['executeScript', 'relay start', 'deliver execute-script', 'result execute-script'];
     const starts = inOrder.map((name) => named(name)!.startMs);
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
@@ -152,10 +155,10 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     const group = await execute(`00-${traceId}-${traceId.slice(0, 16)}-01`, { deliver_after: '2099-01-01T00:00:00Z' });
     const mine = (name: string) => receiver.spans.filter((span) => span.traceId === traceId && span.name === name);
-    await expect.poll(() => mine('processPendingEvents').length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => mine('RunActivity:processPendingEvents').length, { timeout: 30_000 }).toBeGreaterThan(0);
     await scenario.api.post('/activities/cancel', { activity_ids: [group] });
     const ended = () =>
-      ['workflow ScriptRun', 'workflow ComputerOperation'].map((name) => mine(name).map(({ failed }) => failed));
+      ['RunWorkflow:ScriptRun', 'RunWorkflow:ComputerOperation'].map((name) => mine(name).map(({ failed }) => failed));
     await expect.poll(ended, { timeout: 30_000 }).toEqual([[false], [false]]);
   });
 
