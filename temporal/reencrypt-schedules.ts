@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { type Payload, ValueError } from '@temporalio/common';
 import type proto from '@temporalio/proto';
+import { ConcurrencyLimiter } from '../src/process/admission/concurrency-limiter.ts';
 import type { EncryptionKey } from '../src/process/config.ts';
 import { CALL_LIMIT_MS } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
@@ -36,15 +37,13 @@ export async function reencryptSchedules(client: Client, keys: readonly Encrypti
   if (keys.length < 2) return report;
   const codec = new EncryptionCodec(keys);
   const ids = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => listIds(client));
-  const work = async (): Promise<void> => {
-    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-      const scheduleId = id;
-      const outcome = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => reencrypt(client, codec, scheduleId));
-      if (outcome === 'resealed') report.reencrypted += 1;
-      if (outcome === 'unreadable') report.unreadable.push(scheduleId);
-    }
+  const limiter = new ConcurrencyLimiter({ concurrency: AT_ONCE });
+  const reencryptOne = async (scheduleId: string): Promise<void> => {
+    const outcome = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => reencrypt(client, codec, scheduleId));
+    if (outcome === 'resealed') report.reencrypted += 1;
+    if (outcome === 'unreadable') report.unreadable.push(scheduleId);
   };
-  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+  const ends = await Promise.allSettled(ids.map((id) => limiter.run('', () => reencryptOne(id))));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
   return report;

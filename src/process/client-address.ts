@@ -33,6 +33,19 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
+const NETWORK_GROUPS = 4;
+
+/** The rate-limit key of a client: its IPv4 address, or the /64 network of its IPv6 address. */
+export function rateLimitKey(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after];
+  return groups.slice(0, NETWORK_GROUPS).join(':');
+}
+
 /** `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1` or `[2001:db8::1]:443`. */
 function readHop(hop: string): string | null {
   const text = hop.trim();

@@ -14,7 +14,7 @@ import { exitWithError, notifyReady, shutDownOnSignal } from '../process/lifecyc
 import { createLogger, type Logger } from '../process/logger.ts';
 import { type Metrics, startMetrics } from '../process/metrics.ts';
 import { startTracing } from '../process/tracing.ts';
-import type { ConcurrencyLimits } from '../services/common/concurrency-limiter.ts';
+import type { ConcurrencyLimits } from '../process/admission/concurrency-limiter.ts';
 import { systemClock } from '../services/common/ports.ts';
 import { rotateRecoveryKeys } from '../services/computers/recovery-key-rotation.ts';
 import { createServices, type Services } from '../services/setup/services.ts';

@@ -17,7 +17,7 @@ export interface Area {
 
 /** The layers of the application and its tools. Each file is in exactly one of them. */
 export const LAYERS: readonly Layer[] = [
-  { path: 'src/process', holds: 'settings, logging, metrics, tracing, life cycle', mayUse: [] },
+  { path: 'src/process', holds: 'settings, logging, metrics, tracing, admission, life cycle', mayUse: [] },
   { path: 'src/domain', holds: 'rules and value types, pure', mayUse: [] },
   { path: 'src/protocol', holds: 'the encoding of agent messages', mayUse: [] },
   { path: 'src/persistence', holds: 'entities, migrations, statements', mayUse: ['src/domain', 'src/process'] },
@@ -93,7 +93,7 @@ const FRAME = ['common', 'database', 'http', 'openapi'];
 
 /** The areas, the lowest first. */
 export const AREAS: readonly Area[] = [
-  { name: 'common', holds: 'what several areas need: errors, times, limits of concurrency', mayUse: ['database'] },
+  { name: 'common', holds: 'what several areas need: errors, times, password hashing', mayUse: ['database'] },
   { name: 'database', holds: 'SQL, transactions, pages, locks (persistence only)', mayUse: [] },
   { name: 'openapi', holds: 'the document of the API and its generated types (api only)', mayUse: [] },
   { name: 'http', holds: 'requests and responses whatever the resource (api only)', mayUse: ['openapi'] },

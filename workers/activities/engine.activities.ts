@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { BatchTurn } from '../../src/persistence/engine/batches.repository.ts';
-import { ConcurrencyLimiter } from '../../src/services/common/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { CancelActivities, EngineActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
 import { cancelRunWith } from './request-cancel.ts';
@@ -31,8 +31,6 @@ export function createEngineActivities({
   const limiter = new ConcurrencyLimiter({
     concurrency,
     concurrencyPerKey: Math.max(1, Math.ceil(concurrency / 2)),
-    maxQueued: Number.POSITIVE_INFINITY,
-    maxQueuedPerKey: Number.POSITIVE_INFINITY,
     queueTimeoutMs: QUEUE_TIMEOUT_MS,
   });
   const turnOf = remember((batch) => engine.turnOf(batch));

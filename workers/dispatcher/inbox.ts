@@ -3,7 +3,7 @@ import { isDatabaseUnavailable } from '../../src/persistence/database/errors.ts'
 import type { Database } from '../../src/persistence/database/sql.ts';
 import { type BatchEvents, readBatchesWithEvents } from '../../src/persistence/engine/pending-events.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
-import { FairQueue } from '../../src/services/common/fair-queue.ts';
+import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { sendWakeUp } from './wake-up.ts';
@@ -72,27 +72,29 @@ function pick({ planner, refused }: Memory, pending: readonly BatchEvents[], now
   return planner.pick(waiting.size === 0 ? pending : pending.filter(({ id }) => !waiting.has(id)), now);
 }
 
-/** @throws the first error of an unavailable server, once all calls have ended; the other batches stay due */
+/**
+ * Accounts take turns; within an account small batches come first, because a person may be waiting for them.
+ * @throws the first error of an unavailable server, once all calls have ended; the other batches stay due
+ */
 async function wakeAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Promise<void> {
   const { planner, refused } = memory;
-  const queue = byAccount(due);
-  const worker = async (): Promise<void> => {
-    for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
-      try {
-        await wakeBatch(deps, batch);
-        refused.forget([batch.id]);
-      } catch (error) {
-        if (isServerUnavailable(error) || isDatabaseUnavailable(error)) {
-          for (const { id } of [batch, ...queue.splice(0)]) planner.retry(id);
-          throw error;
-        }
-        postpone(deps, memory, batch, error);
-      }
+  const limiter = new ConcurrencyLimiter({ concurrency: CONCURRENT });
+  let unavailable: unknown = null;
+  const wake = async (batch: Due): Promise<void> => {
+    if (unavailable) return planner.retry(batch.id);
+    try {
+      await wakeBatch(deps, batch);
+      refused.forget([batch.id]);
+    } catch (error) {
+      if (isServerUnavailable(error) || isDatabaseUnavailable(error)) {
+        planner.retry(batch.id);
+        unavailable ??= error;
+      } else postpone(deps, memory, batch, error);
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(CONCURRENT, queue.length) }, worker));
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
+  const smallFirst = due.toSorted((a, b) => a.size - b.size);
+  await Promise.all(smallFirst.map((batch) => limiter.run(batch.account, () => wake(batch))));
+  if (unavailable) throw unavailable;
 }
 
 function postpone({ logger, count }: InboxDeps, { planner, refused }: Memory, batch: Due, error: unknown): void {
@@ -101,13 +103,6 @@ function postpone({ logger, count }: InboxDeps, { planner, refused }: Memory, ba
   refused.add(batchId);
   count('refused');
   logger.error({ batchId, workflowId, err: error }, 'a batch could not be woken, trying again later');
-}
-
-/** Accounts take turns; within an account small batches come first, because a person may be waiting for them. */
-function byAccount(due: readonly Due[]): Due[] {
-  const turns = new FairQueue<Due>();
-  for (const batch of due.toSorted((a, b) => a.size - b.size)) turns.push(batch.account, batch);
-  return due.map(() => turns.next()!.item);
 }
 
 async function wakeBatch(deps: InboxDeps, batch: Due): Promise<void> {

@@ -1,10 +1,10 @@
 import express, { type Express, type RequestHandler } from 'express';
-import { DomainError } from '../../domain/common/errors.ts';
+import { DomainError, serviceBusy } from '../../domain/common/errors.ts';
 import { createClientAddress } from '../../process/client-address.ts';
 import type { Config, Rate } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
-import type { RequestMemoryLimit } from '../../process/request-memory.ts';
-import { ConcurrencyLimiter, type ConcurrencyLimits, serviceBusy } from '../../services/common/concurrency-limiter.ts';
+import type { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
+import { ConcurrencyLimiter, type ConcurrencyLimits } from '../../process/admission/concurrency-limiter.ts';
 import { type Clock, systemClock } from '../../services/common/ports.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
 import { requestIdOf, sendJson, toErrorResponse } from '../http/middleware/send.ts';

@@ -1,7 +1,8 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Rate } from '../../process/config.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import { rateLimitKey, TokenBuckets } from '../../services/common/token-buckets.ts';
+import { TokenBuckets } from '../../process/admission/token-buckets.ts';
+import { rateLimitKey } from '../../process/client-address.ts';
 
 /** Limits the rate of requests, per process. */
 export interface RateLimit {

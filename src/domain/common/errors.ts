@@ -104,6 +104,11 @@ export function tooMany(what: string, oldest: Date | null, windowMs: number, now
   });
 }
 
+/** The error of a task that a limit of concurrency rejects. @param what - such as `Too many logins at once` */
+export function serviceBusy(what: string): DomainError {
+  return new DomainError('ServiceUnavailable', `${what}; try again shortly`, { retryAfterSeconds: 1 });
+}
+
 /** Missing or invalid token. */
 export function unauthorized(): DomainError {
   return new DomainError('Unauthorized', 'A valid bearer token is needed');

@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { ClientAddress } from '../../process/client-address.ts';
-import { RequestMemoryLimit } from '../../process/request-memory.ts';
+import { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
 import { encode } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import type { TokenBuckets } from '../../services/common/token-buckets.ts';
+import type { TokenBuckets } from '../../process/admission/token-buckets.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
 import { withBody } from '../http/request.ts';
 import { HttpError, sendBytes } from '../http/response.ts';

@@ -2,12 +2,13 @@ import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
 import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import { rateLimitKey, type TokenBuckets } from '../../services/common/token-buckets.ts';
+import type { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
+import type { TokenBuckets } from '../../process/admission/token-buckets.ts';
+import { rateLimitKey } from '../../process/client-address.ts';
 import type { ProfileRunDeps } from '../../services/scripts/profiles/script-profile-runs.ts';
 import { acceptedTypesMessage, registrationMessage, setIdMessage } from '../exchange/response.ts';
 import { MalformedMessage } from '../facts/fields.ts';
 import { messageType } from '../facts/read-messages.ts';
-import type { TaskLimiter } from '../http/concurrency.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
 import { HttpError } from '../http/response.ts';
@@ -18,7 +19,7 @@ export interface RegistrationDeps {
   db: Database;
   logger: Logger;
   clock: Clock;
-  limiter: TaskLimiter;
+  limiter: ConcurrencyLimiter;
   /** By address. */
   failedRegistrations: TokenBuckets;
   /** By address and by account; null for no limit. */
@@ -54,7 +55,7 @@ export async function register(
     return [registrationMessage('unknown-account')];
   }
   const limitAccount = (accountId: number): void => consume(deps, deps.registrations, `account ${accountId}`);
-  const enrolment = await deps.limiter.run(() => enrol(deps, registration, clock.now(), limitAccount));
+  const enrolment = await deps.limiter.run(sender, () => enrol(deps, registration, clock.now(), limitAccount));
   if (enrolment.kind === 'late') {
     metrics.enrolled('late');
     return [acceptedTypesMessage(REGISTER_ONLY.types)];

@@ -1,10 +1,10 @@
 import type { Database } from '../../persistence/database/sql.ts';
+import type { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
 import type { EncryptionKey } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { ContactBuffer } from '../contact/contact-buffer.ts';
 import type { PackageCatalogue } from '../facts/package-catalogue.ts';
-import type { TaskLimiter } from '../http/concurrency.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
 import type { BatchedStore } from './batched-store.ts';
 import type { OperationTraces } from './operation-traces.ts';
@@ -14,7 +14,7 @@ export interface ExchangeDeps {
   db: Database;
   logger: Logger;
   clock: Clock;
-  limiter: TaskLimiter;
+  limiter: ConcurrencyLimiter;
   store: BatchedStore;
   contacts: ContactBuffer;
   catalogue: PackageCatalogue;

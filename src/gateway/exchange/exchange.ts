@@ -4,8 +4,8 @@ import { expectClone, expectSpareOwner } from '../../persistence/agents/expected
 import type { Identified } from '../../persistence/agents/sessions.repository.ts';
 import { recordSuspectedClones } from '../../persistence/agents/suspected-clones.repository.ts';
 import { isSerializationFailure } from '../../persistence/database/errors.ts';
+import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
 import { withLogFields } from '../../process/log-fields.ts';
-import { SerialQueues } from '../http/concurrency.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
 import { HttpError, toHttpError } from '../http/response.ts';
 import { MAX_MESSAGES_PER_RESPONSE, outgoingQueue } from './counters.ts';
@@ -22,7 +22,7 @@ const MAX_ATTEMPTS = 5;
 /** Exchanges with agents that present an identity. @see docs/agent-protocol.md#sequence-numbers-and-delivery */
 export class IdentifiedExchange {
   readonly #deps: ExchangeDeps;
-  readonly #queues = new SerialQueues();
+  readonly #oneByOne = new ConcurrencyLimiter({ concurrencyPerKey: 1 });
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
@@ -37,7 +37,7 @@ export class IdentifiedExchange {
    * by the row's version across processes. @throws {HttpError} 503 after too many version conflicts
    */
   async handle(request: IdentifiedRequest): Promise<Buffer> {
-    return this.#queues.run(request.secureIdHash.toString('latin1'), async () => {
+    return this.#oneByOne.run(request.secureIdHash.toString('latin1'), async () => {
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         try {
           const response = await this.#attempt(request);

@@ -6,10 +6,10 @@ import type { SavedExchange } from '../../persistence/agents/exchanges.repositor
 import { nextOperationId } from '../../persistence/agents/sessions.repository.ts';
 import type { SuspectedClone } from '../../persistence/agents/suspected-clones.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { LARGE_BYTES } from '../../process/request-memory.ts';
+import { LARGE_BYTES } from '../../process/admission/request-memory.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
-import { rateLimitKey } from '../../services/common/token-buckets.ts';
+import { rateLimitKey } from '../../process/client-address.ts';
 import { emptyFacts, type Facts } from '../facts/facts.ts';
 import { isUnstorable } from '../facts/fields.ts';
 import { messageType, readMessages, readMessagesInTurns, rejectMessage } from '../facts/read-messages.ts';
@@ -228,7 +228,8 @@ async function saveAlone(
   write: ExchangeWrite,
   saveFacts?: Parameters<typeof saveExchanges>[2],
 ): Promise<SavedExchange | null> {
-  const [saved] = await deps.limiter.run(() => deps.db.transaction((tx) => saveExchanges(tx, [write], saveFacts)));
+  const save = () => deps.db.transaction((tx) => saveExchanges(tx, [write], saveFacts));
+  const [saved] = await deps.limiter.run(write.session.accountId, save);
   return saved!;
 }
 

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import type { ClientAddress } from '../../process/client-address.ts';
-import type { RequestMemoryLimit } from '../../process/request-memory.ts';
+import type { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import type { TokenBuckets } from '../../services/common/token-buckets.ts';
+import type { TokenBuckets } from '../../process/admission/token-buckets.ts';
 import { hashSecureId } from '../enrolment/identity.ts';
 import { type RegistrationDeps, register } from '../enrolment/register.ts';
 import { type ChargeMemory, contentLength, type RequestBody, withBody } from '../http/request.ts';

@@ -1,7 +1,7 @@
-import { LARGE_BYTES } from '../../process/request-memory.ts';
+import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
+import { LARGE_BYTES } from '../../process/admission/request-memory.ts';
 import { type BObject, BpickleError, type BValue, decode, decodePartialDict, isDict } from '../../protocol/bpickle.ts';
 import { TOO_LARGE } from '../facts/read-messages.ts';
-import { TaskLimiter } from '../http/concurrency.ts';
 import type { ChargeMemory, RequestBody } from '../http/request.ts';
 import { HttpError } from '../http/response.ts';
 
@@ -44,7 +44,7 @@ export async function readPayload(body: RequestBody, charge: ChargeMemory): Prom
 const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
 /** Limits concurrent large bodies, so that other requests are served soon. */
 const MAX_CONCURRENT_LARGE_BODIES = 2;
-const largeBodies = new TaskLimiter(MAX_CONCURRENT_LARGE_BODIES, Number.POSITIVE_INFINITY);
+const largeBodies = new ConcurrencyLimiter({ concurrency: MAX_CONCURRENT_LARGE_BODIES });
 
 /** Memory of a value, and of a dict, beside the bytes of the body: upper bounds. */
 const VALUE_BYTES = 40;
@@ -54,7 +54,7 @@ async function decodeBody({ start, end }: RequestBody, charge: ChargeMemory): Pr
   const onProgress = (values: number, dicts: number): void => charge(values * VALUE_BYTES + dicts * DICT_BYTES);
   if (start.length <= LARGE_BYTES) return dictOf(() => decode(start, { replaceSurrogates: true, onProgress }));
   const limits = { ...LARGE_LIMITS, replaceSurrogates: true, onProgress };
-  const { value, error } = await largeBodies.run(() => decodePartialDict(start, limits));
+  const { value, error } = await largeBodies.run('', () => decodePartialDict(start, limits));
   if (error && end === null && !error.isTooMuch) throw badRequest(error.message);
   const payload = dictOf(() => value);
   return error ? withTrailingCounters(payload, end ?? start) : payload;

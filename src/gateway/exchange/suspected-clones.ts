@@ -1,6 +1,6 @@
 import type { Session } from '../../domain/agents/session.ts';
 import type { SuspectedClone } from '../../persistence/agents/suspected-clones.repository.ts';
-import { rateLimitKey } from '../../services/common/token-buckets.ts';
+import { rateLimitKey } from '../../process/client-address.ts';
 import { MAX_MESSAGES_PER_RESPONSE } from './counters.ts';
 import type { ExchangePayload } from './payload.ts';
 

@@ -3,12 +3,13 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { Registry } from 'prom-client';
 import { findSetting } from '../../persistence/common/system-settings.repository.ts';
 import type { Persistence } from '../../persistence/orm/orm.ts';
+import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
 import type { ClientAddress } from '../../process/client-address.ts';
 import type { Config } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
-import { RequestMemoryLimit } from '../../process/request-memory.ts';
+import { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import { TokenBuckets } from '../../services/common/token-buckets.ts';
+import { TokenBuckets } from '../../process/admission/token-buckets.ts';
 import { simulationKey } from '../../services/computers/simulated-computers.ts';
 import { ContactBuffer } from '../contact/contact-buffer.ts';
 import { pingRoute } from '../contact/ping.route.ts';
@@ -19,9 +20,8 @@ import { messageSystemRoute } from '../exchange/message-system.route.ts';
 import { OperationTraces } from '../exchange/operation-traces.ts';
 import { PackageCatalogue } from '../facts/package-catalogue.ts';
 import { attachmentRoute } from './attachments.ts';
-import { TaskLimiter } from './concurrency.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
-import { HttpError, sendError, toHttpError } from './response.ts';
+import { HttpError, sendError, toHttpError, tooManyAtOnce } from './response.ts';
 
 export interface GatewayDeps {
   persistence: Persistence;
@@ -60,7 +60,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const db = persistence.genericPlanDb;
   const metrics = createGatewayMetrics(deps.registry ?? new Registry());
   const contacts = new ContactBuffer(db, logger);
-  const limiter = new TaskLimiter(Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS), MAX_WAITING_EXCHANGES);
+  const concurrency = Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS);
+  const limiter = new ConcurrencyLimiter({ concurrency, maxQueued: MAX_WAITING_EXCHANGES }, tooManyAtOnce);
   const clientAddress = deps.clientAddress ?? ((req) => req.socket.remoteAddress ?? 'unknown');
   const serverUuid = cacheResult(async () => (await findSetting(db, 'server_uuid'))!);
   const { encryptionKeys, activities: settings, scriptProfiles: limits, publicUrl } = config;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestMemory, RequestMemoryLimit } from '../../process/request-memory.ts';
+import type { RequestMemory, RequestMemoryLimit } from '../../process/admission/request-memory.ts';
 import { HttpError } from './response.ts';
 
 /** Counts memory that is allocated for a body. @throws {HttpError} 503 beyond the memory limit */

@@ -20,6 +20,11 @@ export class HttpError extends Error {
   }
 }
 
+/** The error of what a limit of concurrency rejects. */
+export function tooManyAtOnce(): HttpError {
+  return new HttpError(503, 'ServiceUnavailable', 'Too many at once');
+}
+
 /** Converts any error to an agent's error response and logs unexpected ones. */
 export function toHttpError(error: unknown, logger: Logger): HttpError {
   if (error instanceof HttpError) return error;

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { ConcurrencyLimiter, type ConcurrencyLimits, serviceBusy } from './concurrency-limiter.ts';
-import { rateLimitKey } from './token-buckets.ts';
+import { ConcurrencyLimiter, type ConcurrencyLimits } from '../../process/admission/concurrency-limiter.ts';
+import { serviceBusy } from '../../domain/common/errors.ts';
+import { rateLimitKey } from '../../process/client-address.ts';
 
 /** The client of a password hash: the person of its token, or else its address. */
 export type HashingClient = { personId: number } | { address: string };

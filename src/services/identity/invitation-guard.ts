@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { digestName, type LoginThrottle } from './login/login-throttle.ts';
-import { rateLimitKey } from '../common/token-buckets.ts';
+import { rateLimitKey } from '../../process/client-address.ts';
 
 /** Rate-limits guesses of secret invitation ids, with the limits of failed logins. */
 export interface InvitationGuard {

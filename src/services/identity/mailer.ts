@@ -1,7 +1,7 @@
 import type { Transporter } from 'nodemailer';
-import { DomainError } from '../../domain/common/errors.ts';
+import { DomainError, serviceBusy } from '../../domain/common/errors.ts';
 import type { Logger } from '../../process/logger.ts';
-import { ConcurrencyLimiter, serviceBusy } from '../common/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
 import type { Mail, Mailer } from '../common/ports.ts';
 
 export interface MailerOptions {

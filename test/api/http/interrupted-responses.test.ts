@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
-import { RequestMemoryLimit } from '../../../src/process/request-memory.ts';
+import { RequestMemoryLimit } from '../../../src/process/admission/request-memory.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 

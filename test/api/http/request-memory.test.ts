@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { RequestMemoryLimit } from '../../../src/process/request-memory.ts';
+import { RequestMemoryLimit } from '../../../src/process/admission/request-memory.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { withBody } from '../../../src/gateway/http/request.ts';
-import { RequestMemoryLimit } from '../../../src/process/request-memory.ts';
+import { RequestMemoryLimit } from '../../../src/process/admission/request-memory.ts';
 
 const KIB = 1024;
 const LIMIT = 1024 * KIB;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createClientAddress } from '../../../src/process/client-address.ts';
+import { createClientAddress, rateLimitKey } from '../../../src/process/client-address.ts';
 
 const from = (trusted: string[], peer: string | undefined, forwarded?: string) =>
   createClientAddress(trusted)({
@@ -30,5 +30,18 @@ describe('the address of a client', () => {
       expect(from(['10.0.0.1'], '10.0.0.1', forwarded)).toBe('10.0.0.1');
     }
     expect(from(['10.0.0.0/8'], '10.0.0.1', '10.0.0.2')).toBe('10.0.0.2');
+  });
+});
+
+describe('rateLimitKey', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:DB8:1:2::9', '2001:db8:1:2'],
+    ['2001:db8::9', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['fe80::', 'fe80:0:0:0'],
+  ])('takes %s as %s', (address, sender) => {
+    expect(rateLimitKey(address)).toBe(sender);
   });
 });

@@ -2,7 +2,7 @@ import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { Request } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
-import type { RequestMemory } from '../../../process/request-memory.ts';
+import type { RequestMemory } from '../../../process/admission/request-memory.ts';
 
 /** As large as the largest body of any operation; a frame could request 16 times as much. */
 const ZSTD_WINDOW_LOG = 23;

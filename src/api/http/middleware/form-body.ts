@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
-import type { RequestMemory } from '../../../process/request-memory.ts';
+import type { RequestMemory } from '../../../process/admission/request-memory.ts';
 import { fieldError } from '../../../services/common/fields.ts';
 import type { FormFieldType } from '../operations.ts';
 import { parseBoolean } from '../request/query.ts';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
-import type { RequestMemory } from '../../../process/request-memory.ts';
+import type { RequestMemory } from '../../../process/admission/request-memory.ts';
 import { quoted } from '../../../services/common/fields.ts';
 import { findJsonFault, scanJson } from '../request/json-scan.ts';
 import { findSyntaxFault } from '../request/json-syntax.ts';

@@ -1,6 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
-import { type RequestMemory, RequestMemoryLimit, type RequestMemoryShare } from '../../../process/request-memory.ts';
-import { rateLimitKey } from '../../../services/common/token-buckets.ts';
+import {
+  type RequestMemory,
+  RequestMemoryLimit,
+  type RequestMemoryShare,
+} from '../../../process/admission/request-memory.ts';
+import { rateLimitKey } from '../../../process/client-address.ts';
 
 const MIB = 1024 * 1024;
 /** Fits the largest body of any operation, even compressed or in the smallest packets. */

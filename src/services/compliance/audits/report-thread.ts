@@ -1,4 +1,3 @@
-import { parentPort } from 'node:worker_threads';
 import { createBriefReader } from './brief-reading.ts';
 
 /** A report, and digests of the caller's rule sets. */
@@ -9,5 +8,7 @@ export interface ReadingRequest {
 
 const read = createBriefReader();
 
-parentPort?.on('message', ({ report, sets }: ReadingRequest) => parentPort!.postMessage(read(report, sets)));
-parentPort?.postMessage('ready');
+export default ({ report, sets }: ReadingRequest) => read(report, sets);
+
+/** Resolves in the calling thread once this one has started. */
+export const start = () => null;

@@ -3,7 +3,7 @@ import { type LoginPerson, recordFailedLogin, recordLogin } from '../../../persi
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { AuthMethod } from '../../common/ports.ts';
-import { rateLimitKey } from '../../common/token-buckets.ts';
+import { rateLimitKey } from '../../../process/client-address.ts';
 
 const MEANS: Readonly<Record<AuthMethod, string>> = {
   pwd: 'a password',

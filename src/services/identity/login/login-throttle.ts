@@ -9,7 +9,7 @@ import {
 } from '../../../persistence/identity/logins.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { Clock } from '../../common/ports.ts';
-import { rateLimitKey } from '../../common/token-buckets.ts';
+import { rateLimitKey } from '../../../process/client-address.ts';
 
 const HERE = { failures: 20, windowMs: 5 * MINUTE_MS };
 const EVERYWHERE = { failures: 100, windowMs: HOUR_MS };

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { PamSettings } from '../../../process/config.ts';
-import { DomainError } from '../../../domain/common/errors.ts';
+import { DomainError, serviceBusy } from '../../../domain/common/errors.ts';
 import type { Logger } from '../../../process/logger.ts';
-import { ConcurrencyLimiter, serviceBusy } from '../../common/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../../process/admission/concurrency-limiter.ts';
 import type { IdentityAuthenticator } from '../../common/ports.ts';
-import { rateLimitKey } from '../../common/token-buckets.ts';
+import { rateLimitKey } from '../../../process/client-address.ts';
 
 export interface PamOptions {
   /** Program and arguments; the login is written to its standard input as `service NUL name NUL password NUL`. */

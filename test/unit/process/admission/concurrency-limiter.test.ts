@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConcurrencyLimiter } from '../../../../src/services/common/concurrency-limiter.ts';
-import { FairQueue } from '../../../../src/services/common/fair-queue.ts';
+import { ConcurrencyLimiter } from '../../../../src/process/admission/concurrency-limiter.ts';
 
 const LIMITS = { concurrency: 3, concurrencyPerKey: 2, maxQueued: 100, maxQueuedPerKey: 100 };
 
@@ -14,29 +13,6 @@ function held() {
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-describe('FairQueue', () => {
-  it('lets keys take turns, first in first out in each', () => {
-    const queue = new FairQueue<number>();
-    for (let i = 1; i <= 3000; i++) queue.push('big', i);
-    queue.push('small', -1);
-    queue.push('small', -2);
-    const taken = Array.from({ length: 5 }, () => queue.next()!.item);
-    expect(taken).toEqual([1, -1, 2, -2, 3]);
-    const rest = Array.from({ length: 2997 }, () => queue.next()!.item);
-    expect(rest).toEqual(Array.from({ length: 2997 }, (_, i) => i + 4));
-    expect([queue.next(), queue.length]).toEqual([undefined, 0]);
-  });
-
-  it('passes over keys that may not go', () => {
-    const queue = new FairQueue<number>();
-    queue.push('a', 1);
-    queue.push('b', 2);
-    expect(queue.next((key) => key !== 'a')).toEqual({ key: 'b', item: 2 });
-    expect(queue.next((key) => key !== 'a')).toBeUndefined();
-    expect(queue.lengthOf('a')).toBe(1);
-  });
-});
 
 describe('ConcurrencyLimiter', () => {
   it('keeps a slot free for others however much one key requests', async () => {
@@ -58,7 +34,7 @@ describe('ConcurrencyLimiter', () => {
     const runs = [limiter.run('a', first.task), run('a', 'a1'), run('a', 'a2'), run('a', 'a3'), run('b', 'b1')];
     first.end();
     await Promise.all(runs);
-    expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
+    expect(order).toEqual(['b1', 'a1', 'a2', 'a3']);
   });
 
   it('rejects the task after the n-th that waits, of all and of one key', async () => {
@@ -93,5 +69,31 @@ describe('ConcurrencyLimiter', () => {
     await expect(limiter.run('a', () => Promise.reject(new Error('x')))).rejects.toThrow('x');
     await settle();
     expect(await limiter.run('a', async () => 3)).toBe(3);
+  });
+
+  it('runs tasks of one key one after another, failures included, and others beside them', async () => {
+    const limiter = new ConcurrencyLimiter({ concurrencyPerKey: 1 });
+    const events: string[] = [];
+    const { task: until, end } = held();
+    const first = limiter.run('a', async () => {
+      await until();
+      events.push('a1');
+      throw new Error('a1');
+    });
+    const second = limiter.run('a', async () => void events.push('a2'));
+    await limiter.run('b', async () => void events.push('b'));
+    end();
+    await expect(first).rejects.toThrow('a1');
+    await second;
+    expect(events).toEqual(['b', 'a1', 'a2']);
+  });
+
+  it('rejects with the error that its owner chose', async () => {
+    const limiter = new ConcurrencyLimiter({ concurrency: 1, maxQueued: 0 }, (reason) => new TypeError(reason));
+    const { task, end } = held();
+    const running = limiter.run('a', task);
+    await expect(limiter.run('a', task)).rejects.toThrow(TypeError);
+    end();
+    await running;
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestMemoryLimit } from '../../../src/process/request-memory.ts';
+import { RequestMemoryLimit } from '../../../../src/process/admission/request-memory.ts';
 
 const KIB = 1024;
 const LIMIT = 1024 * KIB;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rateLimitKey, TokenBuckets } from '../../../../src/services/common/token-buckets.ts';
+import { TokenBuckets } from '../../../../src/process/admission/token-buckets.ts';
 
 describe('TokenBuckets', () => {
   it('gives a burst, then so much a second, to each key', () => {
@@ -25,18 +25,5 @@ describe('TokenBuckets', () => {
     expect(buckets.size).toBe(100);
     expect(buckets.take('address 99999', 1, 0)).toBe(1);
     expect(buckets.take('address 1', 1, 0)).toBe(0);
-  });
-});
-
-describe('rateLimitKey', () => {
-  it.each([
-    ['192.0.2.7', '192.0.2.7'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-    ['2001:DB8:1:2::9', '2001:db8:1:2'],
-    ['2001:db8::9', '2001:db8:0:0'],
-    ['::1', '0:0:0:0'],
-    ['fe80::', 'fe80:0:0:0'],
-  ])('takes %s as %s', (address, sender) => {
-    expect(rateLimitKey(address)).toBe(sender);
   });
 });

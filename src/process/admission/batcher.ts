@@ -1,0 +1,82 @@
+import { FairQueue, type Key } from './fair-queue.ts';
+
+export interface BatchLimits {
+  /** Maximum calls per batch. */
+  size: number;
+  /** Maximum batches at once. */
+  concurrency: number;
+  /** Default: no limit. */
+  maxQueued?: number;
+  /** Waiting time of a batch's first call for others while no batch runs; default 0. */
+  gatherMs?: number;
+}
+
+interface Call<I, O> {
+  item: I;
+  resolve(result: O): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Runs calls in batches: those that arrive within a short time, or while others run, form the next one. A wave of
+ * agents then costs few statements and commits, and a single agent hardly waits. Waiting calls take turns by key.
+ */
+export class Batcher<I, O> {
+  readonly #run: (items: I[]) => Promise<ReadonlyArray<O | Error>>;
+  readonly #limits: BatchLimits;
+  readonly #rejection: () => Error;
+  readonly #queue: FairQueue<Call<I, O>>;
+  #running = 0;
+  #gathering: NodeJS.Timeout | undefined;
+
+  /**
+   * @param run - returns one result or error per item, in order; if it throws, all calls of the batch fail
+   * @param rejection - creates the error of a call that finds the queue full
+   */
+  constructor(
+    run: (items: I[]) => Promise<ReadonlyArray<O | Error>>,
+    limits: BatchLimits,
+    rejection: () => Error = () => new Error('too many calls wait already'),
+  ) {
+    this.#run = run;
+    this.#limits = limits;
+    this.#rejection = rejection;
+    this.#queue = new FairQueue(limits);
+  }
+
+  /** @throws `rejection` if too many calls wait */
+  call(key: Key, item: I): Promise<O> {
+    return new Promise<O>((resolve, reject) => {
+      if (!this.#queue.push(key, { item, resolve, reject })) throw this.#rejection();
+      const { gatherMs = 0, size, concurrency } = this.#limits;
+      if (gatherMs === 0 || this.#queue.length >= size) this.#runNext();
+      else if (this.#running < concurrency) this.#gathering ??= setTimeout(() => this.#runNext(), gatherMs);
+    });
+  }
+
+  #runNext(): void {
+    if (this.#running >= this.#limits.concurrency || this.#queue.length === 0) return;
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    this.#running += 1;
+    const calls: Call<I, O>[] = [];
+    while (calls.length < this.#limits.size && this.#queue.length > 0) calls.push(this.#queue.take()!.item);
+    void this.#execute(calls).finally(() => {
+      this.#running -= 1;
+      this.#runNext();
+    });
+  }
+
+  async #execute(calls: ReadonlyArray<Call<I, O>>): Promise<void> {
+    try {
+      const results = await this.#run(calls.map((call) => call.item));
+      for (const [i, call] of calls.entries()) {
+        const result = results[i] as O | Error;
+        if (result instanceof Error) call.reject(result);
+        else call.resolve(result);
+      }
+    } catch (error) {
+      for (const call of calls) call.reject(error);
+    }
+  }
+}
