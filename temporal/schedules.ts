@@ -58,7 +58,7 @@ const SYSTEM_SCHEDULES = [
       workflowType: AUDIT_RETENTION_WORKFLOW,
       workflowId: AUDIT_RETENTION_WORKFLOW_ID,
       taskQueue: TASK_QUEUES.schedule,
-      args: [{ gone: 0 }],
+      args: [{ deletedCount: 0 }],
       workflowExecutionTimeout: '23h',
       staticSummary: 'remove audits and reports that are older than their account keeps them',
     },

@@ -1,17 +1,20 @@
 import { continueAsNew } from '@temporalio/workflow';
-import type { AuditRetentionActivities } from './contracts/activities.ts';
-import { AUDIT_RETENTION_STEPS, type AuditRetentionInput } from './contracts/audit-retention.contract.ts';
-import { proxyDatabaseActivities } from './support/database-activities.ts';
-
-const { forgetAudits } = proxyDatabaseActivities<AuditRetentionActivities>();
+import {
+  AUDIT_RETENTION_STEPS,
+  type AuditRetentionInput,
+  type ReleasedAuditRetentionInput,
+} from './contracts/audit-retention.contract.ts';
+import { scheduledActivities } from './support/scheduled-activities.ts';
 
 /** One run of the audit retention schedule: deletes in small steps until nothing is due. */
-export async function auditRetention({ gone: before }: AuditRetentionInput): Promise<{ gone: number }> {
-  let gone = before;
+export async function auditRetention(
+  input: AuditRetentionInput | ReleasedAuditRetentionInput,
+): Promise<{ deletedCount: number }> {
+  let deletedCount = 'gone' in input ? input.gone : input.deletedCount;
   for (let step = 0; step < AUDIT_RETENTION_STEPS; step += 1) {
-    const done = await forgetAudits();
-    gone += done.gone;
-    if (!done.more) return { gone };
+    const purged = await scheduledActivities.purgeExpiredAudits({});
+    deletedCount += purged.deletedCount;
+    if (!purged.more) return { deletedCount };
   }
-  return continueAsNew<typeof auditRetention>({ gone });
+  return continueAsNew<typeof auditRetention>({ deletedCount });
 }

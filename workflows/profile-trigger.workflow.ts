@@ -1,31 +1,28 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
-import type { ProfileActivities } from './contracts/activities.ts';
 import {
   type ProfileTriggerInput,
   type ProfileTriggerResult,
   parseTriggerDate,
 } from './contracts/profile-trigger.contract.ts';
-import { proxyDatabaseActivities } from './support/database-activities.ts';
-
-const { startDueRun, refillSchedule } = proxyDatabaseActivities<ProfileActivities>();
+import { scheduledActivities } from './support/scheduled-activities.ts';
 
 /** Set by the server on every workflow that a schedule starts. */
-const NOMINAL_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
+const SCHEDULED_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 /**
  * One date of a profile's schedule. Thin: the run itself is an activity like those of API requests.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export async function profileTrigger({ kind, profileId }: ProfileTriggerInput): Promise<ProfileTriggerResult> {
-  const nominalTime = readNominalTime();
-  const outcome = await startDueRun(kind, profileId, nominalTime);
-  await refillSchedule(kind, profileId);
-  return { nominalTime, outcome };
+  const scheduledTime = readScheduledTime();
+  const start = await scheduledActivities.startRun({ kind, profileId, scheduledTime });
+  await scheduledActivities.extendSchedule({ kind, profileId });
+  return { scheduledTime, ...start };
 }
 
-function readNominalTime(): string {
+function readScheduledTime(): string {
   const { typedSearchAttributes, workflowId, startTime } = workflowInfo();
-  const nominal = typedSearchAttributes.get(NOMINAL_TIME) ?? parseTriggerDate(workflowId) ?? startTime;
-  return new Date(Math.floor(nominal.getTime() / 1000) * 1000).toISOString();
+  const time = typedSearchAttributes.get(SCHEDULED_TIME) ?? parseTriggerDate(workflowId) ?? startTime;
+  return new Date(Math.floor(time.getTime() / 1000) * 1000).toISOString();
 }

@@ -135,15 +135,17 @@ export function scheduledSteps(
   audits: FakeAudits,
 ): ReconcileActivities & RetentionActivities & AuditRetentionActivities {
   return {
-    forgetAudits: async () => ({ gone: 500, more: --audits.steps > 0 }),
-    forgetActivities: async (after) => ({
-      gone: 500,
+    purgeExpiredAudits: async () => ({ deletedCount: 500, runs: [1, 2], more: --audits.steps > 0 }),
+    purgeExpiredActivities: async ({ after }) => ({
+      deletedCount: 500,
+      deleted: [1, 2],
       next: after && after.id >= 3 ? null : { createdAt: '2026-11-21T12:00:00.000000Z', id: (after?.id ?? 0) + 1 },
     }),
-    reconcile: async (cursor) => ({
+    reconcileWorkflows: async ({ cursor }) => ({
       cursor: { closedSince: (cursor?.closedSince ?? 0) + 1, batchAfter: 7 },
       restarted: 1,
       closed: 0,
+      repaired: [{ workflowId: 'activity/1', outcome: 'restarted' }],
     }),
   };
 }
@@ -290,16 +292,21 @@ export const SCENARIOS: readonly Scenario[] = [
     for (const batch of stage.ids) await tell(stage, batch, 0, 'canceled');
   }),
   groupPath('group-cancelled-before-its-first-step', [1, 1], cancelGroup),
-  scheduledPath('reconcile', RECONCILE_WORKFLOW),
-  scheduledPath('activity-retention', ACTIVITY_RETENTION_WORKFLOW),
-  scheduledPath('audit-retention', AUDIT_RETENTION_WORKFLOW, [{ gone: 0 }]),
-  scheduledPath('audit-retention-continued-as-new', AUDIT_RETENTION_WORKFLOW, [{ gone: 0 }], AUDIT_RETENTION_STEPS + 3),
+  scheduledPath('reconcile-by-name', RECONCILE_WORKFLOW),
+  scheduledPath('activity-retention-by-name', ACTIVITY_RETENTION_WORKFLOW),
+  scheduledPath('audit-retention-by-name', AUDIT_RETENTION_WORKFLOW, [{ deletedCount: 0 }]),
+  scheduledPath(
+    'audit-retention-by-name-continued-as-new',
+    AUDIT_RETENTION_WORKFLOW,
+    [{ deletedCount: 0 }],
+    AUDIT_RETENTION_STEPS + 3,
+  ),
   reportPath('usg-report-succeeded', 'succeeded'),
   reportPath('usg-report-failed', 'fails'),
   reportPath('usg-report-canceled', 'never ends'),
   reportPath('usg-report-row-canceled', 'canceled meanwhile'),
-  triggerPath('profile-trigger', 0),
-  triggerPath('profile-trigger-database-away', 4),
+  triggerPath('profile-trigger-by-name', 0),
+  triggerPath('profile-trigger-by-name-database-away', 4),
   ...GROUP_TYPES.filter((type) => type !== RELEASED_GROUP_WORKFLOW).map((type) =>
     groupPath(`group-${type}`, [1], succeed, type),
   ),

@@ -27,7 +27,7 @@ export function createEngineActivities({
   concurrency = 6,
 }: EngineActivitiesDeps): EngineActivities &
   CancelActivities &
-  Omit<ReleasedActivities, 'generateReport' | 'endReport'> {
+  Pick<ReleasedActivities, 'advance' | 'begin' | 'settle' | 'requestCancel'> {
   const limiter = new ConcurrencyLimiter({
     concurrency,
     concurrencyPerKey: Math.max(1, Math.ceil(concurrency / 2)),

@@ -1,14 +1,20 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
-import type { ProfileActivities } from '../../workflows/contracts/activities.ts';
+import type { ProfileActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
 import { FAILURE_TYPES } from '../../workflows/contracts/failures.ts';
 import type { ProfileKindName } from '../../workflows/contracts/profile-trigger.contract.ts';
 
+/** Dates named in the history. */
+const PLANNED_LIMIT = 25;
+
 /**
- * The activities of `profileTrigger` over all kinds of profiles; each is safe to repeat.
+ * The activities of `profileTrigger` over all kinds of profiles, also under their 0.1.0 names; each is safe to repeat.
  * @throws {ApplicationFailure} of type `UnknownKind`, non-retryable, for a kind that only a newer build knows
  */
-export function createProfileActivities(deps: { kinds: ProfileKinds; clock: { now(): Date } }): ProfileActivities {
+export function createProfileActivities(deps: {
+  kinds: ProfileKinds;
+  clock: { now(): Date };
+}): ProfileActivities & Pick<ReleasedActivities, 'startDueRun' | 'refillSchedule'> {
   const kindOf = (name: ProfileKindName): ProfileKind => {
     const kind = deps.kinds.get(name);
     if (!kind) {
@@ -19,9 +25,20 @@ export function createProfileActivities(deps: { kinds: ProfileKinds; clock: { no
     }
     return kind;
   };
-  return {
-    startDueRun: (kind, profileId, scheduledTime) =>
+  const activities: ProfileActivities = {
+    startRun: async ({ kind, profileId, scheduledTime }) =>
       kindOf(kind).startRun(profileId, new Date(scheduledTime), deps.clock.now()),
-    refillSchedule: (kind, profileId) => kindOf(kind).extendSchedule(profileId, deps.clock.now()),
+    async extendSchedule({ kind, profileId }) {
+      const dates = await kindOf(kind).extendSchedule(profileId, deps.clock.now());
+      return { planned: dates.slice(0, PLANNED_LIMIT).map((date) => date.toISOString()) };
+    },
+  };
+  return {
+    ...activities,
+    startDueRun: async (kind, profileId, scheduledTime) =>
+      (await activities.startRun({ kind, profileId, scheduledTime })).outcome,
+    async refillSchedule(kind, profileId) {
+      await activities.extendSchedule({ kind, profileId });
+    },
   };
 }

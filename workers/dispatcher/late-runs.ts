@@ -69,7 +69,7 @@ async function startLate(deps: LateRunsDeps, kind: ProfileKind, late: readonly M
   const work = async (): Promise<void> => {
     for (let date = waiting.pop(); date; date = waiting.pop()) {
       try {
-        const outcome = await kind.startRun(date.profileId, date.scheduledTime, deps.clock.now());
+        const { outcome } = await kind.startRun(date.profileId, date.scheduledTime, deps.clock.now());
         if (TAKEN.has(outcome)) done += 1;
       } catch (error) {
         failed += 1;

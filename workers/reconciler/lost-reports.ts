@@ -19,11 +19,11 @@ const LIMIT = 200;
  */
 export async function repairReports(
   deps: RepairDeps,
-  { settleMs, now, count }: { settleMs: number; now: Date; count: (repair: Repair) => void },
+  { settleMs, now, count }: { settleMs: number; now: Date; count: (workflowId: string, repair: Repair) => void },
 ): Promise<void> {
   for (const report of await openReportActivities(deps.db, new Date(now.getTime() - settleMs), LIMIT)) {
     const isQuiet = now.getTime() - report.modification_time.getTime() > QUIET_MS;
-    count(await repairReport(deps, report.id, { isQuiet, now }));
+    count(activityWorkflowId(report.id), await repairReport(deps, report.id, { isQuiet, now }));
   }
 }
 

@@ -56,9 +56,9 @@ async function startMissed(
     await kind.extendSchedule(profileId, now);
     return;
   }
-  const outcome = await kind.startRun(profileId, scheduledTime, now);
+  const start = await kind.startRun(profileId, scheduledTime, now);
   count(kind.name);
-  logger.warn({ kind: kind.name, profileId, scheduledTime, outcome }, 'a date passed without its schedule');
+  logger.warn({ kind: kind.name, profileId, scheduledTime, ...start }, 'a date passed without its schedule');
   await kind.extendSchedule(profileId, now);
 }
 

@@ -11,9 +11,13 @@ import {
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
-import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
+import type { ReconcileActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
 import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/group.contract.ts';
-import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
+import type {
+  ReconcileCursor,
+  ReconcileResult,
+  RepairedWorkflow,
+} from '../../workflows/contracts/reconcile.contract.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import {
   type Repair,
@@ -59,21 +63,25 @@ const COMPARE_EVERY_MINUTES = 10;
 /** A gap of this length is more than one failed run. */
 const SERVER_BEHIND_MS = 5 * MINUTE_MS;
 const FIRST_LOOKBACK_MS = DAY_MS;
+/** Repaired workflows that a result names. */
+const NAMED_LIMIT = 25;
 
 /**
  * Creates the activity that reconciles rows, workflows and schedules: first after a restore, then abnormally closed
  * workflows, open batches and their groups page by page, idle batches, lost reports, missed dates and, every ten
  * minutes and after a gap, schedules. Finally it deletes what has expired.
  *
- * {@link ReconcileActivities.reconcile} documents effects, errors and retries.
+ * {@link ReconcileActivities.reconcileWorkflows} documents effects, errors and retries.
  * @see docs/architecture.md#the-reconciler
  */
-export function createReconciler(options: ReconcilerOptions): ReconcileActivities {
+export function createReconciler(
+  options: ReconcilerOptions,
+): ReconcileActivities & Pick<ReleasedActivities, 'reconcile'> {
   /** The cursor's mark for which schedule updates were requested: once, however many runs fail after that. */
-  let orderedFor: number | null = null;
+  let requestedFor: number | null = null;
   const deps: RepairDeps = { ...options, starter: createStarter(options.client, options.publicUrl) };
-  return {
-    async reconcile(cursor) {
+  const activities: ReconcileActivities = {
+    async reconcileWorkflows({ cursor }) {
       const startedAt = options.clock.now().getTime();
       const repairs = new RepairCount((made) => options.metrics?.repaired('reconciler', made));
       // First: nothing may be restarted that ran in the period the database has lost.
@@ -81,10 +89,10 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       const mark = await advanceMark(options.db, known, startedAt);
       if (mark === null) {
         await repairAfterRestore(options, options.clock.now(), Math.max(startedAt, known));
-      } else if (cursor !== null && mark - known > SERVER_BEHIND_MS && orderedFor !== known) {
+      } else if (cursor !== null && mark - known > SERVER_BEHIND_MS && requestedFor !== known) {
         // The server's data are older, or it was down: its schedules may be older than their profiles.
         await requestEveryScheduleUpdate(options, options.clock.now());
-        orderedFor = known;
+        requestedFor = known;
       }
       const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
       await repairClosed(deps, closedSince, repairs);
@@ -110,33 +118,37 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       return { cursor: next, ...repairs.result() };
     },
   };
+  return { ...activities, reconcile: (cursor) => activities.reconcileWorkflows({ cursor }) };
 }
 
 /** Reports each repair when it is made: if the run fails later, no other run finds it. */
 class RepairCount {
   readonly #made: Record<RepairMade, number> = { restarted: 0, closed: 0 };
-  readonly #tell: (made: RepairMade) => void;
+  readonly #repaired: RepairedWorkflow[] = [];
+  readonly #onRepair: (outcome: RepairMade) => void;
 
-  constructor(tell: (made: RepairMade) => void) {
-    this.#tell = tell;
+  constructor(onRepair: (outcome: RepairMade) => void) {
+    this.#onRepair = onRepair;
   }
 
-  readonly add = (repair: Repair): void => {
-    if (repair === 'none') return;
-    this.#made[repair] += 1;
-    this.#tell(repair);
+  readonly add = (workflowId: string, outcome: Repair): void => {
+    if (outcome === 'none') return;
+    this.#made[outcome] += 1;
+    if (this.#repaired.length < NAMED_LIMIT) this.#repaired.push({ workflowId, outcome });
+    this.#onRepair(outcome);
   };
 
   result(): Omit<ReconcileResult, 'cursor'> {
-    return { ...this.#made };
+    return { ...this.#made, repaired: this.#repaired };
   }
 }
 
 async function repairClosed(deps: RepairDeps, since: number, repairs: RepairCount): Promise<void> {
   for await (const ids of closedAbnormally(deps.client, since)) {
-    for (const { id } of await readOpenBatchesOf(deps.db, ids)) repairs.add(await repairBatch(deps, id));
+    for (const { id, wf_id } of await readOpenBatchesOf(deps.db, ids)) repairs.add(wf_id, await repairBatch(deps, id));
     const candidates = ids.map(parseActivityWorkflowId).filter((id) => id !== null);
-    for (const id of await readOpenGroups(deps.db, candidates)) repairs.add(await repairGroup(deps, id));
+    for (const id of await readOpenGroups(deps.db, candidates))
+      repairs.add(activityWorkflowId(id), await repairGroup(deps, id));
   }
 }
 
@@ -163,6 +175,7 @@ async function comparePage(deps: RepairDeps, page: readonly OpenBatch[], repairs
   const groups = new Map<string, number>();
   for (const { parent_id: id } of page) if (id !== null) groups.set(activityWorkflowId(id), id);
   const running = await runningAmong(deps.client, [...groups.keys(), ...page.map((batch) => batch.wf_id)]);
-  for (const [workflowId, id] of groups) if (!running.has(workflowId)) repairs.add(await repairGroup(deps, id));
-  for (const batch of page) if (!running.has(batch.wf_id)) repairs.add(await repairBatch(deps, batch.id));
+  for (const [workflowId, id] of groups)
+    if (!running.has(workflowId)) repairs.add(workflowId, await repairGroup(deps, id));
+  for (const { id, wf_id } of page) if (!running.has(wf_id)) repairs.add(wf_id, await repairBatch(deps, id));
 }

@@ -1,7 +1,7 @@
 import type { ActivityStatus } from '../../src/domain/activities/status.ts';
 import type { BatchPlan, BatchProgress, GroupProgress, OpenOperation } from '../../src/domain/engine/progress.ts';
-import type { DueOutcome } from '../../src/domain/schedules/profile-schedule.ts';
-import type { RetentionCursor, RetentionResult } from './activity-retention.contract.ts';
+import type { DueOutcome, RunStart } from '../../src/domain/schedules/profile-schedule.ts';
+import type { PurgedActivities, ReleasedRetentionResult, RetentionCursor } from './activity-retention.contract.ts';
 import type { ProfileKindName } from './profile-trigger.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from './reconcile.contract.ts';
 
@@ -52,7 +52,7 @@ export interface CancelActivities {
   cancelRun(input: { workflowId: string; runId: string }): Promise<void>;
 }
 
-/** Names and arguments of 0.1.0, for histories that started with one of its workflow types. */
+/** Names and arguments of 0.1.0, for histories that contain them. */
 export interface ReleasedActivities {
   advance(batch: number, cancelAll: boolean): Promise<BatchProgress>;
   begin(activity: number): Promise<BatchPlan[]>;
@@ -60,31 +60,37 @@ export interface ReleasedActivities {
   requestCancel(workflowId: string, runId: string): Promise<void>;
   generateReport(id: number): Promise<ActivityStatus>;
   endReport(id: number, status: 'failed' | 'canceled'): Promise<ActivityStatus>;
+  startDueRun(kind: ProfileKindName, profileId: number, scheduledTime: string): Promise<DueOutcome>;
+  refillSchedule(kind: ProfileKindName, profileId: number): Promise<void>;
+  forgetActivities(after: RetentionCursor | null): Promise<ReleasedRetentionResult>;
+  forgetAudits(): Promise<{ gone: number; more: boolean }>;
+  reconcile(cursor: ReconcileCursor | null): Promise<ReconcileResult>;
 }
 
 /**
  * Activities of `profileTrigger`; each is idempotent.
- * @throws while the database is down, and when this worker does not know the kind: a worker of a newer build takes a
- * later attempt
+ * @throws {ApplicationFailure} of type `UnknownKind`, non-retryable, for a kind that only a newer build knows; any other
+ * error while the database is down
  * @remarks Retried as {@link EngineActivities}.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export interface ProfileActivities {
   /**
    * Creates the run of one date, unless it exists.
-   * @param nominalTime - ISO 8601 in UTC
-   * @returns the outcome for the date
+   * @param input.scheduledTime - ISO 8601 in UTC
+   * @returns the outcome for the date, and the activity of a new run
    * @remarks One transaction, and at most one run per profile and date: a second call returns `known`, or why the date
    * has no run.
    */
-  startDueRun(kind: ProfileKindName, profileId: number, nominalTime: string): Promise<DueOutcome>;
+  startRun(input: { kind: ProfileKindName; profileId: number; scheduledTime: string }): Promise<RunStart>;
   /**
    * Plans further dates when few are left.
+   * @returns the first planned dates, ISO 8601 in UTC; none when enough were left
    * @throws also when the dates of the stored rule cannot be computed in time, although they could when it was
    * validated
    * @remarks Idempotent.
    */
-  refillSchedule(kind: ProfileKindName, profileId: number): Promise<void>;
+  extendSchedule(input: { kind: ProfileKindName; profileId: number }): Promise<{ planned: string[] }>;
 }
 
 /** Activities of reports; each is idempotent. @see docs/architecture.md#task-queues */
@@ -110,20 +116,20 @@ export interface ReportActivities {
 export interface AuditRetentionActivities {
   /**
    * Deletes some of the runs, results and reports that are past their account's retention time, in one transaction.
-   * @returns the number of deleted rows, and whether there may be more
+   * @returns the number of deleted rows, the runs they belong to, and whether there may be more
    * @throws while the database is down
    * @remarks Retried as {@link EngineActivities}. Idempotent and safe to run concurrently.
    */
-  forgetAudits(): Promise<{ gone: number; more: boolean }>;
+  purgeExpiredAudits(input: Record<never, never>): Promise<{ deletedCount: number; runs: number[]; more: boolean }>;
 }
 
 /** Housekeeping, run every minute by a Temporal Schedule. */
 export interface ReconcileActivities {
   /**
    * Reconciles rows, workflows and schedules where one side lost or missed something.
-   * @param cursor - where the last completed run stopped; null starts from the beginning
-   * @returns the number of restarted workflows, the number of rows closed because an operator terminated their
-   * workflow, and where to continue
+   * @param input.cursor - where the last completed run stopped; null starts from the beginning
+   * @returns the number of restarted workflows and of rows closed because an operator terminated their workflow, the
+   * first of them by name, and where to continue
    * @throws when the database or the server is unavailable, or a repair after a restore is in progress; completed work
    * stays
    * @remarks One attempt of 50 s: the next run comes within a minute and repeats what this one did not finish.
@@ -147,17 +153,18 @@ export interface ReconcileActivities {
    * 8. Deletes runs of its own that closed more than an hour ago.
    * 9. Deletes expired rows of the event log. A failure is logged.
    */
-  reconcile(cursor: ReconcileCursor | null): Promise<ReconcileResult>;
+  reconcileWorkflows(input: { cursor: ReconcileCursor | null }): Promise<ReconcileResult>;
 }
 
 /** Deletion of old activities, run hourly by a Temporal Schedule. */
 export interface RetentionActivities {
   /**
    * Deletes a few of the activities past the retention time, whole groups only, in one transaction.
-   * @param after - where the previous step stopped; null starts with the oldest
+   * @param input.after - where the previous step stopped; null starts with the oldest
+   * @returns the number of deleted rows, the first deleted groups, and where to continue
    * @throws while the database is down
    * @remarks Retried as {@link EngineActivities}. Idempotent and safe to run concurrently. Without a retention time
    * nothing is deleted.
    */
-  forgetActivities(after: RetentionCursor | null): Promise<RetentionResult>;
+  purgeExpiredActivities(input: { after: RetentionCursor | null }): Promise<PurgedActivities>;
 }

@@ -14,8 +14,20 @@ export interface RetentionCursor {
   id: number;
 }
 
-/** What a step, or a run of many, deleted; `next` is null at the end. */
+/** Result of a run of many steps; `next` is null at the end. */
 export interface RetentionResult {
+  deletedCount: number;
+  next: RetentionCursor | null;
+}
+
+/** Result of one step. */
+export interface PurgedActivities extends RetentionResult {
+  /** The first deleted groups and single operations. */
+  deleted: number[];
+}
+
+/** Results of 0.1.0. */
+export interface ReleasedRetentionResult {
   gone: number;
   next: RetentionCursor | null;
 }

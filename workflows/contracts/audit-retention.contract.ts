@@ -8,7 +8,12 @@ export const AUDIT_RETENTION_WORKFLOW_ID = 'system-audit-retention';
 /** Steps of one run, each its own transaction; then it continues as new. */
 export const AUDIT_RETENTION_STEPS = 200;
 
-/** Number of rows deleted so far. */
 export interface AuditRetentionInput {
+  /** Number of rows that previous runs deleted. */
+  deletedCount: number;
+}
+
+/** Input of 0.1.0. */
+export interface ReleasedAuditRetentionInput {
   gone: number;
 }

@@ -1,4 +1,4 @@
-import type { DueOutcome, ProfileKindName } from '../../src/domain/schedules/profile-schedule.ts';
+import type { ProfileKindName, RunStart } from '../../src/domain/schedules/profile-schedule.ts';
 
 export type { ProfileKindName };
 
@@ -23,8 +23,7 @@ export interface ProfileTriggerInput {
   profileId: number;
 }
 
-export interface ProfileTriggerResult {
-  /** The scheduled time, ISO 8601 in UTC. */
-  nominalTime: string;
-  outcome: DueOutcome;
+export interface ProfileTriggerResult extends RunStart {
+  /** ISO 8601 in UTC. */
+  scheduledTime: string;
 }

@@ -23,4 +23,11 @@ export interface ReconcileResult {
   cursor: ReconcileCursor;
   restarted: number;
   closed: number;
+  /** The first of both; absent in older histories. */
+  repaired?: RepairedWorkflow[];
+}
+
+export interface RepairedWorkflow {
+  workflowId: string;
+  outcome: 'restarted' | 'closed';
 }

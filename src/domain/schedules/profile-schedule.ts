@@ -39,6 +39,12 @@ export function isExhausted({ times }: DesiredSchedule): boolean {
  */
 export type DueOutcome = 'started' | 'busy' | 'known' | 'superseded' | 'too-soon' | 'not-planned' | 'archived';
 
+export interface RunStart {
+  outcome: DueOutcome;
+  /** The activity of a started run. */
+  activity?: number;
+}
+
 export const PROFILE_KINDS = ['usg', 'script'] as const;
 export type ProfileKindName = (typeof PROFILE_KINDS)[number];
 

@@ -29,27 +29,38 @@ export interface ActivityRetention {
 
 /** Small enough to keep locks short; a single group is always deleted completely. */
 const LIMITS = { scan: 500, rows: 5_000 };
+const NAMED_LIMIT = 25;
+
+interface Purged {
+  /** Number of rows. */
+  deletedCount: number;
+  /** Groups and single operations. */
+  deleted: number[];
+}
+const NONE: Purged = { deletedCount: 0, deleted: [] };
 
 /**
  * Deletes expired activities in one transaction: whole groups or single operations, with payloads, messages, batches,
  * partial results and replaced script files that are no longer used. Idempotent; may run concurrently.
  * @param after - position returned by the previous call; null for the first
- * @returns the number of deleted activities and the next position; null when all were examined
+ * @returns the number of deleted rows, the first deleted groups and single operations, and the next position; null when
+ * all were examined
  */
 export async function purgeExpiredActivities(
   { db, clock, logger, activityRetentionDays, limits = LIMITS }: ActivityRetention,
   after: AgeCursor | null,
-): Promise<{ deletedCount: number; next: AgeCursor | null }> {
-  if (activityRetentionDays < 0) return { deletedCount: 0, next: null };
+): Promise<{ deletedCount: number; deleted: number[]; next: AgeCursor | null }> {
+  if (activityRetentionDays < 0) return { deletedCount: 0, deleted: [], next: null };
   const before = new Date(clock.now().getTime() - activityRetentionDays * DAY_MS);
   const candidates = await readRetentionCandidates(db, before, after, limits.scan);
   const looked = withinRows(candidates, limits.rows);
   const due = looked.filter((candidate) => candidate.due).map(({ id }) => id);
-  const deletedCount = due.length === 0 ? 0 : await db.transaction((tx) => purge(tx, due, before));
+  const { deletedCount, deleted } = due.length === 0 ? NONE : await db.transaction((tx) => purge(tx, due, before));
   if (deletedCount > 0) logger.info({ deletedCount, activityRetentionDays }, 'deleted old activities');
   const last = looked.at(-1);
   const more = looked.length < candidates.length || candidates.length === limits.scan;
-  return { deletedCount, next: more && last ? { createdAt: last.created_at, id: last.id } : null };
+  const next = more && last ? { createdAt: last.created_at, id: last.id } : null;
+  return { deletedCount, deleted: deleted.slice(0, NAMED_LIMIT), next };
 }
 
 /** The first candidates, at least one, up to the given number of due rows. */
@@ -62,9 +73,9 @@ function withinRows(candidates: readonly RetentionCandidate[], rows: number): re
   return end < 0 ? candidates : candidates.slice(0, end);
 }
 
-async function purge(tx: Sql, candidates: readonly number[], before: Date): Promise<number> {
+async function purge(tx: Sql, candidates: readonly number[], before: Date): Promise<Purged> {
   const expired = await lockExpired(tx, candidates, before);
-  if (expired.length === 0) return 0;
+  if (expired.length === 0) return NONE;
   const rows = await readExpiredRows(tx, expired);
   // Before rows of other activities are written: repetitions lock their script first, too.
   const scripts = await lockScriptsOfPayloads(tx, rows.payloads);
@@ -73,5 +84,5 @@ async function purge(tx: Sql, candidates: readonly number[], before: Date): Prom
   const blocks = await blocksOf(tx, rows.ids);
   await deleteActivities(tx, rows);
   await deleteEmptyBlocks(tx, blocks);
-  return rows.ids.length;
+  return { deletedCount: rows.ids.length, deleted: expired };
 }

@@ -1,4 +1,4 @@
-import type { DesiredSchedule, DueOutcome, ProfileKindName } from '../../domain/schedules/profile-schedule.ts';
+import type { DesiredSchedule, ProfileKindName, RunStart } from '../../domain/schedules/profile-schedule.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 
 /**
@@ -12,9 +12,9 @@ export interface ProfileKind {
   /** The expected schedule of a profile; null for none. */
   desiredSchedule(sql: Sql, profileId: number, now: Date): Promise<DesiredSchedule | null>;
   /** Starts the run of a planned date (in whole seconds) in one transaction, at most once per profile and date. */
-  startRun(profileId: number, scheduledTime: Date, now: Date): Promise<DueOutcome>;
-  /** Plans further dates when few are left, and updates the schedule. Idempotent. */
-  extendSchedule(profileId: number, now: Date): Promise<void>;
+  startRun(profileId: number, scheduledTime: Date, now: Date): Promise<RunStart>;
+  /** Plans further dates when few are left, and updates the schedule. Idempotent. @returns all dates after a change */
+  extendSchedule(profileId: number, now: Date): Promise<readonly Date[]>;
   /** Each profile's latest date without a run up to `dueBefore`, for all profiles or one; at most some hundred. */
   missedRuns(dueBefore: Date, profileId?: number): Promise<MissedRun[]>;
   /** Drops all dates up to `now` without a run and records an event. Idempotent. @param latest - the latest of them */

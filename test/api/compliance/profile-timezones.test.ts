@@ -178,9 +178,9 @@ describe('the time zone of a script profile', () => {
         await t.refresh();
         // A limit of a day counts what clocks show.
         const daily = t.kindWith({ minIntervalMinutes: 24 * 60 });
-        expect(await daily.startRun(id, new Date(date), t.now())).toBe('started');
+        expect(await daily.startRun(id, new Date(date), t.now())).toMatchObject({ outcome: 'started' });
         const again = new Date(Date.parse(date) + 60 * MINUTE);
-        expect(await t.kind.startRun(id, again, again)).toBe('not-planned');
+        expect(await t.kind.startRun(id, again, again)).toMatchObject({ outcome: 'not-planned' });
         await t.world.processEvents(true);
       }
       expect(await t.runs(id)).toHaveLength(3);
@@ -195,8 +195,8 @@ describe('the time zone of a script profile', () => {
     await t.refresh();
     const last = new Date(first.getTime() + 3 * DAY);
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: last }]);
-    expect(await t.kind.startRun(id, first, t.now())).toBe('superseded');
-    expect(await t.kind.startRun(id, last, t.now())).toBe('started');
+    expect(await t.kind.startRun(id, first, t.now())).toMatchObject({ outcome: 'superseded' });
+    expect(await t.kind.startRun(id, last, t.now())).toMatchObject({ outcome: 'started' });
     expect(await next(id)).toEqual(new Date(last.getTime() + DAY));
   });
 

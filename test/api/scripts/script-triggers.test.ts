@@ -28,7 +28,7 @@ describe('a one-time trigger', () => {
     expect(run).toMatchObject({ type: 'ActivityGroup', summary: 'Run script: Say hello', children_count: 3 });
     expect(profile.activities.last_activity).toMatchObject({ id: run.id, creator: { id: t.world.adminId } });
     expect(await t.computersOf(run.id)).toEqual(t.fleet());
-    expect(await t.kind.startRun(profile.id, at, t.now())).toBe('known');
+    expect(await t.kind.startRun(profile.id, at, t.now())).toMatchObject({ outcome: 'known' });
     expect(await t.kind.desiredSchedule(t.world.db, profile.id, t.now())).toBeNull();
     expect(await t.runs(profile.id)).toHaveLength(1);
   });
@@ -45,8 +45,8 @@ describe('a one-time trigger', () => {
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
     t.world.clock.advance(90 * MINUTE);
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: at }]);
-    expect(await t.kind.startRun(id, at, t.now())).toBe('started');
-    expect(await t.kind.startRun(id, at, t.now())).toBe('known');
+    expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'started' });
+    expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'known' });
     expect((await t.read(id)).trigger).toMatchObject({ is_finished: true, last_run: text(t.now()), next_run: null });
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
     expect(await t.orders(id)).toBe(1);
@@ -66,11 +66,11 @@ describe('a one-time trigger', () => {
     });
     expect((await t.patch(id, onceAt(at))).trigger).toMatchObject({ is_finished: false, next_run: text(at) });
     // The date of a schedule that was not changed in time; long after the change, carried out, it is an operator's wish.
-    expect(await t.kind.startRun(id, t.inMs(10_000), t.inMs(10_000))).toBe('not-planned');
-    expect(await t.kind.startRun(id, t.inMs(120_000), t.inMs(120_000))).toBe('not-planned');
+    expect(await t.kind.startRun(id, t.inMs(10_000), t.inMs(10_000))).toMatchObject({ outcome: 'not-planned' });
+    expect(await t.kind.startRun(id, t.inMs(120_000), t.inMs(120_000))).toMatchObject({ outcome: 'not-planned' });
     expect(await t.runs(id)).toHaveLength(2);
     expect(await t.orders(id)).toBeGreaterThan(0);
-    expect(await t.kind.startRun(id, t.inMs(120_000), t.inMs(120_000))).toBe('started');
+    expect(await t.kind.startRun(id, t.inMs(120_000), t.inMs(120_000))).toMatchObject({ outcome: 'started' });
   });
 
   it('runs once by two that come at the same time', async () => {
@@ -78,7 +78,7 @@ describe('a one-time trigger', () => {
     const { id } = await t.create(onceAt(at));
     t.world.clock.advance(HOUR);
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => t.kind.startRun(id, at, t.now())));
-    expect(outcomes.sort()).toEqual(['known', 'known', 'known', 'known', 'started']);
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['known', 'known', 'known', 'known', 'started']);
     expect(await t.runs(id)).toHaveLength(1);
   });
 });
@@ -91,8 +91,8 @@ describe('a recurring trigger', () => {
     for (const hour of [0, 1, 2]) {
       const at = new Date(first.getTime() + hour * HOUR);
       t.world.clock.advance(at.getTime() - t.now().getTime() + 200);
-      expect(await t.kind.startRun(id, at, t.now())).toBe('started');
-      expect(await t.kind.startRun(id, at, t.now())).toBe('known');
+      expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'started' });
+      expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'known' });
       const next = text(new Date(at.getTime() + HOUR));
       expect((await t.read(id)).trigger).toMatchObject({ last_run: text(t.now()), next_run: next });
       await t.world.processEvents(true);
@@ -109,14 +109,14 @@ describe('a recurring trigger', () => {
     });
     const before = new Date(start.getTime() - HOUR);
     t.world.clock.advance(before.getTime() - t.now().getTime());
-    expect(await t.kind.startRun(id, before, t.now())).toBe('not-planned');
+    expect(await t.kind.startRun(id, before, t.now())).toMatchObject({ outcome: 'not-planned' });
     // A date at the start stays waited for under other cron text, also when it is due already.
     expect((await t.patch(id, { trigger_type: 'recurring', interval: '0 */1 * * *' })).trigger.next_run).toBe(
       text(start),
     );
     t.world.clock.advance(HOUR);
     await t.patch(id, { trigger_type: 'recurring', interval: '0 * * * *' });
-    expect(await t.kind.startRun(id, start, t.now())).toBe('started');
+    expect(await t.kind.startRun(id, start, t.now())).toMatchObject({ outcome: 'started' });
     expect((await t.read(id)).trigger.next_run).toBe(text(new Date(start.getTime() + HOUR)));
   });
 
@@ -133,10 +133,12 @@ describe('a recurring trigger', () => {
     await t.refresh();
     const last = new Date(first.getTime() + 30 * HOUR);
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: last }]);
-    expect(await t.kind.startRun(id, first, t.now())).toBe('superseded');
-    expect(await t.kind.startRun(id, last, t.now())).toBe('started');
+    expect(await t.kind.startRun(id, first, t.now())).toMatchObject({ outcome: 'superseded' });
+    expect(await t.kind.startRun(id, last, t.now())).toMatchObject({ outcome: 'started' });
     for (const hour of [0, 7, 29]) {
-      expect(await t.kind.startRun(id, new Date(first.getTime() + hour * HOUR), t.now())).toBe('superseded');
+      expect(await t.kind.startRun(id, new Date(first.getTime() + hour * HOUR), t.now())).toMatchObject({
+        outcome: 'superseded',
+      });
     }
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
     expect(await t.runs(id)).toHaveLength(1);
@@ -148,10 +150,10 @@ describe('a recurring trigger', () => {
     const { id } = await t.create(hourly());
     const later = (hours: number) => new Date(first.getTime() + hours * HOUR);
     t.world.clock.advance(first.getTime() - t.now().getTime());
-    expect(await t.kind.startRun(id, first, t.now())).toBe('started');
+    expect(await t.kind.startRun(id, first, t.now())).toMatchObject({ outcome: 'started' });
     const started = text(t.now());
     t.world.clock.advance(HOUR);
-    expect(await t.kind.startRun(id, later(1), t.now())).toBe('busy');
+    expect(await t.kind.startRun(id, later(1), t.now())).toMatchObject({ outcome: 'busy' });
     expect((await t.read(id)).trigger).toMatchObject({ last_run: started, next_run: text(later(2)) });
     const [noted] = await t.world.db.query(
       `select message, person_id from event where entity_id = $1 order by id desc limit 1`,
@@ -160,7 +162,7 @@ describe('a recurring trigger', () => {
     expect(noted).toMatchObject({ message: expect.stringContaining('Skipped a scheduled run'), person_id: null });
     const extra = await insertComputer(t.world.db, { accountId: t.world.accountId, title: `extra-${t.turn}` });
     t.world.clock.advance(HOUR);
-    expect(await t.kind.startRun(id, later(2), t.now())).toBe('started');
+    expect(await t.kind.startRun(id, later(2), t.now())).toMatchObject({ outcome: 'started' });
     expect(await t.computersOf((await t.runs(id))[1].id)).toEqual([extra]);
     await t.world.db.query('update computer set archived = true where id = $1', [extra]);
   });
@@ -170,9 +172,9 @@ describe('a recurring trigger', () => {
     const { id } = await t.create(hourly());
     const none = await t.create(hourly(), { title: `None ${t.turn}`, all_computers: false, tags: ['nobody'] });
     t.world.clock.advance(first.getTime() - t.now().getTime());
-    expect(await t.kindWith({ maxComputers: 2 }).startRun(id, first, t.now())).toBe('started');
+    expect(await t.kindWith({ maxComputers: 2 }).startRun(id, first, t.now())).toMatchObject({ outcome: 'started' });
     expect(await t.computersOf((await t.runs(id))[0].id)).toEqual(t.fleet().slice(0, 2));
-    expect(await t.kind.startRun(none.id, first, t.now())).toBe('started');
+    expect(await t.kind.startRun(none.id, first, t.now())).toMatchObject({ outcome: 'started' });
     expect((await t.runs(none.id))[0]).toMatchObject({ activity_status: 'succeeded', children_count: 0 });
   });
 
@@ -184,7 +186,7 @@ describe('a recurring trigger', () => {
     t.world.clock.advance(first.getTime() - t.now().getTime());
     const outcomes: string[] = [];
     for (const hour of [0, 1, 2, 3]) {
-      outcomes.push(await strict.startRun(id, later(hour), t.now()));
+      outcomes.push((await strict.startRun(id, later(hour), t.now())).outcome);
       await t.world.processEvents(true);
       t.world.clock.advance(HOUR);
     }
@@ -214,11 +216,11 @@ describe('a recurring trigger', () => {
       if (expected === null) expect(await desired()).toBeNull();
       else expect(await desired()).toMatchObject(expected);
     }
-    expect(await t.kind.startRun(id, at, t.now())).toBe('not-planned');
+    expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'not-planned' });
     expect((await t.call('POST', `/script-profiles/${id}:archive`)).status).toBe(204);
     expect(await t.orders(id)).toBe(1);
     expect(await desired()).toBeNull();
-    expect(await t.kind.startRun(id, t.nextHour(), t.nextHour())).toBe('archived');
+    expect(await t.kind.startRun(id, t.nextHour(), t.nextHour())).toMatchObject({ outcome: 'archived' });
     expect(await t.runs(id)).toEqual([]);
   });
 
@@ -228,7 +230,7 @@ describe('a recurring trigger', () => {
     t.world.clock.advance(first.getTime() - t.now().getTime() + 300);
     await t.patch(id, { trigger_type: 'recurring', interval: '30 4 * * *' });
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: first }]);
-    expect(await t.kind.startRun(id, first, t.now())).toBe('started');
+    expect(await t.kind.startRun(id, first, t.now())).toMatchObject({ outcome: 'started' });
     expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
   });
 

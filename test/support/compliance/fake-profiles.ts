@@ -19,14 +19,14 @@ export class FakeProfiles {
       return work();
     };
     return {
-      startDueRun: (kind, profileId, scheduledTime) =>
-        step('startDueRun', () => {
+      startRun: ({ kind, profileId, scheduledTime }) =>
+        step('startRun', () => {
           const run = `${kind}/${profileId} ${scheduledTime}`;
-          if (this.runs.has(run)) return 'known';
+          if (this.runs.has(run)) return { outcome: 'known' };
           this.runs.add(run);
-          return 'started';
+          return { outcome: 'started', activity: this.runs.size };
         }),
-      refillSchedule: (kind, profileId) => step('refillSchedule', () => void `${kind}/${profileId}`),
+      extendSchedule: () => step('extendSchedule', () => ({ planned: [] })),
     };
   }
 }

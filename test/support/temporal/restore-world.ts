@@ -44,7 +44,7 @@ export async function createRestoreWorld(size: number): Promise<RestoreWorld> {
     fleet,
     children,
     async reconcile() {
-      ({ cursor } = await runtime.reconciler.reconcile(cursor));
+      ({ cursor } = await runtime.reconciler.reconcileWorkflows({ cursor }));
     },
     alterCursor(change) {
       cursor = change(cursor!);

@@ -24,11 +24,11 @@ function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLead
     async startRun(profileId, scheduledTime) {
       expect(scheduledTime).toEqual(DUE);
       if (failing.includes(profileId)) throw new Error('deadlock detected');
-      if (tooSoon.includes(profileId)) return 'too-soon';
+      if (tooSoon.includes(profileId)) return { outcome: 'too-soon' };
       started.push(profileId);
-      return 'started';
+      return { outcome: 'started' };
     },
-    extendSchedule: async () => undefined,
+    extendSchedule: async () => [],
     skipRun: async () => {
       throw new Error('not asked for');
     },

@@ -28,11 +28,11 @@ function steps(end: number, failures = 0) {
   const calls: Array<number | null> = [];
   let left = failures;
   const activities: RetentionActivities = {
-    async forgetActivities(after) {
+    async purgeExpiredActivities({ after }) {
       if (left-- > 0) throw new Error('the database is away');
       calls.push(after?.id ?? null);
       const id = (after?.id ?? 0) + 1;
-      return { gone: 10, next: id < end ? at(id) : null };
+      return { deletedCount: 10, deleted: [id], next: id < end ? at(id) : null };
     },
   };
   return { activities, calls };
@@ -50,19 +50,19 @@ const run = (activities: RetentionActivities) =>
 describe('activityRetention', () => {
   it('goes on step by step to the end', async () => {
     const { activities, calls } = steps(4);
-    expect(await run(activities)).toEqual({ gone: 40, next: null });
+    expect(await run(activities)).toEqual({ deletedCount: 40, next: null });
     expect(calls).toEqual([null, 1, 2, 3]);
   });
 
   it('waits for a database that is away and leaves no step out', async () => {
     const { activities, calls } = steps(2, 8);
-    expect(await run(activities)).toEqual({ gone: 20, next: null });
+    expect(await run(activities)).toEqual({ deletedCount: 20, next: null });
     expect(calls).toEqual([null, 1]);
   });
 
   it('stops after a bounded number of steps and says where', async () => {
     const { activities, calls } = steps(RETENTION_STEPS + 50);
-    expect(await run(activities)).toEqual({ gone: RETENTION_STEPS * 10, next: at(RETENTION_STEPS) });
+    expect(await run(activities)).toEqual({ deletedCount: RETENTION_STEPS * 10, next: at(RETENTION_STEPS) });
     expect(calls).toHaveLength(RETENTION_STEPS);
   });
 

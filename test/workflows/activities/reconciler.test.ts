@@ -61,7 +61,7 @@ async function deliveredGroup(size: number): Promise<number> {
   return id;
 }
 
-const reconcile = () => runtime.reconciler.reconcile(null);
+const reconcile = () => runtime.reconciler.reconcileWorkflows({ cursor: null });
 const handle = (workflowId: string) => runtime.client.workflow.getHandle(workflowId);
 
 async function remove(workflowId: string): Promise<void> {
@@ -146,12 +146,12 @@ describe('reconciler', () => {
     const interrupted = runtime.reconcilerWith(client);
     await handle(`activity/${id}`).terminate('by an operator');
     await until(() =>
-      interrupted.reconcile(null).then(
+      interrupted.reconcileWorkflows({ cursor: null }).then(
         () => false,
         () => true,
       ),
     );
-    await until(async () => (await interrupted.reconcile(null)).closed === 1);
+    await until(async () => (await interrupted.reconcileWorkflows({ cursor: null })).closed === 1);
     for (const child of await children(id)) {
       await until(async () => (await runtime.status(child.wf_id)) === 'CANCELLED');
       expect(child).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
@@ -170,10 +170,10 @@ describe('reconciler', () => {
     const id = await deliveredGroup(2);
     await handle((await children(id))[0]!.wf_id).terminate('by an operator');
     await until(async () => {
-      await expect(interrupted.reconcile(null)).rejects.toThrow('a later step');
+      await expect(interrupted.reconcileWorkflows({ cursor: null })).rejects.toThrow('a later step');
       return counted.length > 0;
     });
-    await runtime.reconcilerWith(runtime.client, { metrics }).reconcile(null);
+    await runtime.reconcilerWith(runtime.client, { metrics }).reconcileWorkflows({ cursor: null });
     expect(counted).toEqual(['reconciler: closed', 'ended']);
     await fleet.report();
     await until(async () => (await read(id)).open === 0);

@@ -33,7 +33,7 @@ const reported: string[] = [];
 
 async function reconcile(): Promise<void> {
   const reconciler = runtime.reconcilerWith(runtime.client, { stuck: (reason) => reported.push(reason) });
-  expect((await reconciler.reconcile(null)).restarted).toBe(0);
+  expect((await reconciler.reconcileWorkflows({ cursor: null })).restarted).toBe(0);
 }
 
 /** What an operator does who wants a workflow started again from its rows. */
@@ -41,7 +41,7 @@ async function deleteWorkflow(id: number): Promise<void> {
   const workflowExecution = { workflowId: `activity/${id}` };
   await runtime.client.workflowService.deleteWorkflowExecution({ namespace: runtime.namespace, workflowExecution });
   await until(async () => (await runtime.status(`activity/${id}`).catch(() => 'GONE')) === 'GONE');
-  await until(async () => (await runtime.reconciler.reconcile(null)).restarted === 1, 60_000);
+  await until(async () => (await runtime.reconciler.reconcileWorkflows({ cursor: null })).restarted === 1, 60_000);
 }
 
 /** Starts the workflow of an activity as somebody does whose key the workers lack. */
@@ -135,7 +135,7 @@ describe('a workflow that failed for good', () => {
     });
     expect(await runtime.status(options.workflowId)).toBe('FAILED');
     const next = runtime.reconcilerWith(runtime.client, { buildId: 'fixed' });
-    await until(async () => (await next.reconcile(null)).restarted === 1, 60_000);
+    await until(async () => (await next.reconcileWorkflows({ cursor: null })).restarted === 1, 60_000);
     await until(async () => (await runtime.status(options.workflowId)) === 'RUNNING');
     await runtime.client.workflow.getHandle(`activity/${id}`).terminate('by test');
     relay = runtime.startRelay();
@@ -171,7 +171,7 @@ describe('a workflow that waits for what has happened', () => {
     );
     const [batch] = await lanesOf(id);
     await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [batch!.id]);
-    expect((await runtime.reconciler.reconcile(null)).restarted).toBe(0);
+    expect((await runtime.reconciler.reconcileWorkflows({ cursor: null })).restarted).toBe(0);
     await until(async () => (await statusOf(id)) === 'failed');
     await until(async () => (await runtime.status(`activity/${id}`)) === 'FAILED');
   }, 60_000);
@@ -186,7 +186,7 @@ describe('a workflow that waits for what has happened', () => {
     expect(await statusOf(id)).toBe('succeeded');
     expect(await runtime.status(batches[0]!.wf_id)).toBe('RUNNING');
     await until(async () => {
-      expect((await runtime.reconciler.reconcile(null)).restarted).toBe(0);
+      expect((await runtime.reconciler.reconcileWorkflows({ cursor: null })).restarted).toBe(0);
       return (await runtime.status(`activity/${id}`)) === 'COMPLETED';
     }, 60_000);
     for (const batch of batches) expect(await runtime.status(batch.wf_id)).toBe('COMPLETED');

@@ -31,29 +31,29 @@ const work = <T>(activities: object, run: (taskQueue: string) => Promise<T>) =>
 describe('auditRetention', () => {
   const run = (activities: AuditRetentionActivities, workflowId: string) =>
     work(activities, (taskQueue) =>
-      environment.client.workflow.execute<(input: AuditRetentionInput) => Promise<{ gone: number }>>(
+      environment.client.workflow.execute<(input: AuditRetentionInput) => Promise<{ deletedCount: number }>>(
         AUDIT_RETENTION_WORKFLOW,
-        { taskQueue, workflowId, args: [{ gone: 0 }] },
+        { taskQueue, workflowId, args: [{ deletedCount: 0 }] },
       ),
     );
 
   it('goes on until nothing is due, in runs of a bounded number of steps', async () => {
     let calls = 0;
     const end = AUDIT_RETENTION_STEPS + 3;
-    const forgetAudits = async () => ({ gone: 2, more: ++calls < end });
-    expect(await run({ forgetAudits }, 'retention-long')).toEqual({ gone: 2 * end });
+    const purgeExpiredAudits = async () => ({ deletedCount: 2, runs: [], more: ++calls < end });
+    expect(await run({ purgeExpiredAudits }, 'retention-long')).toEqual({ deletedCount: 2 * end });
     expect(calls).toBe(end);
     expect((await countEvents(environment.client.workflow.getHandle('retention-long'))).total).toBeLessThan(15);
   });
 
   it('waits for a database that is away', async () => {
     let calls = 0;
-    const forgetAudits = async () => {
+    const purgeExpiredAudits = async () => {
       if (++calls < 10) throw new Error('the database is away');
-      return { gone: 1, more: false };
+      return { deletedCount: 1, runs: [], more: false };
     };
     const before = await environment.currentTimeMs();
-    expect(await run({ forgetAudits }, 'retention-away')).toEqual({ gone: 1 });
+    expect(await run({ purgeExpiredAudits }, 'retention-away')).toEqual({ deletedCount: 1 });
     expect((await environment.currentTimeMs()) - before).toBeGreaterThan(30_000);
   });
 });

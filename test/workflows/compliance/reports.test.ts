@@ -126,7 +126,7 @@ describe('reportActivity', () => {
       workflowExecution: { workflowId: wf(lost.id) },
     });
     await until(async () => (await runtime.status(wf(lost.id)).catch(() => 'gone')) === 'gone');
-    expect(await runtime.reconciler.reconcile(null)).toMatchObject({ restarted: 1, closed: 1 });
+    expect(await runtime.reconciler.reconcileWorkflows({ cursor: null })).toMatchObject({ restarted: 1, closed: 1 });
     expect(await read(terminated.id)).toMatchObject({
       status: 'canceled',
       text: 'The workflow was terminated by an operator.',
@@ -140,9 +140,9 @@ describe('reportActivity', () => {
     const { id } = await asked();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     const { runId } = await runtime.client.workflow.getHandle(wf(id)).describe();
-    expect(await runtime.reconciler.reconcile(null)).toMatchObject({ restarted: 0, closed: 0 });
+    expect(await runtime.reconciler.reconcileWorkflows({ cursor: null })).toMatchObject({ restarted: 0, closed: 0 });
     await runtime.db.query(`update activity set modification_time = now() - interval '1 hour' where id = $1`, [id]);
-    expect(await runtime.reconciler.reconcile(null)).toMatchObject({ restarted: 1, closed: 0 });
+    expect(await runtime.reconciler.reconcileWorkflows({ cursor: null })).toMatchObject({ restarted: 1, closed: 0 });
     const again = await runtime.client.workflow.getHandle(wf(id)).describe();
     expect(again.runId).not.toBe(runId);
     expect(again.status.name).toBe('RUNNING');

@@ -80,12 +80,12 @@ describe('the schedule of a profile', () => {
     expect(run!.nominal_time).toEqual(start);
     const workflowId = `usg-run/${id}-${start.toISOString().slice(0, 19)}Z`;
     const result = await runtime.client.workflow.getHandle(workflowId).result();
-    expect(result).toEqual({ nominalTime: start.toISOString(), outcome: 'started' });
+    expect(result).toEqual({ scheduledTime: start.toISOString(), outcome: 'started' });
     const [order] = await runtime.db.query('select type, children_count from activity where id = $1', [
       run!.activity_id,
     ]);
     expect(order).toEqual({ type: 'UsgActivity', children_count: 2 });
-    expect(await world.kind.startRun(id, start, systemClock.now())).toBe('known');
+    expect(await world.kind.startRun(id, start, systemClock.now())).toMatchObject({ outcome: 'known' });
     await repair(new Date(Date.now() + 120_000));
     expect(await world.runs(id)).toHaveLength(1);
   });
@@ -185,7 +185,7 @@ describe('the schedule of a profile', () => {
     expect((await world.runs(id)).map(({ nominal_time }) => nominal_time)).toEqual([last]);
     for (const earlier of [0, 1, 2]) {
       const nominal = new Date(start.getTime() + earlier * week);
-      expect(await world.kind.startRun(id, nominal, now)).toBe('superseded');
+      expect(await world.kind.startRun(id, nominal, now)).toMatchObject({ outcome: 'superseded' });
     }
     expect(await world.runs(id)).toHaveLength(1);
   });

@@ -48,8 +48,8 @@ describe('profileTrigger', () => {
   it('makes the run of the date in its id, then sees to the next dates, in few events', async () => {
     const profiles = new FakeProfiles();
     const { result, events } = await trigger(profiles, 'usg-run/7-2026-12-01T02:00:00Z');
-    expect(result).toEqual({ nominalTime: '2026-12-01T02:00:00.000Z', outcome: 'started' });
-    expect(profiles.calls).toEqual(['startDueRun', 'refillSchedule']);
+    expect(result).toEqual({ scheduledTime: '2026-12-01T02:00:00.000Z', outcome: 'started', activity: 1 });
+    expect(profiles.calls).toEqual(['startRun', 'extendSchedule']);
     expect([...profiles.runs]).toEqual(['usg/7 2026-12-01T02:00:00.000Z']);
     expect(events.total).toBeLessThanOrEqual(10);
     expect(events.of('activityTaskScheduled')).toBe(0);
@@ -66,8 +66,8 @@ describe('profileTrigger', () => {
   it('takes the moment of its start where no date is told', async () => {
     const profiles = new FakeProfiles();
     const { result } = await trigger(profiles, 'usg-run/7');
-    expect(Math.abs(Date.parse(result.nominalTime) - (await environment.currentTimeMs()))).toBeLessThan(60_000);
-    expect(result.nominalTime).toMatch(/:\d\d\.000Z$/);
+    expect(Math.abs(Date.parse(result.scheduledTime) - (await environment.currentTimeMs()))).toBeLessThan(60_000);
+    expect(result.scheduledTime).toMatch(/:\d\d\.000Z$/);
   });
 
   it('waits out a database that is away for hours', async () => {

@@ -148,12 +148,12 @@ describe('the schedule of a script profile', () => {
     expect(await read(id)).toEqual(finished);
     await until(async () => !(await exists(id)));
     const kind = runtime.kinds.get('script')!;
-    expect(await kind.startRun(id, at, at)).toBe('known');
+    expect(await kind.startRun(id, at, at)).toMatchObject({ outcome: 'known' });
     expect((await patch(id, once(at))).state).toEqual(finished);
     // As releases before this one left it.
     await runtime.db.query('update script_profile set due_at = $2 where id = $1', [id, at]);
     expect(await read(id)).toEqual(finished);
-    expect(await kind.startRun(id, at, at)).toBe('known');
+    expect(await kind.startRun(id, at, at)).toMatchObject({ outcome: 'known' });
     expect(await kind.missedRuns(at, id)).toEqual([]);
     // Neither does an edit that says the same, once its time has passed.
     const past = inSeconds(-60);
@@ -234,7 +234,8 @@ describe('the schedule of a script profile', () => {
     await startMissedRuns(silent(), now);
     expect((await world.runs(id)).map(({ nominal_time }) => nominal_time)).toEqual([dates.at(-1)]);
     const kind = runtime.kinds.get('script')!;
-    for (const date of dates.slice(0, 3)) expect(await kind.startRun(id, date, now)).toBe('superseded');
+    for (const date of dates.slice(0, 3))
+      expect(await kind.startRun(id, date, now)).toMatchObject({ outcome: 'superseded' });
     expect(await world.runs(id)).toHaveLength(1);
   });
 

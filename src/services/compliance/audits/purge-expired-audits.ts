@@ -22,7 +22,7 @@ const LIMITS = { results: 5_000, objects: 20 };
 
 /**
  * Deletes expired reports, results and runs that have ended, and unreachable files, in one transaction.
- * @returns how much was deleted, and whether there may be more
+ * @returns the number of deleted rows, the runs they belong to, and whether there may be more
  * @remarks Idempotent; may run concurrently.
  * @see docs/api-conventions.md#reports-and-files
  */
@@ -31,15 +31,16 @@ export async function purgeExpiredAudits({
   clock,
   logger,
   limits: { results, objects } = LIMITS,
-}: AuditRetention): Promise<{ deletedCount: number; more: boolean }> {
+}: AuditRetention): Promise<{ deletedCount: number; runs: number[]; more: boolean }> {
   const now = clock.now();
   const done = await db.transaction(async (tx) => {
     const files = (await deleteExpiredReports(tx, now, objects)) + (await deleteLostFiles(tx, now, objects));
-    if (files > 0) return { deletedCount: files, more: true };
+    if (files > 0) return { deletedCount: files, runs: [], more: true };
     const runs = await lockExpiredRuns(tx, now, objects);
     const audits = await deleteResults(tx, runs, results);
-    if (audits === results) return { deletedCount: audits, more: true };
-    return { deletedCount: audits + (await deleteRuns(tx, runs)), more: runs.length === objects };
+    if (audits === results) return { deletedCount: audits, runs: [], more: true };
+    const deletedCount = audits + (await deleteRuns(tx, runs));
+    return { deletedCount, runs, more: runs.length === objects };
   });
   if (done.deletedCount > 0) logger.info({ deletedCount: done.deletedCount }, 'deleted old audits and reports');
   return done;

@@ -25,7 +25,7 @@ import {
 } from '../../schedules/profile-run.ts';
 import { UTC } from '../../../domain/common/time-zone.ts';
 import { isAhead, lastDueDate, needsRefill } from '../../../domain/schedules/plan.ts';
-import { type DesiredSchedule, type DueOutcome, scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
+import { type DesiredSchedule, type RunStart, scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
 import type { Logger } from '../../../process/logger.ts';
 import type { ProfileKind } from '../../schedules/profile-kind.ts';
@@ -51,8 +51,8 @@ export function createUsgKind(deps: UsgKindDeps): ProfileKind {
     desiredSchedule: async (sql, profileId, now) =>
       desiredSchedule(await readUsgProfile(sql, profileId), now, deps.publicUrl),
     startRun: (profileId, scheduledTime, now) =>
-      db.transaction((tx) => startDueRun(tx, deps, { profileId, scheduledTime, now })),
-    extendSchedule: (profileId, now) => refill(deps, profileId, now),
+      db.transaction((tx) => startRun(tx, deps, { profileId, scheduledTime, now })),
+    extendSchedule: (profileId, now) => planFurtherDates(deps, profileId, now),
     missedRuns: (dueBefore, profileId) => missedUsgRuns(db, dueBefore, { profileId, limit: MAX_MISSED_RUNS }),
     skipRun: (profileId, latest, now) => db.transaction((tx) => skipRun(tx, { profileId, latest, now })),
     expectedSchedules: async (now) => {
@@ -80,26 +80,26 @@ function noteOf({ mode, schedule, timezone }: Pick<UsgProfileRow, 'mode' | 'sche
   return `USG ${mode} by ${schedule}${zone}; further dates are added as these pass; `;
 }
 
-async function startDueRun(
+async function startRun(
   tx: Sql,
   deps: UsgKindDeps,
   { profileId, scheduledTime, now }: { profileId: number; scheduledTime: Date; now: Date },
-): Promise<DueOutcome> {
+): Promise<RunStart> {
   const row = await lockUsgProfile(tx, profileId);
-  if (!row || row.archived) return 'archived';
-  if (isAhead(scheduledTime, now)) return 'not-planned';
+  if (!row || row.archived) return { outcome: 'archived' };
+  if (isAhead(scheduledTime, now)) return { outcome: 'not-planned' };
   const planned = row.planned_dates.some((date) => date.getTime() === scheduledTime.getTime());
-  const run = { editedAt: row.modification_time, scheduledTime, now };
-  if (!planned && !(await isOperatorRun(tx, scheduleIdOf('usg', profileId), run))) return 'not-planned';
+  const edit = { editedAt: row.modification_time, scheduledTime, now };
+  if (!planned && !(await isOperatorRun(tx, scheduleIdOf('usg', profileId), edit))) return { outcome: 'not-planned' };
   const latest = lastDueDate(row.planned_dates, now);
-  if (planned && latest !== null && latest > scheduledTime) return 'superseded';
-  const outcome = await startUsgRun(tx, row, { scheduledTime, now }, deps);
-  if (outcome === 'known') return 'known';
-  if (outcome !== 'busy') return 'started';
+  if (planned && latest !== null && latest > scheduledTime) return { outcome: 'superseded' };
+  const run = await startUsgRun(tx, row, { scheduledTime, now }, deps);
+  if (run === 'known') return { outcome: 'known' };
+  if (run !== 'busy') return { outcome: 'started', activity: run.activityId };
   deps.logger.warn({ profileId, scheduledTime }, 'a scheduled run was skipped: every computer still has an open one');
   const message = `Skipped a scheduled run of the USG profile ${row.title}: every computer still has an open run`;
   await recordScheduleEvent(tx, 'UsgProfile', row, message);
-  return 'busy';
+  return { outcome: 'busy' };
 }
 
 /**
@@ -178,17 +178,18 @@ async function skipRun(
   await recordScheduleEvent(tx, 'UsgProfile', row, message);
 }
 
-async function refill({ db }: UsgKindDeps, profileId: number, now: Date): Promise<void> {
+async function planFurtherDates({ db }: UsgKindDeps, profileId: number, now: Date): Promise<readonly Date[]> {
   const known = await readUsgProfile(db, profileId);
-  if (!known || known.archived || !needsRefill(known.planned_dates, now)) return;
+  if (!known || known.archived || !needsRefill(known.planned_dates, now)) return [];
   const dates = planDates(known, now);
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const row = await lockUsgProfile(tx, profileId);
-    if (!row || row.archived || row.schedule !== known.schedule || row.timezone !== known.timezone) return;
+    if (!row || row.archived || row.schedule !== known.schedule || row.timezone !== known.timezone) return [];
     const ahead = row.planned_dates.filter((date) => date > now);
-    if (ahead.length === dates.length) return;
+    if (ahead.length === dates.length) return [];
     const due = lastDueDate(row.planned_dates, now);
     await setPlannedDates(tx, profileId, due === null ? dates : [due, ...dates]);
     await enqueueScheduleSync(tx, scheduleIdOf('usg', profileId), now);
+    return dates;
   });
 }

@@ -3,6 +3,7 @@ import { isAhead } from '../../../domain/schedules/plan.ts';
 import {
   type DesiredSchedule,
   type DueOutcome,
+  type RunStart,
   type ScheduleTimes,
   scheduleIdOf,
 } from '../../../domain/schedules/profile-schedule.ts';
@@ -44,8 +45,8 @@ export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
     name: 'script',
     desiredSchedule: (sql, profileId, now) => desiredSchedule(sql, profileId, now, deps.publicUrl),
     startRun: (profileId, scheduledTime, now) =>
-      db.transaction((tx) => startDueRun(tx, deps, { profileId, scheduledTime, now })),
-    extendSchedule: async () => {},
+      db.transaction((tx) => startRun(tx, deps, { profileId, scheduledTime, now })),
+    extendSchedule: async () => [],
     missedRuns: (dueBefore, profileId) => missedRuns(db, dueBefore, profileId),
     skipRun: (profileId, latest, now) =>
       db.transaction((tx) => skipRun(tx, { profileId, scheduledTime: latest, now }, deps.limits.minIntervalMinutes)),
@@ -100,21 +101,21 @@ interface Due {
   now: Date;
 }
 
-async function startDueRun(tx: Sql, deps: ScriptKindDeps, { profileId, scheduledTime, now }: Due): Promise<DueOutcome> {
+async function startRun(tx: Sql, deps: ScriptKindDeps, { profileId, scheduledTime, now }: Due): Promise<RunStart> {
   const profile = await lockForRun(tx, profileId);
-  if (!profile || profile.archived) return 'archived';
+  if (!profile || profile.archived) return { outcome: 'archived' };
   if (hasRunOnce(profile)) {
     // Older releases kept the date of a profile after an operator's run.
     if (profile.due_at !== null) await clearDue(tx, profileId, now);
-    return 'known';
+    return { outcome: 'known' };
   }
   const runs = await readPlannedRuns(tx, { ...runsOf(profile), scheduledTime });
-  if (runs.known) return 'known';
+  if (runs.known) return { outcome: 'known' };
   const run = { editedAt: profile.last_edited_at, scheduledTime, now };
   const isByOperator =
     !isDueDate(profile, scheduledTime) && (await isOperatorRun(tx, scheduleIdOf('script', profileId), run));
   const reason = reasonNotToRun(profile, { scheduledTime, now, isByOperator });
-  if (reason !== null) return reason;
+  if (reason !== null) return { outcome: reason };
   const { minIntervalMinutes } = deps.limits;
   if (
     profile.trigger.type === 'recurring' &&
@@ -122,15 +123,16 @@ async function startDueRun(tx: Sql, deps: ScriptKindDeps, { profileId, scheduled
   ) {
     await setDue(tx, profileId, nextDue(profile.trigger, scheduledTime, runs.latest, minIntervalMinutes));
     await extendPlannedDates(tx, profile, now);
-    return 'too-soon';
+    return { outcome: 'too-soon' };
   }
-  const outcome = await startProfileRun(tx, profile, { scheduledTime, now }, deps);
+  const started = await startProfileRun(tx, profile, { scheduledTime, now }, deps);
   await setNextDue(tx, profile, { profileId, scheduledTime, now }, minIntervalMinutes);
-  if (outcome !== 'busy') return outcome === 'known' ? 'known' : 'started';
+  if (started === 'known') return { outcome: 'known' };
+  if (started !== 'busy') return { outcome: 'started', activity: started.activityId };
   deps.logger.warn({ profileId, scheduledTime }, 'a scheduled run was skipped: every computer still has an open one');
   const message = `Skipped a scheduled run of the script profile ${profile.title}: every computer still has an open run`;
   await recordScheduleEvent(tx, 'ScriptProfile', profile, message);
-  return 'busy';
+  return { outcome: 'busy' };
 }
 
 async function skipRun(tx: Sql, due: Due, minIntervalMinutes: number): Promise<void> {
