@@ -21,13 +21,13 @@ export async function logTransitions(stack: TestStack): Promise<void> {
 /** Queries whose rows are violations, described in the column `problem`. `$1` is the id of the group. */
 const RULES: readonly string[] = [
   // I1: accepted ids = children rows = sum over states, on the parent and on its batches.
-  `select format('parent %s says children %s open %s succeeded %s failed %s canceled %s, its rows say %s, %s, %s, %s, %s',
+  `select format('parent %s counts children %s open %s succeeded %s failed %s canceled %s, its rows count %s, %s, %s, %s, %s',
       p.id, p.children_count, p.open_count, p.succeeded_count, p.failed_count, p.canceled_count,
       c.total, c.open, c.succeeded, c.failed, c.canceled) as problem
     from activity p, lateral (${countsOf('a.parent_id = p.id')}) c
     where p.id = $1 and (p.children_count, p.open_count, p.succeeded_count, p.failed_count, p.canceled_count)
       is distinct from (c.total, c.open, c.succeeded, c.failed, c.canceled)`,
-  `select format('lane %s says size %s open %s succeeded %s failed %s canceled %s, its rows say %s, %s, %s, %s, %s',
+  `select format('batch %s counts size %s open %s succeeded %s failed %s canceled %s, its rows count %s, %s, %s, %s, %s',
       l.id, l.size, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
       c.total, c.open, c.succeeded, c.failed, c.canceled) as problem
     from lane l, lateral (${countsOf('a.lane_id = l.id')}) c
@@ -48,11 +48,11 @@ const RULES: readonly string[] = [
     group by t.activity_id having count(*) <> 1`,
 ];
 
-/** Rows that must be gone once nothing is open. */
+/** Rows that must not exist once nothing is open. */
 const LEFTOVERS: readonly string[] = [
   `select format('operation %s is still %s', id, status) as problem
     from activity where (parent_id = $1 or id = $1) and status not in ('succeeded', 'failed', 'canceled')`,
-  `select format('%s inbox rows of lane %s', count(*), lane_id) as problem from agent_inbox group by lane_id`,
+  `select format('%s inbox rows of batch %s', count(*), lane_id) as problem from agent_inbox group by lane_id`,
   `select format('outbox row %s %s', kind, key) as problem from outbox`,
   `select format('message of operation %s is %s', m.activity_id, m.state) as problem
     from agent_message m join activity a on a.id = m.activity_id
@@ -100,7 +100,7 @@ export async function waitUntilDrained(stack: TestStack, group: number, limitMs:
     left.push(...(await openWorkflows(stack)).map((id) => `workflow ${id} is open`));
     return left.length === 0;
   };
-  await stack.until(`group ${group} to drain`, check, { limitMs, everyMs: 300 }).catch((error: Error) => {
+  await stack.waitUntil(`group ${group} to drain`, check, { limitMs, everyMs: 300 }).catch((error: Error) => {
     throw new Error(`${left.length} things left, first: ${left.slice(0, 10).join('; ')}\n${error.message}`);
   });
 }
@@ -137,10 +137,10 @@ async function compareComputers(stack: TestStack, group: number, computerIds: re
   const rows = await stack.rows<{ id: number }>('select computer_id as id from activity where parent_id = $1', [group]);
   const got = new Set(rows.map((row) => row.id));
   const missing = computerIds.filter((id) => !got.has(id));
-  const foreign = [...got].filter((id) => !computerIds.includes(id));
+  const unrequested = [...got].filter((id) => !computerIds.includes(id));
   return [
     ...missing.map((id) => `computer ${id} has no operation`),
-    ...foreign.map((id) => `computer ${id} was not asked for`),
+    ...unrequested.map((id) => `computer ${id} was not requested`),
   ];
 }
 

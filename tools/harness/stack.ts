@@ -93,7 +93,7 @@ export class TestStack {
     });
     const isReady = async (): Promise<boolean> =>
       this.#readyCount() > before && (await this.readiness()).status === 200;
-    await this.until('the stack to be ready', async () => ended || (await isReady()), { limitMs: READY_LIMIT_MS });
+    await this.waitUntil('the stack to be ready', async () => ended || (await isReady()), { limitMs: READY_LIMIT_MS });
     if (ended) throw new Error(`the stack ended before it was ready:\n${this.output().slice(-4000)}`);
   }
 
@@ -118,7 +118,7 @@ export class TestStack {
     return readFileSync(this.outputFile, 'utf8');
   }
 
-  forgetOutput(): void {
+  clearOutput(): void {
     truncateSync(this.outputFile);
   }
 
@@ -191,7 +191,7 @@ export class TestStack {
   }
 
   /** Repeats a check until it returns true; an error counts as false. @throws naming the wait after the limit */
-  async until(
+  async waitUntil(
     what: string,
     check: () => Promise<boolean> | boolean,
     options: { limitMs?: number; everyMs?: number } = {},

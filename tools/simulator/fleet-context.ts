@@ -28,7 +28,7 @@ export interface FleetContext {
   readonly isClosed: boolean;
   /** Random faults and times. They depend on the order of events, not only on the seed. */
   readonly random: Random;
-  registrationRefused(reason: string): void;
+  registrationRejected(reason: string): void;
   /** Records what would break real agents. */
   violation(text: string): void;
 }

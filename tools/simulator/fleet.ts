@@ -119,7 +119,7 @@ function createContext(settings: FleetSettings): RunningContext {
     random: createRandom(seed, 'events', Date.now()),
     isClosed: false,
     violations,
-    registrationRefused(reason) {
+    registrationRejected(reason) {
       if (!rejections.has(reason))
         logger.warn({ reason, account: settings.account }, 'registration refused, will retry');
       rejections.add(reason);

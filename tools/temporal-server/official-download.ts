@@ -30,18 +30,18 @@ export async function downloadOfficial(
   const url = `${releases}/v${TEMPORAL_SERVER_VERSION}/temporal_${TEMPORAL_SERVER_VERSION}_${platform}.tar.gz`;
   const archive = join(directory, 'release.tar.gz');
   const limit = new AbortController();
-  const late = setTimeout(() => limit.abort(new Error('no answer')), ANSWER_LIMIT_MS);
+  const timeout = setTimeout(() => limit.abort(new Error('no answer')), ANSWER_LIMIT_MS);
   const ended = AbortSignal.any([limit.signal, AbortSignal.timeout(LIMIT_MS), ...(signal ? [signal] : [])]);
   try {
     const response = await fetch(url, { signal: ended }).catch((error: Error) => {
       throw new Error(`${url}: ${error.cause instanceof Error ? error.cause.message : error.message}`);
     });
-    clearTimeout(late);
+    clearTimeout(timeout);
     if (!response.ok || !response.body) throw new Error(`${url}: status ${response.status}`);
     await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(archive), { signal: ended });
     await runTool('tar', ['-xzf', archive, '-C', directory, ...FILES], { limitMs: UNPACK_LIMIT_MS, signal });
   } finally {
-    clearTimeout(late);
+    clearTimeout(timeout);
     await rm(archive, { force: true });
   }
 }

@@ -86,7 +86,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
     const { api, channel, fleet, stack } = world;
     channel.injectFaults(seed, SHARE);
     if (fleet.computers.every((computer) => !computer.isEnrolled)) await fleet.start();
-    await stack.until('most computers to be there', () => enrolledOnes().length > COMPUTERS * 0.8, {
+    await stack.waitUntil('most computers to be there', () => enrolledOnes().length > COMPUTERS * 0.8, {
       limitMs: CONVERGENCE_MS,
     });
     const before = fleet.computers.map(({ computerId }) => computerId);
@@ -171,7 +171,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
       left = await world.differences(returned);
       return left.length === 0;
     };
-    await stack.until('the server to know all', converged, { limitMs: 30_000 }).catch(() => undefined);
+    await stack.waitUntil('the server to know all', converged, { limitMs: 30_000 }).catch(() => undefined);
     expect(left).toEqual([]);
   }
 });

@@ -68,7 +68,7 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
       const now = await listing(computer);
       return now.installed?.id === id && now.smart_status !== 'Restart required';
     };
-    await scenario.stack.until('the new kernel', () => settled(newest.id), { limitMs: 30_000 });
+    await scenario.stack.waitUntil('the new kernel', () => settled(newest.id), { limitMs: 30_000 });
     const after = await listing(computer);
     expect(after.upgrades).toEqual([]);
     expect(after.downgrades.map(({ id }) => id)).toContain(before.installed!.id);
@@ -80,7 +80,7 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
     const downgrade = await change(computer, 'downgrade', before.installed!.id, false);
     expect(await scenario.api.pollActivity(downgrade.id, 60_000)).toMatchObject({ activity_status: 'succeeded' });
     const isBack = async () => (await listing(computer)).installed?.id === before.installed!.id;
-    await scenario.stack.until('the old kernel', isBack, { limitMs: 30_000 });
+    await scenario.stack.waitUntil('the old kernel', isBack, { limitMs: 30_000 });
   });
 
   it('can be undone by what the computer said it did', async () => {
@@ -91,7 +91,7 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
     const [undoing] = await scenario.api.post<number[]>('/activities/revert', { activity_ids: [upgrade.id] });
     expect(await scenario.api.pollActivity(undoing!, 60_000)).toMatchObject({ activity_status: 'succeeded' });
     const isBack = async () => (await listing(computer)).installed?.id === before.installed!.id;
-    await scenario.stack.until('the old kernel', isBack, { limitMs: 30_000 });
+    await scenario.stack.waitUntil('the old kernel', isBack, { limitMs: 30_000 });
   });
 
   it('never restart a computer without a successful change, and none twice, whoever is killed', async () => {
@@ -103,11 +103,11 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
       groups.push((await change(computer, 'upgrade', kernels.upgrades[0]!.id)).id);
     }
     const delivered = async () => (await childrenOf(groups)).some(({ status }) => status === 'delivered');
-    await scenario.stack.until('the first change to be delivered', delivered, { everyMs: 50 });
+    await scenario.stack.waitUntil('the first change to be delivered', delivered, { everyMs: 50 });
     await scenario.stack.kill('worker');
     await scenario.stack.kill('api');
     await sleep(1500);
-    await scenario.stack.until('a worker to kill', () => scenario.stack.processes('worker').length > 0, {
+    await scenario.stack.waitUntil('a worker to kill', () => scenario.stack.processes('worker').length > 0, {
       limitMs: 30_000,
     });
     await scenario.stack.kill('worker');

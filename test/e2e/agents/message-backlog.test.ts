@@ -31,7 +31,7 @@ describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
   }
 
   const untilStatuses = (...wanted: string[]) =>
-    scenario.stack.until(`statuses ${wanted.join(' ')}`, async () => (await statuses()).join() === wanted.join(), {
+    scenario.stack.waitUntil(`statuses ${wanted.join(' ')}`, async () => (await statuses()).join() === wanted.join(), {
       limitMs: 60_000,
     });
 
@@ -57,7 +57,7 @@ describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
     await scenario.untilReady();
     // Agents exchange again and get nothing.
     const [{ since }] = (await scenario.stack.rows('select clock_timestamp() as since')) as [{ since: Date }];
-    await scenario.stack.until('all computers to come by', async () => {
+    await scenario.stack.waitUntil('all computers to come by', async () => {
       const rows = await scenario.stack.rows<{ n: number }>(
         'select count(*)::int as n from computer_contact where computer_id = any($1::int[]) and last_ping_time > $2',
         [scenario.computers, since],
@@ -72,7 +72,7 @@ describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
     const { api, stack } = scenario;
     await limit(1);
     let most = 0;
-    await stack.until(
+    await stack.waitUntil(
       'the next group to end',
       async () => {
         for (const { n } of await stack.rows<{ n: number }>(SENT)) most = Math.max(most, n);

@@ -91,9 +91,9 @@ describe.concurrent('on simulated computers', { timeout: TIMEOUT_MS }, () => {
     const upgrade = await scenario.api.post<ActivityBody>(`/computers/${id}/kernel/upgrade`, body);
     await ended(upgrade.id);
     const installed = async () => (await listing(id)).installed?.id;
-    await scenario.stack.until('the upgrade', async () => (await installed()) === body.kernel_package_id);
+    await scenario.stack.waitUntil('the upgrade', async () => (await installed()) === body.kernel_package_id);
     const undone = await revert(upgrade.id);
-    await scenario.stack.until('the way back', async () => (await installed()) === kernels.installed!.id);
+    await scenario.stack.waitUntil('the way back', async () => (await installed()) === kernels.installed!.id);
     const [child] = (await detail(undone)).children;
     expect(child).toMatchObject({ type: 'DowngradeKernelPackageRequest' });
   });

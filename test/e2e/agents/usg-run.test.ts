@@ -48,7 +48,7 @@ describe('runs of USG profiles', { timeout: TIMEOUT_MS }, () => {
   /** Waits until the last report of a run has been stored. */
   async function ended(id: number): Promise<Profile> {
     const isOver = async () => (await read(id)).last_run_results.report_uri !== 'in-progress';
-    await scenario.stack.until('the reports to be taken in', isOver, { limitMs: 60_000 });
+    await scenario.stack.waitUntil('the reports to be taken in', isOver, { limitMs: 60_000 });
     return read(id);
   }
 
@@ -82,12 +82,12 @@ describe('runs of USG profiles', { timeout: TIMEOUT_MS }, () => {
     const { id, associated_instances: computers } = await create('Fix', 'fix-restart-audit');
     const run = await execute(id);
     const started = async () => (await read(id)).last_run_results.in_progress > 0;
-    await scenario.stack.until('the first fix to be delivered', started, { everyMs: 50 });
+    await scenario.stack.waitUntil('the first fix to be delivered', started, { everyMs: 50 });
     await scenario.stack.kill('worker');
     await scenario.stack.kill('api');
     await sleep(1500);
     const isBack = () => scenario.stack.processes('worker').length > 0;
-    await scenario.stack.until('a worker to kill', isBack, { limitMs: 30_000 });
+    await scenario.stack.waitUntil('a worker to kill', isBack, { limitMs: 30_000 });
     const audited = async () => {
       const [row] = await scenario.stack.rows<{ n: number }>(
         'select passing_count as n from usg_run where profile_id = $1',
@@ -95,7 +95,7 @@ describe('runs of USG profiles', { timeout: TIMEOUT_MS }, () => {
       );
       return row!.n > 0;
     };
-    await scenario.stack.until('the first computer to pass', audited, { everyMs: 50, limitMs: 60_000 });
+    await scenario.stack.waitUntil('the first computer to pass', audited, { everyMs: 50, limitMs: 60_000 });
     await scenario.stack.kill('worker');
     await scenario.api.pollActivity(run.id, 90_000);
     const { last_run_results: results } = await ended(id);

@@ -73,7 +73,7 @@ describe(`crash loop, seed ${SEED}, ${KILLS} kills`, { timeout: TIMEOUT_MS }, ()
     const role = random.pick(rested);
     killed.push({ role, at: performance.now() });
     // It may just be starting again after the last strike.
-    await stack.until(`a ${role} to kill`, () => stack.processes(role).length > 0, { limitMs: 30_000 });
+    await stack.waitUntil(`a ${role} to kill`, () => stack.processes(role).length > 0, { limitMs: 30_000 });
     await stack.kill(role);
   }
 

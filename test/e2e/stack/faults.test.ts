@@ -100,7 +100,9 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
   it('accepts an action while Temporal hangs, says so in /readyz, and runs it after the return', async () => {
     const temporal = stack.processes('temporal')[0]?.pid ?? 0;
     process.kill(temporal, 'SIGSTOP');
-    await stack.until('/readyz to notice', async () => (await stack.readiness()).status === 503, { limitMs: 30_000 });
+    await stack.waitUntil('/readyz to notice', async () => (await stack.readiness()).status === 503, {
+      limitMs: 30_000,
+    });
     expect((await stack.readiness()).text).toMatch(/temporal/i);
     const begin = performance.now();
     const group = await api.actOnSnaps(scenario.computers);
@@ -118,7 +120,7 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     const server = stack.processes().filter(({ role }) => role === 'postmaster' || role === 'postgres-backend');
     for (const { pid } of server) process.kill(pid, 'SIGSTOP');
     await stack.kill('api');
-    await stack.until('an API that says why', async () => (await stack.readiness()).text.includes('PostgreSQL'));
+    await stack.waitUntil('an API that says why', async () => (await stack.readiness()).text.includes('PostgreSQL'));
     expect((await api.request('POST', '/login', { email: 'nobody@example.com', password: 'none' })).status).toBe(503);
     for (const { pid } of server) process.kill(pid, 'SIGCONT');
     await scenario.expectSucceeded(group, LATENESS_MS);
@@ -160,7 +162,7 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
       const computers = scenario.computers.slice(0, 3);
       const group = await api.actOnSnaps(computers, { deliver_after: tomorrow });
       const client = await stack.temporal();
-      await stack.until('its workflows to run', async () => (await openWorkflows(stack)).length === 4);
+      await stack.waitUntil('its workflows to run', async () => (await openWorkflows(stack)).length === 4);
       const children = (await api.activity(group)).children.map((child) => child.id);
       const target = which === 'group' ? group : children[0];
       await client.workflow.getHandle(`activity/${target}`).terminate('by an operator');

@@ -77,7 +77,7 @@ describe('stacks beside each other', () => {
       [first, api],
       [second, other],
     ] as const) {
-      await stack.until('the fleet to enrol', async () => (await client.computerIds()).length === COMPUTERS);
+      await stack.waitUntil('the fleet to enrol', async () => (await client.computerIds()).length === COMPUTERS);
     }
     const activity = await other.actOnSnaps(await other.computerIds());
     expect((await other.pollActivity(activity, 60_000)).activity_status).toBe('succeeded');
@@ -138,7 +138,7 @@ async function refusal(stack: TestStack, env: Record<string, string>): Promise<{
   const { exited } = stack.launch(env);
   const { code } = await exited;
   const text = stack.output();
-  stack.forgetOutput();
+  stack.clearOutput();
   return { code, text };
 }
 

@@ -53,7 +53,7 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
   });
 
   it(`lists the ${FLEET} simulated computers with what they reported`, async () => {
-    await stack.until(
+    await stack.waitUntil(
       'the fleet to enrol and report',
       async () => {
         const page = await api.get<Page<ComputerBody>>('/computers?root_only=false');
@@ -73,7 +73,7 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
   it('shows kernels with an upgrade, what it mends, and hot patches', async () => {
     const web = computers.find(({ title }) => title === 'web-1')!;
     let kernels: KernelListing;
-    await stack.until('its packages', async () => {
+    await stack.waitUntil('its packages', async () => {
       kernels = await api.get<KernelListing>(`/computers/${web.id}/hotpatch/kernel`);
       return kernels.installed !== null;
     });
@@ -110,7 +110,10 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
   it('shows the group and its computers as completed workflows in Temporal', async () => {
     const client = await stack.temporal();
     const parent = client.workflow.getHandle(`activity/${activity}`);
-    await stack.until('the parent workflow to close', async () => (await parent.describe()).status.name !== 'RUNNING');
+    await stack.waitUntil(
+      'the parent workflow to close',
+      async () => (await parent.describe()).status.name !== 'RUNNING',
+    );
     expect(await parent.describe()).toMatchObject({ type: 'SnapAction', status: { name: 'COMPLETED' } });
 
     const group = (await api.activity(activity)).children.map((child) => child.id);
@@ -121,7 +124,7 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
     }
     const found: string[] = [];
     const byGroup = `FleetGroupId = '${activity}'`;
-    await stack.until('visibility to show the group', async () => {
+    await stack.waitUntil('visibility to show the group', async () => {
       found.length = 0;
       for await (const workflow of client.workflow.list({ query: byGroup })) found.push(workflow.workflowId);
       return found.length >= 6;

@@ -157,7 +157,7 @@ async function usePeople(): Promise<void> {
 
 /** Waits for the simulated fleet, then sets a key for those that would come later. */
 async function enrolled(): Promise<number> {
-  await stack.until('the fleet to enrol', async () => (await api.call('GET', '/computers?limit=1')).count >= 20);
+  await stack.waitUntil('the fleet to enrol', async () => (await api.call('GET', '/computers?limit=1')).count >= 20);
   const preferences = { registration_password: canaries.registrationKey.slice(0, 50) };
   expect((await api.call('PATCH', '/preferences', preferences, { quoted: true })).status).toBe(200);
   return (await api.call('GET', '/computers?limit=1')).count;
@@ -168,7 +168,7 @@ async function ended(id: number): Promise<void> {
     const { activity_status } = await api.call('GET', `/activities/${id}`);
     return ['succeeded', 'failed', 'canceled'].includes(activity_status);
   };
-  await stack.until(`activity ${id}`, isFinal, { limitMs: 120_000, everyMs: 300 });
+  await stack.waitUntil(`activity ${id}`, isFinal, { limitMs: 120_000, everyMs: 300 });
 }
 
 async function useScripts(): Promise<void> {
@@ -194,7 +194,7 @@ async function useScripts(): Promise<void> {
   });
   expect(profile.status).toBe(201);
   const last = async () => (await api.call('GET', `/script-profiles/${profile.id}`)).activities?.last_activity?.id;
-  await stack.until('the run of the script profile', async () => (await last()) !== undefined);
+  await stack.waitUntil('the run of the script profile', async () => (await last()) !== undefined);
   await ended(await last());
 }
 
@@ -225,7 +225,7 @@ async function useRecoveryKey(): Promise<void> {
 /** A computer that can make recovery keys, once it has told so: that comes some exchanges after its enrolment. */
 async function computerWithKeys(): Promise<number> {
   let id: number | undefined;
-  await stack.until('a computer to tell that it has recovery keys', async () => {
+  await stack.waitUntil('a computer to tell that it has recovery keys', async () => {
     const rows = await stack.rows<{ id: number }>(
       `select min(computer_id) as id from computer_inventory where 'fde-recovery-key' = any(client_types) having count(*) > 0`,
     );

@@ -69,7 +69,7 @@ export class Scenario {
     for (let tries = 1; ; tries += 1) {
       const group = await this.api.actOnSnaps(this.computers);
       const isThere = async (): Promise<boolean> => (await this.progress(group)).ended >= this.#size * share;
-      await this.stack.until('the action to be half way', isThere, { everyMs: 30 });
+      await this.stack.waitUntil('the action to be half way', isThere, { everyMs: 30 });
       if ((await this.progress(group)).open > 0) return group;
       if (tries === TRIES) throw new Error(`${TRIES} actions were over before anything could go wrong with them`);
     }
@@ -115,7 +115,7 @@ export class Scenario {
   }
 
   async untilReady(): Promise<void> {
-    await this.stack.until('the stack to be ready', async () => (await this.stack.readiness()).status === 200);
+    await this.stack.waitUntil('the stack to be ready', async () => (await this.stack.readiness()).status === 200);
   }
 
   /**

@@ -12,7 +12,7 @@ const GROUP = 10;
 const LANE = 5;
 
 const group = (over: Partial<ActivityFact> = {}): ActivityFact => ({
-  ...{ id: GROUP, account: 1, parent: null, lane: null, computer: null },
+  ...{ id: GROUP, account: 1, parent: null, batch: null, computer: null },
   ...{ status: 'succeeded', delivered: true, ended: true },
   counts: { ...NONE, children: 2, succeeded: 2 },
   message: null,
@@ -20,7 +20,7 @@ const group = (over: Partial<ActivityFact> = {}): ActivityFact => ({
 });
 
 const operation = (id: number, computer: number, over: Partial<ActivityFact> = {}): ActivityFact => ({
-  ...{ id, account: 1, parent: GROUP, lane: LANE, computer },
+  ...{ id, account: 1, parent: GROUP, batch: LANE, computer },
   ...{ status: 'succeeded', delivered: true, ended: true, counts: NONE },
   message: 'acked',
   ...over,
@@ -29,7 +29,7 @@ const operation = (id: number, computer: number, over: Partial<ActivityFact> = {
 /** A group on two computers that went well, and one computer of another account. */
 const world = (over: Partial<Facts> = {}): Facts => ({
   activities: [group(), operation(11, 101), operation(12, 102)],
-  lanes: [{ id: LANE, parent: GROUP, workflow: 'activity/10/lane/0', size: 2, counts: { ...NONE, succeeded: 2 } }],
+  batches: [{ id: LANE, parent: GROUP, workflow: 'activity/10/lane/0', size: 2, counts: { ...NONE, succeeded: 2 } }],
   transitions: [11, 12].flatMap((activity) => [
     { activity, from: 'undelivered', to: 'delivered' },
     { activity, from: 'delivered', to: 'succeeded' },
@@ -98,7 +98,7 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   [
     'I1',
     'a lane that counts otherwise',
-    { lanes: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, succeeded: 1, open: 1 } }] },
+    { batches: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, succeeded: 1, open: 1 } }] },
   ],
   [
     'I1',
@@ -143,13 +143,13 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
     'I4',
     'an open lane without a workflow',
     {
-      lanes: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, open: 1, succeeded: 1 } }],
+      batches: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, open: 1, succeeded: 1 } }],
       openWorkflows: ['activity/10'],
     },
   ],
   ['I4', 'an open workflow without a row', { openWorkflows: ['activity/10'] }],
   ['I4', 'a queue that is not emptied', { leftovers: ['outbox row start 10'] }],
-  ['I5', 'a group that was answered and is gone', { activities: [], lanes: [] }],
+  ['I5', 'a group that was answered and is gone', { activities: [], batches: [] }],
   ['I5', 'a tag that was answered and is gone', { tags: new Map([[101, []]]) }],
   [
     'I5',

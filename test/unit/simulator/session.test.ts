@@ -56,7 +56,7 @@ function aHost(registerIn = '02') {
     handlePackageIds: () => calls.push('package-ids'),
     intervals: () => calls.push('intervals'),
     operation: (message) => calls.push(`operation ${message['operation-id']}`) > 0,
-    registrationRefused: (reason) => calls.push(`refused ${reason}`),
+    registrationRejected: (reason) => calls.push(`refused ${reason}`),
     violation: (text) => calls.push(`violation ${text}`),
   };
   return { host, calls };

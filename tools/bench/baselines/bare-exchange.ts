@@ -6,7 +6,7 @@ const pool = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max
 const INSERT = `insert into told (computer_id, pid, name, state, start_time)
   select $1, t.* from unnest($2::int[], $3::text[], $4::text[], $5::bigint[]) t`;
 
-interface Told {
+interface Report {
   computer: number;
   messages: Array<{ pid: number; name: string; state: string; start: number }>;
 }
@@ -15,7 +15,7 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const { computer, messages } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Told;
+    const { computer, messages } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Report;
     const columns = (['pid', 'name', 'state', 'start'] as const).map((key) =>
       messages.map((reported) => reported[key]),
     );

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { BareStatement } from '../lists/list-case.ts';
 
 /** The statements of one page, to be run one after another, and the number of repetitions. */
-export interface BareOrder {
+export interface BareCommand {
   statements: readonly BareStatement[];
   count: number;
 }
@@ -30,7 +30,7 @@ async function once(statements: readonly BareStatement[]): Promise<void> {
   }
 }
 
-async function obey({ statements, count }: BareOrder): Promise<number[]> {
+async function execute({ statements, count }: BareCommand): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i++) {
     const from = performance.now();
@@ -40,8 +40,8 @@ async function obey({ statements, count }: BareOrder): Promise<number[]> {
   return times;
 }
 
-process.on('message', (order: BareOrder) => {
-  obey(order).then(
+process.on('message', (command: BareCommand) => {
+  execute(command).then(
     (times) => process.send?.({ times } satisfies BareReply),
     (error: unknown) => process.send?.({ error: String(error) } satisfies BareReply),
   );

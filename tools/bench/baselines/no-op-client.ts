@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { requestChild, startChild } from '../harness/child.ts';
 import type { Resources } from '../harness/resources.ts';
-import type { NoOpOrder, NoOpReply } from './no-op.contract.ts';
+import type { NoOpCommand, NoOpReply } from './no-op.contract.ts';
 
 /** A worker and client of no-op workflows in a process of its own. */
 export interface NoOps {
   readonly pid: number;
   /** @throws when a workflow did not return the expected value */
-  run(order: NoOpOrder): Promise<{ count: number; seconds: number }>;
+  run(command: NoOpCommand): Promise<{ count: number; seconds: number }>;
 }
 
 /**
@@ -19,8 +19,8 @@ export async function startNoOps(resources: Resources, environment: Record<strin
   const child = await startChild(resources, file, [], environment);
   return {
     pid: child.pid!,
-    async run(order) {
-      const reply = await requestChild<NoOpReply>(child, 'the no-op process', order);
+    async run(command) {
+      const reply = await requestChild<NoOpReply>(child, 'the no-op process', command);
       if ('error' in reply) throw new Error(`no-op workflows: ${reply.error}`);
       return reply;
     },

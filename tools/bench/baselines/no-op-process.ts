@@ -5,7 +5,7 @@ import { DefaultLogger, type InjectedSinks, NativeConnection, Runtime, Worker } 
 import { loadConfig } from '../../../src/process/config.ts';
 import { serverOptions } from '../../../temporal/connection.ts';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
-import type { BareSinks, NoOpOrder, NoOpReply } from './no-op.contract.ts';
+import type { BareSinks, NoOpCommand, NoOpReply } from './no-op.contract.ts';
 
 const TASK_QUEUE = 'bench-no-op';
 
@@ -33,7 +33,7 @@ const run = worker.run();
 let serial = 0;
 
 /** Runs `count` workflows, `parallel` at a time, each from start to result. */
-async function runAll({ count, parallel, workflow = 'noOp' }: NoOpOrder): Promise<NoOpReply> {
+async function runAll({ count, parallel, workflow = 'noOp' }: NoOpCommand): Promise<NoOpReply> {
   const from = performance.now();
   let left = count;
   const one = async () => {
@@ -47,8 +47,8 @@ async function runAll({ count, parallel, workflow = 'noOp' }: NoOpOrder): Promis
   return { count, seconds: (performance.now() - from) / 1000 };
 }
 
-process.on('message', (order: NoOpOrder) => {
-  runAll(order).then(
+process.on('message', (command: NoOpCommand) => {
+  runAll(command).then(
     (reply) => process.send?.(reply),
     (error: unknown) => process.send?.({ error: String(error) } satisfies NoOpReply),
   );

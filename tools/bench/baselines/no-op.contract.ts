@@ -1,7 +1,7 @@
 import type { Sinks } from '@temporalio/workflow';
 
 /** Requests a number of no-op workflows. */
-export interface NoOpOrder {
+export interface NoOpCommand {
   count: number;
   parallel: number;
   /** Default: `noOp`. A `bareGroup` has a child that waits for a signal, which is sent. */

@@ -10,11 +10,11 @@ export async function noOp(): Promise<number> {
 
 /** The cheapest possible group: it only waits for its one child. */
 export async function bareGroup(): Promise<number> {
-  return await executeChild(bareLane, { workflowId: `${workflowInfo().workflowId}-lane` });
+  return await executeChild(bareBatch, { workflowId: `${workflowInfo().workflowId}-lane` });
 }
 
 /** The cheapest possible batch: it only waits for one signal. */
-export async function bareLane(): Promise<number> {
+export async function bareBatch(): Promise<number> {
   let isDone = false;
   setHandler(go, () => {
     isDone = true;

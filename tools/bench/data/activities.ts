@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import {
   CREATE_OPERATORS,
-  LANES,
+  BATCHES,
   MESSAGES,
   OPENING,
   PARENTS,
@@ -30,7 +30,7 @@ const STEPS: ReadonlyArray<readonly [name: string, text: string]> = [
   ['counters', PARENTS],
   ['statistics', 'analyze planned_group, planned_child, planned_parent'],
   ['payloads', PAYLOADS],
-  ['lanes', LANES],
+  ['lanes', BATCHES],
   ['rows', ROWS],
   ['messages', MESSAGES],
   ['start of what is open', OPENING],

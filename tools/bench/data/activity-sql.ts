@@ -142,7 +142,7 @@ export const PAYLOADS = `
   insert into operation_payload (id, account_id, message_type, fields, creation_time)
   select g.payload_id, $3, ${kind('message')}, jsonb_build_object('name', g.name), g.created_at from payload g order by g.n`;
 
-export const LANES = `
+export const BATCHES = `
   with lane_of as (
     select lane_id, min(parent_id) as parent_id, min(size) as size, bool_and(single) as single, min(ordinal) as ordinal,
       min(id) as child, count(*)::int as members,

@@ -43,12 +43,14 @@ export async function makePrototypes(db: Database, options: PrototypeOptions): P
   for (let index = 0; index < options.count; index++) {
     const machine = new Machine({ seed: options.seed, index, epoch: Math.floor(now.getTime() / 1000) });
     const { blueprint } = machine;
-    const registration = overWire(registrationOf(blueprint, options.account.name, options.account.registrationKey));
+    const registration = encodeAndDecode(
+      registrationOf(blueprint, options.account.name, options.account.registrationKey),
+    );
     const enrolment = await enrol({ db, runs }, readRegistration(registration), now, () => undefined);
     if (enrolment.kind !== 'enrolled') throw new Error(`the account takes no computers: ${enrolment.kind}`);
     const messages = FACTS.flatMap((type) => factOf(type, machine) ?? []);
     const packages = await packageMessages(machine, catalogue, options.account.id, now);
-    const facts = readMessages([...messages, ...packages].map(overWire), []);
+    const facts = readMessages([...messages, ...packages].map(encodeAndDecode), []);
     if (facts.rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(facts.rejected[0])}`);
     reports.push({ context: { computerId: enrolment.computerId, now, encryptionKeys: [] }, facts });
     made.push({ id: enrolment.computerId, index, serial: blueprint.serial });
@@ -68,7 +70,7 @@ async function packageMessages(
   if (!catalogue) return [];
   const description = { type: 'add-packages', 'request-id': 1, packages: catalogue.packages.map(packageDescription) };
   const ids: number[] = [];
-  for (const request of readMessages([overWire(description)], []).packageRequests) {
+  for (const request of readMessages([encodeAndDecode(description)], []).packageRequests) {
     ids.push(...(await known.findIds(request, accountId)).map((id) => id!));
   }
   const sets = packageSets(catalogue, { installed: machine.installed, held: machine.held, kernel: machine.kernel });
@@ -77,6 +79,6 @@ async function packageMessages(
 }
 
 /** Encodes and decodes a message, as the wire does. */
-function overWire(message: BValue): BObject {
+function encodeAndDecode(message: BValue): BObject {
   return decode(encode(message)) as BObject;
 }

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type pg from 'pg';
-import type { BareOrder, BareReply } from '../baselines/bare-lists.ts';
+import type { BareCommand, BareReply } from '../baselines/bare-lists.ts';
 import { requestChild } from '../harness/child.ts';
 import { interleave } from '../harness/rounds.ts';
 import { latency } from '../harness/statistics.ts';
@@ -37,7 +37,7 @@ export interface CompareTools {
   /** Of a person who sees only some access groups; absent: no case needs it. */
   restricted?: Api;
   load: LoadClient;
-  /** Runs {@link BareOrder}s. */
+  /** Runs {@link BareCommand}s. */
   bare: ChildProcess;
   database: pg.Client;
   roles: readonly Role[];
@@ -58,14 +58,14 @@ const MOST = 60;
  */
 export async function compareCase(tools: CompareTools, listCase: ListCase): Promise<CaseFigures | null> {
   const api = apiOf(tools, listCase);
-  const page = await ask(api, listCase.path);
+  const page = await get(api, listCase.path);
   if (page === null || listCase.isServed?.(page) === false) return null;
   listCase.check(page, await bareRows(tools.database, listCase));
   const statements = await tools.countStatements(() => api.call('GET', listCase.path));
   const warm = await timed(() => api.call('GET', listCase.path));
   const count = Math.max(LEAST, Math.min(MOST, Math.ceil(SIDE_MS / warm)));
   const sides = await interleave<SideFigures, Record<'product' | 'bare', () => Promise<SideFigures>>>(
-    { product: () => askProduct(tools, listCase, count), bare: () => askBare(tools, listCase, count) },
+    { product: () => runProduct(tools, listCase, count), bare: () => runBaseline(tools, listCase, count) },
     { rounds: tools.rounds, warmUps: 1 },
   );
   const { name, family } = listCase;
@@ -74,11 +74,11 @@ export async function compareCase(tools: CompareTools, listCase: ListCase): Prom
 
 function apiOf({ api, restricted }: CompareTools, { name, asker }: ListCase): Api {
   if (asker === undefined) return api;
-  if (!restricted) throw new Error(`nobody asks for "${name}"`);
+  if (!restricted) throw new Error(`no restricted person for "${name}"`);
   return restricted;
 }
 
-async function ask(api: Api, path: string): Promise<Page | null> {
+async function get(api: Api, path: string): Promise<Page | null> {
   try {
     return await api.call<Page>('GET', path);
   } catch (error) {
@@ -87,7 +87,7 @@ async function ask(api: Api, path: string): Promise<Page | null> {
   }
 }
 
-async function askProduct(tools: CompareTools, listCase: ListCase, count: number): Promise<SideFigures> {
+async function runProduct(tools: CompareTools, listCase: ListCase, count: number): Promise<SideFigures> {
   const headers = { Accept: 'application/json', Authorization: `Bearer ${apiOf(tools, listCase).token}` };
   const request = { method: 'GET', path: API_PREFIX + listCase.path, headers, bodies: [] };
   const { result, usage } = await measure(tools.roles, () =>
@@ -97,14 +97,14 @@ async function askProduct(tools: CompareTools, listCase: ListCase, count: number
   return { p50, p95, cpuMs: cpuMsOf(usage, PRODUCT_ROLES) / count, usage };
 }
 
-async function askBare(tools: CompareTools, { bare }: ListCase, count: number): Promise<SideFigures> {
+async function runBaseline(tools: CompareTools, { bare }: ListCase, count: number): Promise<SideFigures> {
   const { result, usage } = await measure(tools.roles, () => runBare(tools.bare, { statements: bare, count }));
   const { p50, p95 } = latency(result);
   return { p50, p95, cpuMs: cpuMsOf(usage, ['baseline', 'PostgreSQL']) / count, usage };
 }
 
-async function runBare(child: ChildProcess, order: BareOrder): Promise<number[]> {
-  const reply = await requestChild<BareReply>(child, 'the baseline', order);
+async function runBare(child: ChildProcess, command: BareCommand): Promise<number[]> {
+  const reply = await requestChild<BareReply>(child, 'the baseline', command);
   if ('error' in reply) throw new Error(`bare SQL: ${reply.error}`);
   return reply.times;
 }

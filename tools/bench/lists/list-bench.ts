@@ -34,7 +34,7 @@ export interface ListFigures {
   size: number;
   fillSeconds: number;
   cases: CaseFigures[];
-  refused: string[];
+  unserved: string[];
 }
 
 /** Starts its own stack, fills it, measures every case and stops it. */
@@ -72,8 +72,8 @@ export async function measureLists(context: BenchContext, size: number, bench: L
       rounds: context.options.rounds,
       countStatements: (request) => counter.count(request),
     };
-    const { cases, refused } = await run(context, tools, await bench.cases(database, accountId), size);
-    return { size, fillSeconds, cases, refused };
+    const { cases, unserved } = await run(context, tools, await bench.cases(database, accountId), size);
+    return { size, fillSeconds, cases, unserved };
   } finally {
     await resources.release();
   }
@@ -81,16 +81,18 @@ export async function measureLists(context: BenchContext, size: number, bench: L
 
 async function run(context: BenchContext, tools: CompareTools, cases: readonly ListCase[], size: number) {
   const found: CaseFigures[] = [];
-  const refused: string[] = [];
+  const unserved: string[] = [];
   for (const listCase of cases) {
     const figures = await compareCase(tools, listCase).catch((error: unknown) => {
       throw new Error(`${listCase.name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     });
     if (figures) found.push(figures);
-    else refused.push(listCase.name);
-    context.progress(`${size.toLocaleString('en-US')}: ${listCase.name}${figures ? describe(figures) : ': refused'}`);
+    else unserved.push(listCase.name);
+    context.progress(
+      `${size.toLocaleString('en-US')}: ${listCase.name}${figures ? describe(figures) : ': not served'}`,
+    );
   }
-  return { cases: found, refused };
+  return { cases: found, unserved };
 }
 
 function describe({ product, bare, count }: CaseFigures): string {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BObject, decode, isDict } from '../../../src/protocol/bpickle.ts';
 import type { BenchAgent } from './bench-agent.ts';
-import type { LoadOrder, LoadResult, SingleOrder } from './load.contract.ts';
+import type { LoadCommand, LoadResult, SingleCommand } from './load.contract.ts';
 import { RawConnection, requestBytes } from './raw-connection.ts';
 import { portOf, Tally, withConnections } from './tally.ts';
 
@@ -15,13 +15,13 @@ const PING_HEADERS = { 'Content-Type': 'application/x-www-form-urlencoded' };
 /** All agents exchange in turn and report their operations until all are reported. */
 export async function work(
   agents: readonly BenchAgent[],
-  order: Extract<LoadOrder, { kind: 'work' }>,
+  command: Extract<LoadCommand, { kind: 'work' }>,
 ): Promise<LoadResult> {
   const tally = new Tally();
-  const end = performance.now() + order.limitSeconds * 1000;
-  let left = order.operations;
-  await withConnections(order.port, Math.min(order.connections, agents.length), async (connection, index) => {
-    const mine = agents.filter((_, i) => i % order.connections === index);
+  const end = performance.now() + command.limitSeconds * 1000;
+  let left = command.operations;
+  await withConnections(command.port, Math.min(command.connections, agents.length), async (connection, index) => {
+    const mine = agents.filter((_, i) => i % command.connections === index);
     for (let turn = 0; left > 0; turn++) {
       if (performance.now() > end) throw new Error(`${left} operations were never given to an agent`);
       const agent = mine[turn % mine.length]!;
@@ -32,27 +32,27 @@ export async function work(
       });
     }
   });
-  return { ...tally.result(), distinct: order.operations };
+  return { ...tally.result(), distinct: command.operations };
 }
 
 /** Agents exchange in turn; every message reports one process with a new name. */
-export async function tell(
+export async function report(
   agents: readonly BenchAgent[],
-  order: Extract<LoadOrder, { kind: 'tell' }>,
+  command: Extract<LoadCommand, { kind: 'tell' }>,
 ): Promise<LoadResult> {
   const tally = new Tally();
-  const end = performance.now() + order.seconds * 1000;
-  const told = new Set<BenchAgent>();
-  await withConnections(order.port, Math.min(order.connections, agents.length), async (connection, index) => {
-    const mine = agents.filter((_, i) => i % order.connections === index);
+  const end = performance.now() + command.seconds * 1000;
+  const reporting = new Set<BenchAgent>();
+  await withConnections(command.port, Math.min(command.connections, agents.length), async (connection, index) => {
+    const mine = agents.filter((_, i) => i % command.connections === index);
     for (let turn = 0; performance.now() < end; turn++) {
       const agent = mine[turn % mine.length]!;
-      const messages = processMessages(order, `${turn}`);
+      const messages = processMessages(command, `${turn}`);
       await tally.time(async () => void (await agent.exchange(connection, messages)));
-      told.add(agent);
+      reporting.add(agent);
     }
   });
-  return { ...tally.result(), distinct: told.size };
+  return { ...tally.result(), distinct: reporting.size };
 }
 
 function processMessages({ messages, bytes }: { messages: number; bytes: number }, mark: string): BObject[] {
@@ -72,24 +72,24 @@ export function processName(bytes: number, mark: string): string {
 }
 
 /** Each agent's owner requests one operation, which the agent notices by a ping, fetches and reports; then the next. */
-export async function single(agents: readonly BenchAgent[], order: SingleOrder): Promise<LoadResult> {
+export async function single(agents: readonly BenchAgent[], command: SingleCommand): Promise<LoadResult> {
   const tally = new Tally();
-  let left = order.count;
+  let left = command.count;
   const act = async (agent: BenchAgent, index: number) => {
-    const gateway = await RawConnection.open(portOf(order.port, index));
+    const gateway = await RawConnection.open(portOf(command.port, index));
     try {
-      while (left-- > 0) await tally.time(() => oneOperation(agent, order, portOf(order.apiPort, index), gateway));
+      while (left-- > 0) await tally.time(() => oneOperation(agent, command, portOf(command.apiPort, index), gateway));
     } finally {
       gateway.close();
     }
   };
-  await Promise.all(agents.slice(0, order.parallel).map(act));
+  await Promise.all(agents.slice(0, command.parallel).map(act));
   return tally.result();
 }
 
 async function oneOperation(
   agent: BenchAgent,
-  { path, headers }: SingleOrder,
+  { path, headers }: SingleCommand,
   apiPort: number,
   gateway: RawConnection,
 ): Promise<undefined> {

@@ -41,8 +41,8 @@ export class BenchAgent {
       { ...register, registration_password: null, tags: null, api: Buffer.from('3.3'), timestamp: now() },
     ];
     for (let i = 0; i < EXCHANGE_LIMIT; i++) {
-      const pendingEvents = await this.exchange(connection, this.#secureId === null && i > 0 ? messages : []);
-      if (this.#secureId !== null && pendingEvents === 0) return;
+      const received = await this.exchange(connection, this.#secureId === null && i > 0 ? messages : []);
+      if (this.#secureId !== null && received === 0) return;
     }
     throw new Error(`${this.#title} did not enrol in ${EXCHANGE_LIMIT} exchanges`);
   }
@@ -61,7 +61,7 @@ export class BenchAgent {
     const token = payload['next-exchange-token'];
     this.#token = token instanceof Uint8Array ? Buffer.from(token).toString('latin1') : null;
     this.#serverKnowsTypes = payload['client-accepted-types-hash'] !== undefined;
-    for (const message of payload.messages) if (isDict(message)) this.#obey(message);
+    for (const message of payload.messages) if (isDict(message)) this.#handle(message);
     return payload.messages.length;
   }
 
@@ -93,7 +93,7 @@ export class BenchAgent {
     return requestBytes('POST', '/message-system', headers, encode(payload));
   }
 
-  #obey(message: BObject): void {
+  #handle(message: BObject): void {
     if (this.#secureId !== null) this.#nextExpected++;
     if (typeof message['operation-id'] === 'number' && HANDLED_TYPES.indexOf(String(message.type)) < OPERATIONS) {
       this.#given.push(message['operation-id']);

@@ -2,15 +2,15 @@ import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { requestChild, startChild } from '../harness/child.ts';
 import { type Resources, stopProcess } from '../harness/resources.ts';
-import type { LoadOrder, LoadReply, LoadResult } from './load.contract.ts';
+import type { LoadCommand, LoadReply, LoadResult } from './load.contract.ts';
 
 /** A load process; its CPU is shown and never counted for the product. */
 export interface LoadClient {
   readonly pid: number;
   /** @throws when the order failed or a response was not 200 */
-  run(order: Exclude<LoadOrder, { kind: 'stop' | 'probe' | 'probe-exchange' }>): Promise<LoadResult>;
+  run(command: Exclude<LoadCommand, { kind: 'stop' | 'probe' | 'probe-exchange' }>): Promise<LoadResult>;
   /** Starts probing; the returned function stops it and returns the measurement. */
-  probe(order: Extract<LoadOrder, { kind: 'probe' | 'probe-exchange' }>): () => Promise<LoadResult>;
+  probe(command: Extract<LoadCommand, { kind: 'probe' | 'probe-exchange' }>): () => Promise<LoadResult>;
   close(): Promise<void>;
 }
 
@@ -19,12 +19,12 @@ export async function startLoad(resources: Resources): Promise<LoadClient> {
   const child = await startChild(resources, fileURLToPath(new URL('load-process.ts', import.meta.url)));
   return {
     pid: child.pid!,
-    run: (order) => ask(child, order),
-    probe(order) {
-      const result = ask(child, order);
+    run: (command) => send(child, command),
+    probe(command) {
+      const result = send(child, command);
       result.catch(() => {}); // Reported by the caller, who stops it.
       return () => {
-        child.send({ kind: 'stop' } satisfies LoadOrder);
+        child.send({ kind: 'stop' } satisfies LoadCommand);
         return result;
       };
     },
@@ -32,9 +32,10 @@ export async function startLoad(resources: Resources): Promise<LoadClient> {
   };
 }
 
-async function ask(child: ChildProcess, order: LoadOrder): Promise<LoadResult> {
-  const reply = await requestChild<LoadReply>(child, 'a load process', order);
-  if ('error' in reply) throw new Error(`load (${order.kind}): ${reply.error}`);
-  if (reply.result.failures > 0) throw new Error(`load (${order.kind}): ${reply.result.failures} answers were not 200`);
+async function send(child: ChildProcess, command: LoadCommand): Promise<LoadResult> {
+  const reply = await requestChild<LoadReply>(child, 'a load process', command);
+  if ('error' in reply) throw new Error(`load (${command.kind}): ${reply.error}`);
+  if (reply.result.failures > 0)
+    throw new Error(`load (${command.kind}): ${reply.result.failures} answers were not 200`);
   return reply.result;
 }

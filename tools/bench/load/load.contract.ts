@@ -4,7 +4,7 @@ import type { Latency } from '../harness/statistics.ts';
 export type Ports = number | readonly number[];
 
 /** Command to a load process; each gets one reply. */
-export type LoadOrder =
+export type LoadCommand =
   | { kind: 'enrol'; port: Ports; account: string; count: number; prefix: string }
   /** The same requests again and again, `bodies` in turn. */
   | { kind: 'repeat'; port: Ports; request: RepeatRequest; connections: number; seconds: number }
@@ -17,7 +17,7 @@ export type LoadOrder =
   /** Exchanges of the enrolled agents in turn until they have reported success of so many operations. */
   | { kind: 'work'; port: Ports; connections: number; operations: number; limitSeconds: number }
   /** Requests for one operation of one enrolled agent each, which the agent fetches and reports. */
-  | SingleOrder
+  | SingleCommand
   /** One request every `everyMs`, `bodies` in turn, until `stop`, independent of the responses. */
   | { kind: 'probe'; port: Ports; request: RepeatRequest; everyMs: number }
   /** One empty exchange of an enrolled agent every `everyMs`, each agent in turn, until `stop`. */
@@ -25,7 +25,7 @@ export type LoadOrder =
   | { kind: 'stop' };
 
 /** Repeated requests for one computer, from POST to the agent's report. */
-export interface SingleOrder {
+export interface SingleCommand {
   kind: 'single';
   /** Of the agents. */
   port: Ports;

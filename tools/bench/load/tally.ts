@@ -7,7 +7,7 @@ export class Tally {
   readonly times: number[] = [];
   failures = 0;
   bodyBytes = 0;
-  readonly #begun = performance.now();
+  readonly #startedAt = performance.now();
 
   async time(work: () => Promise<RawResponse | undefined>): Promise<void> {
     const from = performance.now();
@@ -23,7 +23,7 @@ export class Tally {
   }
 
   result(ids: number[] = []): LoadResult {
-    const seconds = (performance.now() - this.#begun) / 1000;
+    const seconds = (performance.now() - this.#startedAt) / 1000;
     const { times, failures, bodyBytes } = this;
     return {
       requests: times.length,

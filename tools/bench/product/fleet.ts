@@ -28,7 +28,7 @@ export function pingSecondsFor(computers: number): number {
   return Math.max(MIN_PING_SECONDS, computers / PINGS_PER_SECOND);
 }
 
-export interface FleetOrder {
+export interface FleetCommand {
   computers: number;
   account: string;
   pingSeconds: number;
@@ -45,7 +45,7 @@ export async function startFleet(
   resources: Resources,
   root: string,
   stack: Stack,
-  order: FleetOrder,
+  order: FleetCommand,
 ): Promise<BenchFleet> {
   const folder = resources.folder('flotilla-bench-fleet-');
   const executionLogFile = join(folder, 'execution-log');

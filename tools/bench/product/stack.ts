@@ -127,8 +127,8 @@ async function killTree(child: ChildProcess): Promise<void> {
   const tree = treeOf(listProcesses(), child.pid!).map(({ pid }) => pid);
   for (const pid of tree) signalProcess(pid, 'SIGKILL');
   await ended;
-  const removed = () => (tree.some(isAlive) ? null : true);
-  await waitFor('the end of killed processes', removed, { everyMs: 20, limitMs: 20_000 });
+  const haveEnded = () => (tree.some(isAlive) ? null : true);
+  await waitFor('the end of killed processes', haveEnded, { everyMs: 20, limitMs: 20_000 });
 }
 
 /** Waits until GET /readyz on a port is 200. @throws with the log when the supervisor has exited */

@@ -45,12 +45,12 @@ const LIMIT_MS = 600_000;
 /** An ordered restart, an undisturbed action, and one during which everything is killed. */
 export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryRound> {
   await setting.stack().stop();
-  const ordered = await startAgain(setting);
+  const ordered = await restart(setting);
   const undisturbedRate = await undisturbed(setting);
   await sleep(SETTLE_MS);
   const before = setting.fleet.executions().executed;
   const group = await order(setting, setting.targets);
-  const { open: left } = await asking(setting, (database) =>
+  const { open: left } = await withDatabase(setting, (database) =>
     waitFor(
       'the middle of the action',
       async () => {
@@ -64,7 +64,7 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
   // Measured from here on: the CPU times of killed processes are lost.
   const everything: Role = { name: 'everything', roots: () => [process.pid] };
   const { result, usage } = await measure([everything], async () => {
-    const killed = await startAgain(setting);
+    const killed = await restart(setting);
     await drained(setting, group);
     const doneSeconds = (performance.now() - setting.stack().startedAt) / 1000;
     return { killed, drainSeconds: doneSeconds - killed.ready };
@@ -74,7 +74,7 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
   return { ordered, undisturbedRate, left, ...result, usage };
 }
 
-async function startAgain(setting: RecoverySetting): Promise<Start> {
+async function restart(setting: RecoverySetting): Promise<Start> {
   await setting.start();
   const seconds = () => (performance.now() - setting.stack().startedAt) / 1000;
   const ready = seconds();
@@ -90,7 +90,7 @@ async function undisturbed(setting: RecoverySetting): Promise<number> {
 }
 
 async function drained(setting: RecoverySetting, group: number): Promise<void> {
-  const { succeeded } = await asking(setting, (database) =>
+  const { succeeded } = await withDatabase(setting, (database) =>
     waitFor(
       `the end of activity ${group}`,
       async () => {
@@ -109,7 +109,7 @@ async function order({ api }: RecoverySetting, computerIds: readonly number[]): 
 }
 
 /** Uses a separate connection, because the server is killed and restarted. */
-async function asking<T>({ url }: RecoverySetting, work: (database: pg.Client) => Promise<T>): Promise<T> {
+async function withDatabase<T>({ url }: RecoverySetting, work: (database: pg.Client) => Promise<T>): Promise<T> {
   const database = new pg.Client({ connectionString: url });
   database.on('error', () => {});
   await database.connect();

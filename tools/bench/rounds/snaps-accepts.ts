@@ -29,13 +29,13 @@ export async function measureAccepts(setting: SnapsSetting, computerIds: readonl
   for (const fleet of setting.fleets) await fleet.setPing(DEFAULT_PING_SECONDS);
   const timesMs: number[] = [];
   const all = async () => {
-    while (timesMs.length < ACCEPTS) timesMs.push(await acceptOnce(setting, computerIds));
+    while (timesMs.length < ACCEPTS) timesMs.push(await timeAccept(setting, computerIds));
   };
   const { usage } = await measure(setting.roles, all, { peaks: 'ends' });
   return { timesMs, usage };
 }
 
-async function acceptOnce({ api, database }: SnapsSetting, computerIds: readonly number[]): Promise<number> {
+async function timeAccept({ api, database }: SnapsSetting, computerIds: readonly number[]): Promise<number> {
   await sleep(SETTLE_MS);
   const body = {
     action: 'install',

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { BenchContext } from '../bench.ts';
 import { createStorageMeter, type StorageMeter, type Writes, writesBetween } from '../harness/storage.ts';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
-import type { LoadOrder, LoadResult } from '../load/load.contract.ts';
+import type { LoadCommand, LoadResult } from '../load/load.contract.ts';
 import { startLoad } from '../load/load-client.ts';
 import { API_PREFIX, type Api, logIn } from '../product/api.ts';
 import { openDatabase } from '../product/database.ts';
@@ -20,7 +20,7 @@ const EXCHANGING = 50;
 const PROBE_EVERY_MS = 100;
 const SETTLE_MS = 1500;
 
-type Probe = Extract<LoadOrder, { kind: 'probe' | 'probe-exchange' }>;
+type Probe = Extract<LoadCommand, { kind: 'probe' | 'probe-exchange' }>;
 
 export interface UsgSetting {
   stack: Stack;
@@ -81,10 +81,10 @@ async function startProbes({ resources }: BenchContext, { apiPorts, agentPorts }
     prefix: 'exchanging',
   });
   const pinging = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const asking = { Authorization: `Bearer ${api.token}`, Accept: 'application/json' };
+  const headers = { Authorization: `Bearer ${api.token}`, Accept: 'application/json' };
   const bodies = ids.map((id) => `insecure_id=${id}`);
   const every = { everyMs: PROBE_EVERY_MS };
-  const person = { method: 'GET', path: `${API_PREFIX}/person`, headers: asking, bodies: [] };
+  const person = { method: 'GET', path: `${API_PREFIX}/person`, headers: headers, bodies: [] };
   const orders: readonly [Probe, Probe, Probe] = [
     { kind: 'probe', port: agentPorts, ...every, request: { method: 'POST', path: '/ping', headers: pinging, bodies } },
     { kind: 'probe-exchange', port: agentPorts, ...every },

@@ -77,7 +77,7 @@ function report(context: BenchContext, figures: ListFigures): Report {
   const parents = of('offset').filter(({ name }) => name.startsWith('parents'));
   addDepth(builder, named('parents, page of 1,000')[0], parents, 'offset of parents');
   addCases(builder, figures);
-  if (figures.refused.length > 0) builder.note(`not served yet: ${figures.refused.join('; ')}`);
+  if (figures.unserved.length > 0) builder.note(`not served yet: ${figures.unserved.join('; ')}`);
   builder.asserted('every page says what the bare rows say: the same activities, children, counters and count');
   builder.note(
     'bare SQL: the rows of the page, their exact number and their children by plain statements, kept as text',

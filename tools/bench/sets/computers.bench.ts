@@ -35,8 +35,8 @@ function report(context: BenchContext, sizes: readonly ListFigures[]): Report {
   for (const figures of sizes) addSummary(builder, figures);
   addGrowth(builder, sizes);
   addCases(builder, sizes.at(-1)!);
-  const refused = [...new Set(sizes.flatMap((figures) => figures.refused))];
-  if (refused.length > 0) builder.note(`not served yet: ${refused.join('; ')}`);
+  const unserved = [...new Set(sizes.flatMap((figures) => figures.unserved))];
+  if (unserved.length > 0) builder.note(`not served yet: ${unserved.join('; ')}`);
   builder.asserted('every page says what the bare rows say: the same computers, fields, children and count');
   builder.note('bare SQL: the rows of the page, their number and their children by plain statements, kept as text');
   builder.note('narrow cases answer few rows, so that the price of any HTTP request decides their ratio');

@@ -8,7 +8,7 @@ import { type Latency, pairedRatios } from '../harness/statistics.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
 import { waitFor } from '../harness/wait.ts';
-import type { SingleOrder } from '../load/load.contract.ts';
+import type { SingleCommand } from '../load/load.contract.ts';
 import { startLoad } from '../load/load-client.ts';
 import { API_PREFIX, logIn } from '../product/api.ts';
 import { openDatabase } from '../product/database.ts';
@@ -53,7 +53,7 @@ export async function single(context: BenchContext): Promise<Report> {
     { name: 'bench', roots: () => [process.pid], alone: true },
   ];
   const count = options.seconds * 60;
-  const order: SingleOrder = {
+  const order: SingleCommand = {
     kind: 'single',
     port: stack.agentPorts,
     apiPort: stack.apiPorts,

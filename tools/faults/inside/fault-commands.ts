@@ -6,8 +6,8 @@ export type Strike = { kill: true } | { blockMs: number } | { sqlState: string }
 /** A command from the driver to a process, one JSON line each; the process replies `ok`. */
 export type FaultCommand =
   /** Strikes once, after the point was passed `skip` times. */
-  | { do: 'arm'; point: FailPoint; strike: Strike; skip: number }
-  | { do: 'disarm' }
+  | { do: 'enable'; point: FailPoint; strike: Strike; skip: number }
+  | { do: 'disable' }
   /** Shifts the process's clock; 0 corrects it. */
   | { do: 'clock'; offsetMs: number }
   | { do: 'block'; ms: number }
@@ -16,4 +16,4 @@ export type FaultCommand =
 /** Environment variables of processes that faults are injected into. */
 export const FAULT_DIRECTORY = 'FLOTILLA_TEST_FAULT_DIRECTORY';
 /** Ports of the proxies in front of the servers, by role: `api:database=1234,worker:temporal=...`. */
-export const FAULT_WIRES = 'FLOTILLA_TEST_FAULT_WIRES';
+export const FAULT_PROXIES = 'FLOTILLA_TEST_FAULT_PROXIES';

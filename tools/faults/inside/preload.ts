@@ -5,12 +5,12 @@ import { createInterface } from 'node:readline';
 import { isMainThread } from 'node:worker_threads';
 import pg from 'pg';
 import { shiftClock } from './clock.ts';
-import { FAULT_DIRECTORY, FAULT_WIRES, type FaultCommand, type Strike } from './fault-commands.ts';
+import { FAULT_DIRECTORY, FAULT_PROXIES, type FaultCommand, type Strike } from './fault-commands.ts';
 import { type FailPoint, follow, type Marks, WITH_ROWS } from './points.ts';
 
 /** Preloaded by tests into the API and the worker to inject the driver's faults. The product never loads it. */
 type Role = 'api' | 'worker';
-type Armed = { point: FailPoint; strike: Strike; skip: number };
+type Enabled = { point: FailPoint; strike: Strike; skip: number };
 type Result = { rowCount?: number | null } | undefined;
 type Callback = (error: Error | null, result?: Result) => void;
 type Client = pg.PoolClient & { connection?: { stream: { destroy(): void } } };
@@ -23,7 +23,7 @@ const role: Role | null = script.endsWith('/src/server/main.ts')
     ? 'worker'
     : null;
 
-let armed: Armed[] = [];
+let enabled: Enabled[] = [];
 const pools = new Set<pg.Pool>();
 const marks = new WeakMap<object, Marks>();
 
@@ -34,7 +34,7 @@ if (directory && role && isMainThread) {
 }
 
 function useProxies(of: Role): void {
-  for (const wire of (process.env[FAULT_WIRES] ?? '').split(',')) {
+  for (const wire of (process.env[FAULT_PROXIES] ?? '').split(',')) {
     const [, owner, server, port] = /^(\w+):(\w+)=(\d+)$/.exec(wire) ?? [];
     if (owner !== of) continue;
     if (server === 'temporal') process.env['FLOTILLA_TEMPORAL_ADDRESS'] = `127.0.0.1:${port}`;
@@ -59,9 +59,9 @@ function watchStatements(): void {
     if (typeof text !== 'string') return Reflect.apply(query, this, args);
     const { marks: next, passed } = follow(marks.get(this) ?? null, text);
     marks.set(this, next);
-    if (!passed || armed.length === 0) return Reflect.apply(query, this, args);
-    const refused = passed.before && pass(passed.before, this);
-    const sent = refused ? refusing(args, refused) : args;
+    if (!passed || enabled.length === 0) return Reflect.apply(query, this, args);
+    const sqlState = passed.before && pass(passed.before, this);
+    const sent = sqlState ? failing(args, sqlState) : args;
     return afterwards(
       sent,
       (all) => Reflect.apply(query, this, all),
@@ -91,7 +91,7 @@ function afterwards(args: unknown[], call: (args: unknown[]) => unknown, look: (
   });
 }
 
-function refusing(args: unknown[], sqlState: string): unknown[] {
+function failing(args: unknown[], sqlState: string): unknown[] {
   const text = `do $$ begin raise exception 'made by a test' using errcode = '${sqlState}'; end $$`;
   const last = args.at(-1);
   return typeof last === 'function' ? [text, last] : [text];
@@ -99,12 +99,12 @@ function refusing(args: unknown[], sqlState: string): unknown[] {
 
 /** @returns the error code for rejecting the statement, if any */
 function pass(point: FailPoint, client: Client): string | null {
-  const order = armed.find((candidate) => candidate.point === point);
-  if (!order) return null;
-  if (order.skip-- > 0) return null;
-  armed = armed.filter((candidate) => candidate !== order);
+  const found = enabled.find((candidate) => candidate.point === point);
+  if (!found) return null;
+  if (found.skip-- > 0) return null;
+  enabled = enabled.filter((candidate) => candidate !== found);
   report(point);
-  const { strike } = order;
+  const { strike } = found;
   if ('kill' in strike) process.kill(process.pid, 'SIGKILL');
   if ('blockMs' in strike) block(strike.blockMs);
   if ('dropConnection' in strike) client.connection?.stream.destroy();
@@ -120,12 +120,12 @@ function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-function execute(order: FaultCommand): void {
-  if (order.do === 'arm') armed.push(order);
-  if (order.do === 'disarm') armed = [];
-  if (order.do === 'clock') shiftClock(order.offsetMs);
-  if (order.do === 'block') setImmediate(() => block(order.ms));
-  if (order.do === 'exhaust') for (const pool of pools) exhaust(pool, order.ms);
+function execute(command: FaultCommand): void {
+  if (command.do === 'enable') enabled.push(command);
+  if (command.do === 'disable') enabled = [];
+  if (command.do === 'clock') shiftClock(command.offsetMs);
+  if (command.do === 'block') setImmediate(() => block(command.ms));
+  if (command.do === 'exhaust') for (const pool of pools) exhaust(pool, command.ms);
 }
 
 function exhaust(pool: pg.Pool, ms: number): void {

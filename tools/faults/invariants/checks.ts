@@ -26,26 +26,27 @@ export function violationsIn(facts: Facts): { invariant: Invariant; text: string
 }
 
 /** I1: accepted = rows = sum over the states, for groups and batches; a group's state follows from its rows. */
-function conservation({ activities, lanes, acknowledged }: Facts): string[] {
+function conservation({ activities, batches, acknowledged }: Facts): string[] {
   const byParent = Map.groupBy(activities, ({ parent }) => parent);
-  const byLane = Map.groupBy(activities, ({ lane }) => lane);
+  const byBatch = Map.groupBy(activities, ({ batch }) => batch);
   const groups = activities.filter(
-    ({ lane, parent, computer }) => parent === null && lane === null && computer === null,
+    ({ batch, parent, computer }) => parent === null && batch === null && computer === null,
   );
   const found = groups.flatMap((group) => {
     const children = byParent.get(group.id) ?? [];
     return [
       ...(group.counts.children === children.length
         ? []
-        : [`group ${group.id} says ${group.counts.children} operations and has ${children.length}`]),
+        : [`group ${group.id} counts ${group.counts.children} operations and has ${children.length}`]),
       ...compareCounts(`group ${group.id}`, group.counts, children),
       ...compareEnd(group, children),
     ];
   });
-  for (const lane of lanes) {
-    const rows = byLane.get(lane.id) ?? [];
-    if (lane.size !== rows.length) found.push(`lane ${lane.id} says ${lane.size} operations and has ${rows.length}`);
-    found.push(...compareCounts(`lane ${lane.id}`, lane.counts, rows));
+  for (const batch of batches) {
+    const rows = byBatch.get(batch.id) ?? [];
+    if (batch.size !== rows.length)
+      found.push(`batch ${batch.id} counts ${batch.size} operations and has ${rows.length}`);
+    found.push(...compareCounts(`batch ${batch.id}`, batch.counts, rows));
   }
   const accepted = acknowledged.filter((fact) => fact.what === 'group');
   for (const { id, computers } of accepted) {
@@ -53,12 +54,12 @@ function conservation({ activities, lanes, acknowledged }: Facts): string[] {
     const got = new Set((byParent.get(id) ?? []).map(({ computer }) => computer));
     const missing = computers.filter((computer) => !got.has(computer));
     if (missing.length > 0) found.push(`group ${id} has no operation for computers ${missing.join(', ')}`);
-    if (got.size > computers.length) found.push(`group ${id} has operations for computers nobody asked for`);
+    if (got.size > computers.length) found.push(`group ${id} has operations for computers that were not requested`);
   }
   return found;
 }
 
-function compareCounts(what: string, said: Counts, rows: readonly ActivityFact[]): string[] {
+function compareCounts(what: string, stored: Counts, rows: readonly ActivityFact[]): string[] {
   // A report by the server is an activity without operations.
   if (rows.length === 0) return [];
   const count = (status: string): number => rows.filter((row) => row.status === status).length;
@@ -69,8 +70,8 @@ function compareCounts(what: string, said: Counts, rows: readonly ActivityFact[]
     canceled: count('canceled'),
   };
   return (Object.keys(real) as (keyof Counts)[])
-    .filter((key) => said[key] !== real[key])
-    .map((key) => `${what} says ${key} ${said[key]} and its rows say ${real[key]}`);
+    .filter((key) => stored[key] !== real[key])
+    .map((key) => `${what} counts ${key} ${stored[key]} and its rows count ${real[key]}`);
 }
 
 function compareEnd({ id, status, delivered }: ActivityFact, rows: readonly ActivityFact[]): string[] {
@@ -80,7 +81,7 @@ function compareEnd({ id, status, delivered }: ActivityFact, rows: readonly Acti
   const found =
     rows.every((row) => FINAL.has(row.status)) && status !== end ? [`group ${id} is ${status}, not ${end}`] : [];
   if (delivered === rows.some((row) => row.delivered)) return found;
-  return [...found, `group ${id} says that ${delivered ? 'something' : 'nothing'} was delivered`];
+  return [...found, `group ${id} states that ${delivered ? 'something' : 'nothing'} was delivered`];
 }
 
 /** I2: one terminal state, which only a canceled operation may leave, once, by a result. */
@@ -123,15 +124,15 @@ function oneExecution({ activities, executions, mayRepeat, cloned, protocolViola
 }
 
 /** I4: every open activity has its open workflow and vice versa; queues hold nothing that has finished. */
-function noOrphan({ activities, lanes, openWorkflows, leftovers }: Facts): string[] {
+function noOrphan({ activities, batches, openWorkflows, leftovers }: Facts): string[] {
   const expected = new Set<string>();
-  for (const { workflow, parent, counts } of lanes) {
+  for (const { workflow, parent, counts } of batches) {
     if (counts.open === 0) continue;
     expected.add(workflow);
     if (parent !== null) expected.add(`activity/${parent}`);
   }
-  for (const { id, status, lane, parent } of activities) {
-    if (!FINAL.has(status) && lane === null && parent === null) expected.add(`activity/${id}`);
+  for (const { id, status, batch, parent } of activities) {
+    if (!FINAL.has(status) && batch === null && parent === null) expected.add(`activity/${id}`);
   }
   const open = new Set(openWorkflows);
   return [

@@ -1,6 +1,6 @@
 import type { TestStack } from '../../harness/stack.ts';
 import { openWorkflows } from '../../harness/stack-invariants.ts';
-import type { ActivityFact, LaneFact, TransitionFact } from './facts.ts';
+import type { ActivityFact, BatchFact, TransitionFact } from './facts.ts';
 
 /** Rows with higher numbers were created later. */
 export interface Watermark {
@@ -20,14 +20,14 @@ export async function readWatermark(stack: TestStack): Promise<Watermark> {
 export async function readRows(
   stack: TestStack,
   { activity, transition }: Watermark,
-): Promise<{ activities: ActivityFact[]; lanes: LaneFact[]; transitions: TransitionFact[] }> {
+): Promise<{ activities: ActivityFact[]; batches: BatchFact[]; transitions: TransitionFact[] }> {
   const activities = await stack.rows<Row<ActivityFact>>(
-    `select a.id, a.account_id as account, a.parent_id as parent, a.lane_id as lane, a.computer_id as computer, a.status,
+    `select a.id, a.account_id as account, a.parent_id as parent, a.lane_id as batch, a.computer_id as computer, a.status,
        a.delivery_time is not null as delivered, a.completion_time is not null as ended, ${COUNTS}, m.state as message
      from activity a left join agent_message m on m.activity_id = a.id where a.id > $1`,
     [activity],
   );
-  const lanes = await stack.rows<Row<LaneFact>>(
+  const batches = await stack.rows<Row<BatchFact>>(
     `select a.id, a.parent_id as parent, a.wf_id as workflow, a.size, ${COUNTS.replace('a.children_count', '0')}
      from lane a where a.id in (select lane_id from activity where id > $1)`,
     [activity],
@@ -36,7 +36,7 @@ export async function readRows(
     'select activity_id as activity, old as "from", new as "to" from e2e_transition where id > $1 order by id',
     [transition],
   );
-  return { activities, lanes, transitions };
+  return { activities, batches, transitions };
 }
 
 type Row<T> = T & { [key: string]: unknown };
@@ -60,8 +60,8 @@ export async function readPending(stack: TestStack, { activity }: Watermark): Pr
   const rows = await stack.rows<{ what: string }>(
     `select format('operation %s is %s', id, status) as what from activity
        where id > $1 and status not in ('succeeded', 'failed', 'canceled')
-     union all select format('lane %s is open', id) from lane where closed_at is null
-     union all select format('%s inbox rows of lane %s', count(*), lane_id) from agent_inbox group by lane_id
+     union all select format('batch %s is open', id) from lane where closed_at is null
+     union all select format('%s inbox rows of batch %s', count(*), lane_id) from agent_inbox group by lane_id
      union all select format('outbox row %s %s', kind, key) from outbox
      union all select format('message of operation %s is %s', m.activity_id, m.state)
        from agent_message m join computer c on c.id = m.computer_id where m.state in ('held', 'queued', 'sent')

@@ -5,7 +5,7 @@ export interface ActivityFact {
   id: number;
   account: number;
   parent: number | null;
-  lane: number | null;
+  batch: number | null;
   computer: number | null;
   status: string;
   delivered: boolean;
@@ -15,7 +15,7 @@ export interface ActivityFact {
   message: string | null;
 }
 
-export interface LaneFact {
+export interface BatchFact {
   id: number;
   parent: number | null;
   workflow: string;
@@ -48,7 +48,7 @@ export type Acknowledged =
 /** Input of the invariants, observed from outside the API: databases, agents, Temporal, files. */
 export interface Facts {
   activities: readonly ActivityFact[];
-  lanes: readonly LaneFact[];
+  batches: readonly BatchFact[];
   transitions: readonly TransitionFact[];
   /** Messages that computers received, and when. */
   deliveries: readonly Delivery[];

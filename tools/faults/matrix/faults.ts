@@ -4,7 +4,7 @@ import type { Random } from '../../simulator/random.ts';
 import type { FaultCommand, Strike } from '../inside/fault-commands.ts';
 import { FAIL_POINTS, type FailPoint, processOf } from '../inside/points.ts';
 import type { Session } from '../workload/session.ts';
-import type { WireName } from '../world/wires.ts';
+import type { ProxyName } from '../world/proxies.ts';
 import type { FaultWorld } from '../world/world.ts';
 
 /** A fault, injected once. `heal` removes what it leaves behind. */
@@ -50,9 +50,9 @@ const blockedLoop: Fault = async ({ world }, random) => {
 };
 
 const cutOf =
-  (names: readonly WireName[]): Fault =>
+  (names: readonly ProxyName[]): Fault =>
   async ({ world }, random) => {
-    const wire = world.wires[random.pick(names)];
+    const wire = world.proxies[random.pick(names)];
     await wire.cut();
     await sleep(random.int(200, 3000));
     await wire.mend();
@@ -60,35 +60,35 @@ const cutOf =
 
 /** Drops every connection at once and accepts new ones: pending responses never arrive. */
 const dropOf =
-  (names: readonly WireName[]): Fault =>
+  (names: readonly ProxyName[]): Fault =>
   async ({ world }, random) => {
     for (let times = random.int(1, 4); times > 0; times -= 1) {
-      world.wires[random.pick(names)].drop();
+      world.proxies[random.pick(names)].drop();
       await sleep(random.int(20, 400));
     }
   };
 
 const slowOf =
-  (names: readonly WireName[]): Fault =>
+  (names: readonly ProxyName[]): Fault =>
   async ({ world }, random) => {
-    const wire = world.wires[random.pick(names)];
+    const wire = world.proxies[random.pick(names)];
     wire.delay(random.int(50, 400));
     await sleep(random.int(1000, 3000));
     wire.delay(0);
   };
 
 const frozenOf =
-  (names: readonly WireName[]): Fault =>
+  (names: readonly ProxyName[]): Fault =>
   async ({ world }, random) => {
-    const wire = world.wires[random.pick(names)];
+    const wire = world.proxies[random.pick(names)];
     wire.freeze();
     await sleep(random.int(1000, 5000));
     wire.thaw();
   };
 
-const DATABASE: readonly WireName[] = ['api:database', 'worker:database'];
-const TEMPORAL: readonly WireName[] = ['worker:temporal', 'worker:temporal', 'api:temporal'];
-const AGENTS: readonly WireName[] = ['agents'];
+const DATABASE: readonly ProxyName[] = ['api:database', 'worker:database'];
+const TEMPORAL: readonly ProxyName[] = ['worker:temporal', 'worker:temporal', 'api:temporal'];
+const AGENTS: readonly ProxyName[] = ['agents'];
 
 const READ_ONLY = 'default_transaction_read_only';
 
@@ -106,19 +106,19 @@ async function setServer(world: FaultWorld, statement: string): Promise<void> {
     await world.stack.administer('select pg_reload_conf()');
     return true;
   };
-  await world.stack.until('a setting of the server to change', set);
+  await world.stack.waitUntil('a setting of the server to change', set);
 }
 
 const exhaustedPool: Fault = async ({ world }, random) => {
-  const order: FaultCommand = { do: 'exhaust', ms: random.int(500, 6000) };
-  await world.processes.send(random.pick(['api', 'worker'] as const), order);
+  const command: FaultCommand = { do: 'exhaust', ms: random.int(500, 6000) };
+  await world.processes.send(random.pick(['api', 'worker'] as const), command);
 };
 
 /** Another session takes the product's locks in an order that leads to a deadlock or a wait. */
 const lostRaces: Fault = async (session, random) => {
   const strikes: Strike[] = ['40P01', '40001', '57014', '53100', '53300'].map((sqlState) => ({ sqlState }));
   for (let count = random.int(1, 3); count > 0; count -= 1) {
-    await arm(session.world, random.pick(FAIL_POINTS), random.pick(strikes), random.int(0, 4));
+    await enable(session.world, random.pick(FAIL_POINTS), random.pick(strikes), random.int(0, 4));
   }
 };
 
@@ -137,12 +137,12 @@ const failPoint: Fault = async ({ world }, random) => {
   const strike: Strike = random.chance(0.75)
     ? { kill: true }
     : random.pick([{ blockMs: 3000 }, { dropConnection: true } as const]);
-  await arm(world, point, strike, skip);
+  await enable(world, point, strike, skip);
   if ('kill' in strike) world.died(processOf(point));
 };
 
-async function arm(world: FaultWorld, point: FailPoint, strike: Strike, skip: number): Promise<void> {
-  await world.processes.send(processOf(point), { do: 'arm', point, strike, skip });
+async function enable(world: FaultWorld, point: FailPoint, strike: Strike, skip: number): Promise<void> {
+  await world.processes.send(processOf(point), { do: 'enable', point, strike, skip });
 }
 
 const wrongClock: Fault = async ({ world }, random) => {
@@ -216,12 +216,12 @@ export type FaultName = keyof typeof FAULTS;
 /** Removes every fault that may still be active; the supervisor restarts dead processes. */
 export async function heal(world: FaultWorld): Promise<void> {
   for (const { pid } of world.stack.processes()) signal(pid, 'SIGCONT');
-  for (const wire of Object.values(world.wires)) {
+  for (const wire of Object.values(world.proxies)) {
     wire.delay(0);
     wire.thaw();
   }
   for (const role of ['api', 'worker'] as const) {
-    await world.processes.send(role, { do: 'disarm' });
+    await world.processes.send(role, { do: 'disable' });
     await world.processes.send(role, { do: 'clock', offsetMs: 0 });
   }
   for (const { computers } of world.parties) {

@@ -14,11 +14,11 @@ export const AGENTS: readonly RowCase[] = [
         const group = await stage.mustInstall(current);
         await stage.waitUntilDelivered(group);
         const before = stage.strikes('after-exchange-store');
-        await stage.arm('after-exchange-store', { kill: true });
+        await stage.enable('after-exchange-store', { kill: true });
         await stage.waitUntilStruck('after-exchange-store', before);
         for (const id of stage.all) stage.world.main.computers.byId(id)!.options.next.lostAnswers = 1;
         for (let times = 5; times > 0; times -= 1) {
-          stage.world.wires.agents.drop();
+          stage.world.proxies.agents.drop();
           await sleep(100);
         }
       });
@@ -33,17 +33,17 @@ export const AGENTS: readonly RowCase[] = [
         const group = await stage.mustInstall(current);
         const succeededNow = async (): Promise<number> => (await stage.statuses(group))['succeeded'] ?? 0;
         await stage.waitUntilDelivered(group, 5);
-        stage.world.wires.agents.freeze();
+        stage.world.proxies.agents.freeze();
         const { body } = await stage.world.main.api.request<number[]>('POST', '/activities/cancel', {
           activity_ids: [group],
         });
         expect(body).toEqual([group]);
         const isCanceled = async (): Promise<boolean> => ((await stage.statuses(group))['canceled'] ?? 0) > 0;
-        await stage.world.stack.until('rows to be canceled', isCanceled);
+        await stage.world.stack.waitUntil('rows to be canceled', isCanceled);
         await sleep(stage.isLong ? 50_000 : 2000);
         const before = await succeededNow();
-        stage.world.wires.agents.thaw();
-        await stage.world.stack.until('a late result', async () => (await succeededNow()) > before);
+        stage.world.proxies.agents.thaw();
+        await stage.world.stack.waitUntil('a late result', async () => (await succeededNow()) > before);
       });
       const { succeeded = 0, canceled = 0, ...others } = await stage.statuses(session.groups[0]!);
       expect(others).toEqual({});
@@ -119,7 +119,7 @@ export const AGENTS: readonly RowCase[] = [
           for (const { fleet } of [original, copy]) for (const computer of fleet.computers) computer.exchangeSoon();
           return new Set([...original.ids(), ...copy.ids()]).size === 2;
         };
-        await stage.world.stack.until('the two to be told apart', areTwo, { limitMs: 120_000, everyMs: 500 });
+        await stage.world.stack.waitUntil('the two to be told apart', areTwo, { limitMs: 120_000, everyMs: 500 });
       });
       const ids = session.newcomers.flatMap((computers) => computers.ids()).toSorted((a, b) => a - b);
       const rows = await stage.world.stack.rows<{ clone_id: number | null }>(

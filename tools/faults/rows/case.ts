@@ -55,17 +55,17 @@ export class Stage {
     return group!;
   }
 
-  async arm(point: FailPoint, strike: Strike, skip = 0): Promise<void> {
+  async enable(point: FailPoint, strike: Strike, skip = 0): Promise<void> {
     const role = processOf(point);
-    const tell = async (): Promise<boolean> =>
-      (await this.world.processes.send(role, { do: 'arm', point, strike, skip })) > 0;
-    await this.world.stack.until(`a process of ${role} to arm`, tell);
+    const send = async (): Promise<boolean> =>
+      (await this.world.processes.send(role, { do: 'enable', point, strike, skip })) > 0;
+    await this.world.stack.waitUntil(`a process of ${role} to enable the fail point`, send);
     if ('kill' in strike) this.world.died(role);
   }
 
   /** Waits until a fail point struck once more than before. */
   async waitUntilStruck(point: FailPoint, before: number): Promise<void> {
-    await this.world.stack.until(`${point} to strike`, () => this.strikes(point) > before, { limitMs: 120_000 });
+    await this.world.stack.waitUntil(`${point} to strike`, () => this.strikes(point) > before, { limitMs: 120_000 });
   }
 
   strikes(point: FailPoint): number {
@@ -97,7 +97,7 @@ export class Stage {
   /** Waits until so many operations of a group are delivered. */
   async waitUntilDelivered(group: number, count = 1): Promise<void> {
     const isThere = async (): Promise<boolean> => (await this.#delivered(group)) >= count;
-    await this.world.stack.until('deliveries', isThere, { everyMs: 20 });
+    await this.world.stack.waitUntil('deliveries', isThere, { everyMs: 20 });
   }
 
   /** Waits until operations of each group are delivered. @throws when that takes too long after the server is back */
@@ -106,7 +106,7 @@ export class Stage {
       const delivered = await Promise.all(groups.map((group) => this.#delivered(group)));
       return delivered.every((count) => count > 0);
     };
-    await this.world.stack.until('every group to be under way', are, { limitMs: LATENESS_MS });
+    await this.world.stack.waitUntil('every group to be under way', are, { limitMs: LATENESS_MS });
   }
 
   async #delivered(group: number): Promise<number> {

@@ -25,14 +25,14 @@ export const DATABASE: readonly RowCase[] = [
   {
     row: 12,
     title: 'a full disk at the accepting and at the storing commits leaves no part of any',
-    run: (stage) => refusedAt(stage, '53100', [503]),
+    run: (stage) => failsAt(stage, '53100', [503]),
   },
   {
     row: 13,
     title: 'a deadlock or serialization failure of the accepting transaction is tried again, and none is half done',
     async run(stage) {
-      await refusedAt(stage, '40P01', [200]);
-      await refusedAt(stage, '40001', [200]);
+      await failsAt(stage, '40P01', [200]);
+      await failsAt(stage, '40001', [200]);
     },
   },
   {
@@ -41,7 +41,7 @@ export const DATABASE: readonly RowCase[] = [
     async run(stage) {
       const before = await stage.lastActivity();
       await stage.sound(async (session) => {
-        for (let times = 20; times > 0; times -= 1) await stage.arm('before-accept-commit', { sqlState: '40001' });
+        for (let times = 20; times > 0; times -= 1) await stage.enable('before-accept-commit', { sqlState: '40001' });
         expect(await stage.install(session)).toBeNull();
         expect([...session.responses]).toEqual([[503, 1]]);
       });
@@ -59,10 +59,10 @@ export const DATABASE: readonly RowCase[] = [
         await Promise.all(Array.from({ length: 12 }, () => stage.install(session, computers)));
         expect([...session.responses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
         await sleep(2500);
-        for (let times = 40; times > 0; times -= 1) await stage.arm('before-accept-commit', { sqlState: '57014' });
+        for (let times = 40; times > 0; times -= 1) await stage.enable('before-accept-commit', { sqlState: '57014' });
         const lost = await Promise.all(Array.from({ length: 30 }, () => stage.install(session, computers)));
         expect(lost.every((group) => group === null)).toBe(true);
-        await stage.world.processes.send('api', { do: 'disarm' });
+        await stage.world.processes.send('api', { do: 'disable' });
         const got = await Promise.all(Array.from({ length: 12 }, () => stage.install(session, computers)));
         expect(got).not.toContain(null);
       });
@@ -94,19 +94,19 @@ export const DATABASE: readonly RowCase[] = [
 ];
 
 /** Rejects each commit of an action once; a client gets an allowed status, and everything accepted runs. */
-async function refusedAt(stage: Stage, sqlState: string, allowed: readonly number[]): Promise<void> {
+async function failsAt(stage: Stage, sqlState: string, allowed: readonly number[]): Promise<void> {
   const before = await stage.lastActivity();
   const { session } = await stage.sound(async (current) => {
-    await stage.arm('before-accept-commit', { sqlState });
+    await stage.enable('before-accept-commit', { sqlState });
     await stage.install(current);
     expect([...current.responses.keys()]).toEqual(allowed);
     const advances = stage.strikes('before-advance-commit');
-    await stage.arm('before-advance-commit', { sqlState });
+    await stage.enable('before-advance-commit', { sqlState });
     const group = await stage.mustInstall(current);
     await stage.waitUntilStruck('before-advance-commit', advances);
     await stage.waitUntilDelivered(group);
     const stores = stage.strikes('before-exchange-store');
-    await stage.arm('before-exchange-store', { sqlState });
+    await stage.enable('before-exchange-store', { sqlState });
     await stage.waitUntilStruck('before-exchange-store', stores);
   });
   expect(await stage.groupsAfter(before)).toEqual(session.groups.toSorted((a, b) => a - b));

@@ -12,7 +12,7 @@ export const DURABLE: readonly RowCase[] = [
     async run(stage) {
       await stage.sound(async (session) => {
         const before = await stage.lastActivity();
-        await stage.arm('before-accept-commit', { kill: true });
+        await stage.enable('before-accept-commit', { kill: true });
         expect(await stage.install(session)).toBeNull();
         expect(await stage.groupsAfter(before)).toEqual([]);
         await stage.world.waitUntilReady();
@@ -27,7 +27,7 @@ export const DURABLE: readonly RowCase[] = [
     async run(stage) {
       const before = await stage.lastActivity();
       await stage.sound(async (session) => {
-        await stage.arm('after-accept-commit', { kill: true });
+        await stage.enable('after-accept-commit', { kill: true });
         expect(await stage.install(session)).toBeNull();
       });
       const groups = await stage.groupsAfter(before);
@@ -41,7 +41,7 @@ export const DURABLE: readonly RowCase[] = [
     async run(stage) {
       const { session } = await stage.sound(async (current) => {
         const before = stage.strikes('after-start');
-        await stage.arm('after-start', { kill: true });
+        await stage.enable('after-start', { kill: true });
         await stage.mustInstall(current);
         await stage.waitUntilStruck('after-start', before);
       });
@@ -52,7 +52,7 @@ export const DURABLE: readonly RowCase[] = [
     row: 4,
     title: 'an action is accepted while Temporal is unavailable and runs after its return',
     async run(stage) {
-      const wires = [stage.world.wires['api:temporal'], stage.world.wires['worker:temporal']];
+      const wires = [stage.world.proxies['api:temporal'], stage.world.proxies['worker:temporal']];
       await stage.sound(async (session) => {
         for (const wire of wires) await wire.cut();
         const group = await stage.mustInstall(session);
@@ -109,7 +109,7 @@ export const DURABLE: readonly RowCase[] = [
           await stage.world.kill('temporal');
         }
         const isBack = (): Promise<boolean> => openWorkflows(stage.world.stack).then(() => true);
-        await stage.world.stack.until('Temporal to be back', isBack, { limitMs: 120_000 });
+        await stage.world.stack.waitUntil('Temporal to be back', isBack, { limitMs: 120_000 });
         await stage.waitUntilUnderWay(session.groups);
       });
     },
@@ -119,7 +119,7 @@ export const DURABLE: readonly RowCase[] = [
     title: 'a commit that PostgreSQL dies under is answered 503 or is there, and pools connect again',
     async run(stage) {
       await stage.sound(async (session) => {
-        await stage.arm('before-accept-commit', { blockMs: 1500 });
+        await stage.enable('before-accept-commit', { blockMs: 1500 });
         const requested = stage.install(session);
         await sleep(300);
         await stage.world.kill('postmaster');
@@ -149,7 +149,7 @@ export const DURABLE: readonly RowCase[] = [
 async function killAt(stage: Stage, point: (typeof FAIL_POINTS)[number]): Promise<void> {
   const { session } = await stage.sound(async (current) => {
     const before = stage.strikes(point);
-    await stage.arm(point, { kill: true });
+    await stage.enable(point, { kill: true });
     await stage.mustInstall(current);
     await stage.waitUntilStruck(point, before);
   });

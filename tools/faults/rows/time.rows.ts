@@ -16,7 +16,7 @@ export const TIME: readonly RowCase[] = [
           await stage.world.processes.send('worker', { do: 'clock', offsetMs });
           await sleep(9000);
           await stage.world.processes.send('worker', { do: 'clock', offsetMs: 0 });
-          await untilRun(stage, [profile!]);
+          await waitForRuns(stage, [profile!]);
           await sleep(1500);
           expect(await runsOf(stage, [profile!])).toEqual([1]);
         });
@@ -46,7 +46,7 @@ export const TIME: readonly RowCase[] = [
         for (const { pid } of workers) process.kill(pid, 'SIGSTOP');
         await sleep(stage.isLong ? 70_000 : 8000);
         for (const { pid } of workers) process.kill(pid, 'SIGCONT');
-        await untilRun(stage, profiles);
+        await waitForRuns(stage, profiles);
         await sleep(1500);
         expect(new Set(await runsOf(stage, profiles))).toEqual(new Set([1]));
       });
@@ -61,8 +61,8 @@ export const TIME: readonly RowCase[] = [
         const start = new Date(Date.now() - 1000).toISOString();
         const trigger = { trigger_type: 'recurring', start_after: start, interval: '* * * * *' };
         const profile = await createProfile(stage, 'Every minute', trigger);
-        await untilRun(stage, [profile]);
-        await untilEarlyInMinute();
+        await waitForRuns(stage, [profile]);
+        await waitForStartOfMinute();
         const [before = 0] = await runsOf(stage, [profile]);
         const workers = stage.world.stack.processes('worker');
         for (const { pid } of workers) process.kill(pid, 'SIGSTOP');
@@ -78,7 +78,7 @@ export const TIME: readonly RowCase[] = [
 ];
 
 /** Waits until this minute's run exists and the next one is due in well over 210 seconds. */
-async function untilEarlyInMinute(): Promise<void> {
+async function waitForStartOfMinute(): Promise<void> {
   while (new Date().getSeconds() < 5 || new Date().getSeconds() >= 10) await sleep(200);
 }
 
@@ -110,7 +110,7 @@ async function runsOf(stage: Stage, profiles: readonly number[]): Promise<number
   return rows.map(({ n }) => n);
 }
 
-async function untilRun(stage: Stage, profiles: readonly number[]): Promise<void> {
+async function waitForRuns(stage: Stage, profiles: readonly number[]): Promise<void> {
   const haveRun = async (): Promise<boolean> => (await runsOf(stage, profiles)).every((runs) => runs > 0);
-  await stage.world.stack.until('every profile to run', haveRun, { limitMs: 240_000 });
+  await stage.world.stack.waitUntil('every profile to run', haveRun, { limitMs: 240_000 });
 }

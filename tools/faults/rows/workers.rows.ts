@@ -23,7 +23,7 @@ export const WORKERS: readonly RowCase[] = [
     async run(stage) {
       await stage.sound(async (session) => {
         const before = stage.strikes('before-start');
-        await stage.arm('before-start', { blockMs: 4000 });
+        await stage.enable('before-start', { blockMs: 4000 });
         const poisoned = await stage.mustInstall(session, stage.all.slice(0, 10));
         await stage.waitUntilStruck('before-start', before);
         await startUnreadable(stage, `activity/${poisoned}`);
@@ -57,7 +57,9 @@ export const WORKERS: readonly RowCase[] = [
       const log = `${stack.root}/beside/wrong-key.log`;
       const wrong = spawnProgram(['workers/main.ts'], env, log);
       try {
-        await stack.until('the second worker to poll', () => readLog(log).includes('"polling"'), { limitMs: 120_000 });
+        await stack.waitUntil('the second worker to poll', () => readLog(log).includes('"polling"'), {
+          limitMs: 120_000,
+        });
         const { session } = await stage.sound(async (current) => {
           await stage.mustInstall(current, stage.all.slice(0, 5));
           await stage.mustInstall(current);
@@ -67,7 +69,7 @@ export const WORKERS: readonly RowCase[] = [
             await stage.install(current, stage.all.slice(0, 2));
             return false;
           };
-          await stack.until('the second worker to fail clearly', hasFailed, { limitMs: 120_000, everyMs: 1000 });
+          await stack.waitUntil('the second worker to fail clearly', hasFailed, { limitMs: 120_000, everyMs: 1000 });
           signalProcess(wrong.pid!, 'SIGKILL');
         });
         for (const group of session.groups) expect(Object.keys(await stage.statuses(group))).toEqual(['succeeded']);
@@ -82,9 +84,9 @@ export const WORKERS: readonly RowCase[] = [
     async run(stage) {
       await stage.sound(async (session) => {
         let isOver = false;
-        const asking = Array.from({ length: 4 }, async () => {
+        const clients = Array.from({ length: 4 }, async () => {
           let failed = 0;
-          while (!isOver) failed += (await triesAgain(stage, session)) ? 0 : 1;
+          while (!isOver) failed += (await retryInstall(stage, session)) ? 0 : 1;
           return failed;
         });
         for (const role of ['api', 'worker'] as const) {
@@ -95,7 +97,7 @@ export const WORKERS: readonly RowCase[] = [
         }
         await stage.world.waitUntilReady();
         isOver = true;
-        expect(await Promise.all(asking)).toEqual([0, 0, 0, 0]);
+        expect(await Promise.all(clients)).toEqual([0, 0, 0, 0]);
       });
     },
   },
@@ -127,7 +129,7 @@ function readLog(path: string): string {
 
 const TRIES = 60;
 
-async function triesAgain(stage: Stage, session: Parameters<Stage['install']>[0]): Promise<boolean> {
+async function retryInstall(stage: Stage, session: Parameters<Stage['install']>[0]): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     if ((await stage.install(session, stage.all.slice(0, 2))) !== null) return true;
     await sleep(500);

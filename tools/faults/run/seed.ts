@@ -118,10 +118,10 @@ async function cancelWaiting({ world, cloned }: Session, { activity }: Watermark
 }
 
 /** Repeats requests right after the faults, which may still meet one of them. */
-async function retryUntilAnswered(ask: () => Promise<{ status: number }>): Promise<void> {
+async function retryUntilAnswered(send: () => Promise<{ status: number }>): Promise<void> {
   const until = performance.now() + STANDSTILL_MS;
   while (performance.now() < until) {
-    const status = await ask().then(
+    const status = await send().then(
       (response) => response.status,
       () => 503,
     );
@@ -160,14 +160,14 @@ async function collect(session: Session, watermark: Watermark, pending: readonly
   const all = [...world.parties.map(({ computers }) => computers), ...newcomers];
   const executions = mergeExecutions(all.map((computers) => computers.executions()));
   const known = await readComputers(world.stack);
-  const gone = [...removed].filter((id) => !known.owners.has(id));
+  const confirmed = [...removed].filter((id) => !known.owners.has(id));
   return {
     ...(await readRows(world.stack, watermark)),
     deliveries: await readDeliveries(world.stack, watermark.activity),
     executions,
     owners: known.owners,
     tags: known.tags,
-    removed: new Set(gone),
+    removed: new Set(confirmed),
     openWorkflows: pending.flatMap((text) => /^workflow (\S+) is open$/.exec(text)?.slice(1) ?? []),
     leftovers: pending.filter((text) => !text.startsWith('workflow ')),
     acknowledged,

@@ -8,11 +8,11 @@ import { choosePorts, newStackRoot, TestStack } from '../../harness/stack.ts';
 import { ApiClient } from '../../harness/stack-client.ts';
 import { logTransitions } from '../../harness/stack-invariants.ts';
 import type { StackRole } from '../../harness/stack-processes.ts';
-import { FAULT_DIRECTORY, FAULT_WIRES } from '../inside/fault-commands.ts';
+import { FAULT_DIRECTORY, FAULT_PROXIES } from '../inside/fault-commands.ts';
 import { requireApproval } from './approvals.ts';
 import { type Computers, createComputers } from './fleets.ts';
 import { createFaultableProcesses, type FaultableProcesses } from './processes.ts';
-import { openWires, type Wires, wireSetting } from './wires.ts';
+import { openProxies, type Proxies, proxySetting } from './proxies.ts';
 
 /** Secrets that must not appear outside the processes' memory and encrypted columns. */
 export const CANARIES = { password: 'Canary-pass-83126', script: 'canary-script-77215' } as const;
@@ -34,7 +34,7 @@ export interface Party {
 /** A real stack with two accounts, into whose processes every fault of the matrix can be injected. */
 export class FaultWorld {
   readonly stack: TestStack;
-  readonly wires: Wires;
+  readonly proxies: Proxies;
   readonly processes: FaultableProcesses;
   readonly parties: Party[] = [];
   /** An administrator of the first account whose actions wait for approval. */
@@ -43,9 +43,9 @@ export class FaultWorld {
   readonly fixtures = { script: 0, auditProfile: 0, fixProfile: 0 };
   readonly #deaths: { role: StackRole; at: number }[] = [];
 
-  private constructor(stack: TestStack, wires: Wires, directory: string) {
+  private constructor(stack: TestStack, wires: Proxies, directory: string) {
     this.stack = stack;
-    this.wires = wires;
+    this.proxies = wires;
     this.processes = createFaultableProcesses(directory);
   }
 
@@ -55,7 +55,7 @@ export class FaultWorld {
     const ports = await choosePorts();
     const directory = join(root, 'faults');
     mkdirSync(directory);
-    const wires = await openWires(ports);
+    const wires = await openProxies(ports);
     const preload = pathToFileURL(join(import.meta.dirname, '../inside/preload.ts')).href;
     const stack = new TestStack(root, ports, {
       FLOTILLA_ADMIN_PASSWORD: CANARIES.password,
@@ -67,7 +67,7 @@ export class FaultWorld {
       FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL: '1',
       FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES: '10000',
       [FAULT_DIRECTORY]: directory,
-      [FAULT_WIRES]: wireSetting(wires),
+      [FAULT_PROXIES]: proxySetting(wires),
       NODE_OPTIONS: `--import=${preload}`,
       ...settings,
     });
@@ -85,7 +85,7 @@ export class FaultWorld {
 
   async end(): Promise<void> {
     for (const { computers } of this.parties) await computers.fleet.stop();
-    for (const wire of Object.values(this.wires)) {
+    for (const wire of Object.values(this.proxies)) {
       wire.thaw();
       await wire.cut().catch(() => undefined);
     }
@@ -113,7 +113,7 @@ export class FaultWorld {
     const since = performance.now() - 60_000;
     const recent = this.#deaths.filter((death) => death.role === role && death.at > since).length;
     if (recent >= MOST_DEATHS_A_MINUTE) return this.killEverything();
-    await this.stack.until(`a ${role} to kill`, () => this.stack.processes(role).length > 0, { limitMs: 60_000 });
+    await this.stack.waitUntil(`a ${role} to kill`, () => this.stack.processes(role).length > 0, { limitMs: 60_000 });
     await this.stack.kill(role);
     this.died(role);
   }
@@ -130,11 +130,11 @@ export class FaultWorld {
 
   async waitUntilReady(): Promise<void> {
     const isReady = async (): Promise<boolean> => (await this.stack.readiness()).status === 200;
-    await this.stack.until('the stack to be ready', isReady, { limitMs: 120_000 });
+    await this.stack.waitUntil('the stack to be ready', isReady, { limitMs: 120_000 });
   }
 
   #computers(name: string, account: string, seed: number, computers: number): Computers {
-    const url = `http://127.0.0.1:${this.wires.agents.port}`;
+    const url = `http://127.0.0.1:${this.proxies.agents.port}`;
     const directory = join(this.stack.root, 'beside');
     mkdirSync(directory, { recursive: true });
     return createComputers({ directory, name, url, account, seed, computers });

@@ -148,7 +148,7 @@ export class Agent implements SessionHost, RunnerHost, LoopHost {
 
   identityChanged(): void {
     this.#generation++;
-    this.#reporter.forgetPackages();
+    this.#reporter.resetPackages();
     this.#isUrgent ||= this.isEnrolled;
   }
 
@@ -174,8 +174,8 @@ export class Agent implements SessionHost, RunnerHost, LoopHost {
     if (this.#session.bricked) this.violation('set-intervals below the minimum');
   }
 
-  registrationRefused(reason: string): void {
-    this.#context.registrationRefused(reason);
+  registrationRejected(reason: string): void {
+    this.#context.registrationRejected(reason);
   }
 
   violation(text: string): void {
@@ -240,7 +240,7 @@ export class Agent implements SessionHost, RunnerHost, LoopHost {
 
   #endProcess(): void {
     this.#incarnation++;
-    this.#session.forgetToken();
+    this.#session.dropToken();
     this.#session.queue.replace(withoutKey);
   }
 

@@ -67,21 +67,21 @@ export class ExchangeLoop {
     const at = performance.now() + delayMs;
     if (this.#due && this.#due.at <= at) return;
     this.#due?.timer.cancel();
-    this.#due = { at, timer: this.#context.wheel.after(delayMs, () => void this.#exchange(regular)) };
+    this.#due = { at, timer: this.#context.wheel.after(delayMs, () => void this.#start(regular)) };
   }
 
   urgent(): void {
     this.schedule(this.intervals.urgentMs);
   }
 
-  async #exchange(regular: boolean): Promise<void> {
+  async #start(regular: boolean): Promise<void> {
     this.#due = null;
     if (this.isExchanging) return this.urgent();
     if (this.#host.isOffline) return this.schedule(this.intervals.pingMs, regular);
     this.isExchanging = true;
     try {
       if (regular) this.#host.beforeRegularExchange();
-      this.#scheduleNext(await this.#context.transport.whenConnectionFree(() => this.#exchangeOnce()));
+      this.#scheduleNext(await this.#context.transport.whenConnectionFree(() => this.#exchange()));
     } catch (error) {
       this.#context.statistics.failedExchanges++;
       this.#context.settings.logger.debug({ err: error }, 'exchange failed');
@@ -105,7 +105,7 @@ export class ExchangeLoop {
     this.schedule(retryMs * Math.min(2 ** this.#failures++, MAX_BACKOFF));
   }
 
-  async #exchangeOnce(): Promise<NextExchange> {
+  async #exchange(): Promise<NextExchange> {
     const { incarnation, isEnrolled } = this.#host;
     const { headers, payload, sent } = this.#host.prepare();
     const body = encode(payload);

@@ -102,18 +102,18 @@ export class Reporter {
     }
     this.report(factsInScopes(scopes));
     if (!scopes || scopes.includes('package')) {
-      this.forgetPackages();
+      this.resetPackages();
       this.#requestPackageIds();
     }
   }
 
   /** Another server has other ids. */
   serverChanged(): void {
-    this.forgetPackages();
+    this.resetPackages();
     this.#requestPackageIds();
   }
 
-  forgetPackages(): void {
+  resetPackages(): void {
     this.#hasIds = false;
     this.#reported = null;
     this.#openRequests = null;

@@ -15,7 +15,7 @@ export interface SessionHost {
   intervals(message: BObject): void;
   /** False ends the processing of the response at this message; the server then sends it again. */
   operation(message: BObject): boolean;
-  registrationRefused(reason: string): void;
+  registrationRejected(reason: string): void;
   /** The server did something that breaks real agents. */
   violation(text: string): void;
 }
@@ -105,7 +105,7 @@ export class Session {
     this.queue.add(message, this.accepted.set);
   }
 
-  forgetToken(): void {
+  dropToken(): void {
     this.#token = null;
   }
 
@@ -200,7 +200,7 @@ export class Session {
       case 'unknown-id':
         return this.#loseIdentity(message['clone-of']);
       case 'registration':
-        this.#host.registrationRefused(String(message['info']));
+        this.#host.registrationRejected(String(message['info']));
         return true;
       case 'set-intervals':
         this.#host.intervals(message);

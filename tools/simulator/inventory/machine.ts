@@ -11,7 +11,7 @@ export interface MachineChanges {
   held?: number[];
   kernel?: string;
   rebootPackages?: string[];
-  gonePids?: number[];
+  endedPids?: number[];
   hardened?: boolean;
   /** Restarting or turned off; the next start of the simulator boots it. */
   isGoingDown?: boolean;
@@ -50,8 +50,8 @@ export class Machine {
     return this.changes.snaps ?? factorySnaps(this.blueprint);
   }
 
-  get gonePids(): readonly number[] {
-    return this.changes.gonePids ?? [];
+  get endedPids(): readonly number[] {
+    return this.changes.endedPids ?? [];
   }
 
   get hardened(): boolean {
@@ -84,7 +84,7 @@ export class Machine {
     this.changes.boots = this.boots + 1;
     this.changes.bootedAt = atSeconds;
     this.changes.rebootPackages = [];
-    delete this.changes.gonePids;
+    delete this.changes.endedPids;
     delete this.changes.isGoingDown;
   }
 }

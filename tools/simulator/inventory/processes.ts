@@ -87,7 +87,7 @@ export function processesOf(machine: Machine, blueprint: Blueprint): Process[] {
   };
   for (const name of NAMES[kind]) add(name, name.startsWith('landscape-') && name !== 'landscape-manager' ? 998 : 0);
   for (const name of PAYLOAD[role.prefix] ?? PAYLOAD[kind] ?? []) add(name, USER_UID);
-  return table.filter((process) => !machine.gonePids.includes(process.pid));
+  return table.filter((process) => !machine.endedPids.includes(process.pid));
 }
 
 /** Signals do not end init. */

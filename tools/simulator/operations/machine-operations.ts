@@ -15,7 +15,7 @@ export const signalProcess: Operation = (message, { machine }) => {
   if (message['signal'] !== 'KILL' && message['signal'] !== 'TERM') {
     return { results: [failed(message, `SignalProcessError: unknown signal ${String(message['signal'])}`)] };
   }
-  if (isEndable(process)) machine.changes.gonePids = [...machine.gonePids, pid];
+  if (isEndable(process)) machine.changes.endedPids = [...machine.endedPids, pid];
   return { results: [succeeded(message)], facts: ['active-process-info'] };
 };
 

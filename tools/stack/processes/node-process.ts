@@ -40,8 +40,8 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
     });
   });
   const aborted = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
-  const late = sleep(options.readyLimitMs ?? 60_000, false as const, { signal: limit.signal }).catch(() => null);
-  const outcome = await Promise.race([ready, exited, aborted, late]);
+  const timeout = sleep(options.readyLimitMs ?? 60_000, false as const, { signal: limit.signal }).catch(() => null);
+  const outcome = await Promise.race([ready, exited, aborted, timeout]);
   limit.abort();
   if (outcome === true) return { exited, stop };
   if (typeof outcome === 'string') throw new Error(outcome);

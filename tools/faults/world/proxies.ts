@@ -2,12 +2,12 @@ import type { StackPorts } from '../../harness/stack.ts';
 import { createTcpProxy, type TcpProxy } from '../../harness/tcp-proxy.ts';
 
 /** Connections through a proxy of the driver. */
-export const WIRES = ['api:database', 'api:temporal', 'worker:database', 'worker:temporal', 'agents'] as const;
-export type WireName = (typeof WIRES)[number];
-export type Wires = Readonly<Record<WireName, TcpProxy>>;
+export const PROXIES = ['api:database', 'api:temporal', 'worker:database', 'worker:temporal', 'agents'] as const;
+export type ProxyName = (typeof PROXIES)[number];
+export type Proxies = Readonly<Record<ProxyName, TcpProxy>>;
 
 /** Opens the proxies; their servers may start later. */
-export async function openWires(ports: StackPorts): Promise<Wires> {
+export async function openProxies(ports: StackPorts): Promise<Proxies> {
   const open = (port: number): Promise<TcpProxy> => createTcpProxy({ host: '127.0.0.1', port });
   return {
     'api:database': await open(ports.database),
@@ -19,8 +19,8 @@ export async function openWires(ports: StackPorts): Promise<Wires> {
 }
 
 /** The setting that passes the proxies to the processes. */
-export function wireSetting(wires: Wires): string {
-  return WIRES.filter((name) => name !== 'agents')
-    .map((name) => `${name}=${wires[name].port}`)
+export function proxySetting(proxies: Proxies): string {
+  return PROXIES.filter((name) => name !== 'agents')
+    .map((name) => `${name}=${proxies[name].port}`)
     .join(',');
 }
