@@ -45,7 +45,7 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
     return { url, metrics: `http://127.0.0.1:${metricsPort}/metrics` };
   }
 
-  /** Many requests that are logged, each asked until it is answered. @throws when one is not answered in time */
+  /** Many requests that are logged, each repeated until it gets a response. @throws when one gets none in time */
   async function askOften(url: string): Promise<void> {
     const statuses = new Set<number>();
     for (let done = 0; done < REQUESTS; done += AT_ONCE) {
@@ -76,7 +76,7 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
     expect(await droppedLines(metrics)).toBeGreaterThanOrEqual(REQUESTS);
   });
 
-  it('behind a reader that stopped leaves requests served', async () => {
+  it('whose reader has stopped leaves requests served', async () => {
     const { url, metrics } = await start('pipe');
     api!.stderr!.pause();
     await askOften(url);

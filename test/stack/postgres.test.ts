@@ -184,7 +184,7 @@ describe('runAs', () => {
     await chmod(directory, 0o700);
     const user = await unprivilegedUser();
     const { prefix, uid, gid } = runAs(user, [program]);
-    // The shell asks access(2), which forgets rights that the program itself would have.
+    // The shell asks access(2), which ignores rights that the program itself would have.
     const [command = '', ...args] = [...prefix, '/bin/sh', '-c', `test -x ${program} && ${program}`];
     const { stdout } = await promisify(execFile)(command, args, { uid, gid, cwd: '/' });
     expect(Number(stdout)).toBe(user?.uid ?? process.getuid?.());

@@ -204,14 +204,14 @@ describe('GET /activities?query=', () => {
     expect((await flat('')).length).toBe(before);
   });
 
-  it('QUERY-deep: answers at the limits and rejects beyond them', async () => {
+  it('QUERY-deep: responds at the limits and rejects beyond them', async () => {
     expect((await ask('/activities', `${'NOT '.repeat(1000)}snaps`)).status).toBe(200);
     const many = Array.from({ length: 100 }, (_, place) => `computer:tag:t${place} OR status:waiting`).join(' OR ');
     expect((await ask('/activities', many)).status).toBe(200);
     expect((await ask('/activities', 'NOT '.repeat(100_000))).status).toBeGreaterThanOrEqual(400);
   });
 
-  it('PAGE-bad: rejects wrong pages and answers far ones', async () => {
+  it('PAGE-bad: rejects wrong pages and returns far ones', async () => {
     const page = (text: string) =>
       world.app.call('GET', `/activities?query=snaps&${text}`, { token: world.tokens.admin });
     const wrong = 'limit=-1 limit=1.5 limit=NaN limit= limit=1&limit=2 offset=-1 offset=1e3 offset=9223372036854775808';

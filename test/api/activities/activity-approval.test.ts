@@ -37,7 +37,7 @@ describe('POST /activities/approve', () => {
     expect((await detail(group)).activity_status).toBe('succeeded');
   });
 
-  it('leaves a step behind another waiting, and can cancel what was not approved', async () => {
+  it('leaves a step that follows another waiting, and can cancel what was not approved', async () => {
     const group = await unapproved(['web', 'db', 'desk']);
     const [one, two, three] = await childrenOf(world.db, group);
     await world.db.query('update activity set blocked_by = $1 where id = $2', [one!.id, two!.id]);

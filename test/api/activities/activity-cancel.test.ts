@@ -134,7 +134,7 @@ describe('POST /activities/cancel', () => {
     expect((await get(`/activities/${group}`)).body.activity_status).toBe('succeeded');
   });
 
-  it('does nothing twice when two ask at once (STATE-bad)', async () => {
+  it('does nothing twice for two requests at once (STATE-bad)', async () => {
     const group = await act(['web', 'db', 'desk']);
     await world.processEvents();
     const responses = await Promise.all([cancel([group]), cancel([group]), cancel([group])]);

@@ -218,7 +218,7 @@ describe('POST /activities/revert', () => {
     await end(whole, false, null);
   });
 
-  it('STATE-bad: undoes once when 20 ask at once, and again only when that failed', async () => {
+  it('STATE-bad: undoes once for 20 requests at once, and again only when that failed', async () => {
     const old = await act(['web', 'db']);
     await end(old, true);
     const [child] = await childrenOf(world.db, old);

@@ -157,7 +157,7 @@ describe.each(['reapply', 'revert', 'approve'] as const)('%s rejects, and change
     await end(own, true);
   });
 
-  it('BATCH-mixed: one foreign id among own ones', async () => {
+  it('BATCH-mixed: one id of another account among own ones', async () => {
     const foreign = await world.db.query<{ id: number }>(
       `insert into activity (account_id, type, summary, status, computer_id)
        select account_id, 'InstallSnaps', 'foreign', 'succeeded', id from computer where id = $1 returning id`,

@@ -172,7 +172,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     expect(await world.db.query('select 1 from usg_report where profile_id = $1', [id])).toEqual([]);
   });
 
-  it('gives fifty that ask at once one activity', async () => {
+  it('returns one activity to fifty requests at once', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
     const responses = await Promise.all(

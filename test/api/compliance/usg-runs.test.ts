@@ -192,7 +192,7 @@ describe('selectors of profiles', () => {
     expect(await found(`profile:usg:${id}:fail`)).toEqual([third]);
   });
 
-  it('are told as deprecated by their older name', async () => {
+  it('are marked as deprecated by their older name', async () => {
     const answered = await call('GET', '/computers?query=profile:security:1');
     expect(answered.headers.get('deprecation')).toMatch(/^@\d+$/);
   });

@@ -26,7 +26,7 @@ const rowOf = async (title: string) => {
 const events = async () => (await world.app.call('GET', '/events', { token: world.tokens.admin })).body.results;
 
 describe('POST /computers:add-tags and :remove-tags', () => {
-  it('change the computers that the query means and answer their ids', async () => {
+  it('change the computers that the query means and return their ids', async () => {
     const response = await post('add-tags', { query: 'title:web OR title:db', tags: ['lab', 'x-1', 'x-1'] });
     expect([response.status, response.body]).toEqual([200, [world.ids['web'], world.ids['db']]]);
     expect((await rowOf('web')).tags).toEqual(['lab', 'old_one', 'x-1']);
@@ -46,7 +46,7 @@ describe('POST /computers:add-tags and :remove-tags', () => {
     for (const title of ['archived', 'foreign']) expect((await rowOf(title)).tags).toEqual(['lab', 'old_one']);
   });
 
-  it('leave nothing behind when no computer is meant', async () => {
+  it('change nothing when no computer is meant', async () => {
     const before = (await events()).length;
     expect((await post('add-tags', { query: 'title:nobody', tags: ['a'] })).body).toEqual([]);
     expect((await events()).length).toBe(before);

@@ -127,7 +127,7 @@ describe('pages of computers', () => {
     expect([beyond.count, beyond.results, beyond.next]).toEqual([7, [], null]);
   });
 
-  it('answers the count without rows for a limit of 0, and leads from past the end to the last page', async () => {
+  it('returns the count without rows for a limit of 0, and leads from past the end to the last page', async () => {
     const none = await get('/api/v2/computers?query=tag:back&limit=0');
     expect([none.count, none.results, none.next, none.previous]).toEqual([7, [], null, null]);
     const beyond = await get('/api/v2/computers?query=tag:back&limit=3&offset=100');

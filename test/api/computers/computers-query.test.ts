@@ -60,7 +60,7 @@ describe('GET /computers?query=', () => {
     expect(await titles('NOT mail AND NOT tag:web')).toEqual(['Db 100%']);
   });
 
-  it('answers the deprecated name of USG profiles with a header that says so', async () => {
+  it('accepts the deprecated name of USG profiles with a header that says so', async () => {
     expect((await ask('profile:usg:1:pass')).headers.get('deprecation')).toBeNull();
     expect((await ask('profile:security:1:pass')).headers.get('deprecation')).toMatch(/^@\d{10}$/);
   });
@@ -137,7 +137,7 @@ describe('GET /computers?query=', () => {
     expect(await titles('web or mail')).toEqual([]);
   });
 
-  it('QUERY-deep: rejects long texts and answers large ones below the limits', async () => {
+  it('QUERY-deep: rejects long texts and accepts large ones below the limits', async () => {
     for (const query of ['NOT '.repeat(2100), 'a '.repeat(201), 'x'.repeat(8193)]) {
       expect((await ask(query)).body).toMatchObject({ error: 'InvalidQueryError', code: 400 });
     }

@@ -71,7 +71,7 @@ describe('GET /pending-computers', () => {
 });
 
 describe('POST /pending-computers:accept', () => {
-  it('lets computers in where they asked to be, once, and leaves an event for each', async () => {
+  it('accepts computers into the group they requested, once, and writes an event for each', async () => {
     const ids = [await pending('in-1', 'servers'), await pending('in-2')];
     const response = await decide('accept', { computer_ids: [ids[1], ids[0], ids[1]] });
     expect([response.status, response.body]).toEqual([200, ids]);

@@ -123,7 +123,7 @@ describe('GET recovery-key', () => {
 });
 
 describe('POST recovery-key:generate', () => {
-  it('makes one operation that asks the agent, and an event', async () => {
+  it('creates one operation for the agent, and an event', async () => {
     const id = await anEncrypted('encrypted');
     const { status, body } = await generate(id, { body: {} });
     expect(status).toBe(200);

@@ -64,7 +64,7 @@ describe('GET /alerts', () => {
     expect(await summary()).toEqual([]);
   });
 
-  it('counts computers in sight alone: no archived, pending and foreign ones', async () => {
+  it('counts computers in sight alone: no archived ones, pending ones and those of another account', async () => {
     await flag(['desk', 'archived', 'pending', 'foreign'], true);
     await hear(['web', 'db', 'archived', 'pending', 'foreign'], '1 hour');
     const seen = await summary();

@@ -28,7 +28,7 @@ const messagesOf = ({ body }: { body: { results: Array<{ message: string }> } })
   body.results.map(({ message }) => message);
 
 describe('the event log', () => {
-  it('reports who ordered what, when and from where', async () => {
+  it('shows who requested what, when and from where', async () => {
     const response = await world.app.call('POST', '/snaps', {
       token: world.tokens.servers,
       headers: { 'x-request-id': 'order-1' },

@@ -187,7 +187,7 @@ describe('a response names every fault of a request', () => {
 });
 
 describe('invalid values', () => {
-  /** How the validator behind our own check would have put it. */
+  /** How the validator would have put it. */
   const FOREIGN = /must NOT|must have required|exactly one schema|a schema in anyOf|allowed values|must match/;
   const withBody = OPERATIONS.filter(({ body, id }) => body !== null && id !== 'createStandaloneAccount');
 

@@ -201,7 +201,7 @@ describe('/credentials', () => {
 });
 
 describe('POST /login/access-key', () => {
-  it('answers as a login, with the account of the pair as the current one', async () => {
+  it('responds like a login, with the account of the pair as the current one', async () => {
     const { db } = database.persistence;
     const second = await createAccount(db, `second${round}`);
     await db.query(`insert into membership values ($1, $2, now() + interval '1 day')`, [second.accountId, personId]);

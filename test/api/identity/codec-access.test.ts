@@ -94,7 +94,7 @@ describe('the codec endpoint', () => {
     expect((await decode(remote, await remote.login())).body).toEqual({ allowed: true });
   });
 
-  it('answers other methods with 405', async () => {
+  it('rejects other methods with 405', async () => {
     const response = await embedded.call('GET', '/codec/decode');
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });

@@ -59,7 +59,7 @@ describe('POST /login with identity', () => {
     await db.query(`update person set identity = 'ada' where identity = 'not ada'`);
   });
 
-  it('gives PAM no password of somebody who is not known here: the time it takes would tell whether it is right', async () => {
+  it('gives PAM no password of an unknown person: the time it takes would reveal whether it is right', async () => {
     const seen = await folder.write('seen', '');
     const helper = await folder.write('writing.sh', `#!/bin/sh\ntr '\\0' ' ' >> ${seen}\nexit 1\n`, 0o755);
     const { identity } = loadConfig({ FLOTILLA_PAM_SERVICE: 'fleet', FLOTILLA_PAM_HELPER: helper }, 'stack');
@@ -76,7 +76,7 @@ describe('POST /login with identity', () => {
     expect((await login({ email: ADMIN.email, password: ADMIN.password })).status).toBe(200);
   });
 
-  it('returns 503 when PAM cannot tell, and counts no failure', async () => {
+  it('returns 503 when PAM cannot decide, and counts no failure', async () => {
     const { db } = database.persistence;
     const count = async () => (await db.query('select count(*)::int as n from login_failure'))[0]!['n'];
     const before = await count();

@@ -55,7 +55,7 @@ const outsider = async (email?: string) => {
 const list = async () => (await app.call('GET', '/invitations', { token: admin })).body;
 
 describe('an invitation', () => {
-  it('expires after 14 days and answers from then on as one that never was', async () => {
+  it('expires after 14 days and is then treated as one that never existed', async () => {
     const { id, secure_id } = (await invite()).body;
     const shown = (await app.call('GET', `/invitations/${id}`, { token: admin })).body;
     expect(Date.parse(shown.expires_at) - Date.parse(shown.creation_time)).toBe(14 * DAY_MS);

@@ -204,7 +204,7 @@ describe('an invitation', () => {
     expect((await app.call('GET', `/invitations/${secure_id}/summary`)).status).toBe(404);
   });
 
-  it('INVITE-replay: is gone once rejected or withdrawn, and is not told from one that never was', async () => {
+  it('INVITE-replay: does not exist once rejected or withdrawn, like one that never existed', async () => {
     const guest = await outsider('declines');
     const rejected = (await invite()).body;
     const response = await use('reject', guest.token, rejected.secure_id);

@@ -154,7 +154,7 @@ describe('POST /login with an invitation', () => {
     expect(await people()).toBe(before + 1);
   });
 
-  it('LOGIN-enum: reveals to nobody by a short password who is known, and counts what is asked with an invitation', async () => {
+  it('LOGIN-enum: does not reveal by a short password who is known, and counts requests with an invitation', async () => {
     nowMs += 5 * 60_000;
     const { email } = await createAccount(database.persistence.db, 'asked');
     const invitation_id = await invite();
@@ -177,7 +177,7 @@ describe('POST /login with an invitation', () => {
     expect((await login({ email, password: 'ab', invitation_id: await invite() })).status).toBe(200);
   });
 
-  it('LOGIN-enum: does not tell an unknown name from a wrong password, at the limit of attempts neither', async () => {
+  it('LOGIN-enum: does not distinguish an unknown name from a wrong password, nor at the limit of attempts', async () => {
     nowMs += 5 * 60_000;
     const { email } = await createAccount(database.persistence.db, 'exists');
     const attempt = (name: string) => login({ email: name, password: 'wrong words', invitation_id: 'x'.repeat(30) });

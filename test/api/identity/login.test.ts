@@ -65,7 +65,7 @@ describe('POST /login', () => {
     }
   });
 
-  it('LOGIN-enum: answers an unknown name and a wrong password alike, after the same work', async () => {
+  it('LOGIN-enum: treats an unknown name and a wrong password alike, after the same work', async () => {
     const wrong = await login({ email: ADMIN.email, password: 'wrong' });
     const unknown = await login({ email: 'nobody@fleet.example', password: 'wrong' });
     expect(wrong.body).toEqual({ error: 'AuthenticationFailed', message: expect.any(String), code: 401 });
@@ -222,7 +222,7 @@ describe('the login throttle', () => {
     await open.close();
   });
 
-  it('LOGIN-storm: bounds what waits and rejects the rest, while other routes answer', async () => {
+  it('LOGIN-storm: bounds what waits and rejects the rest, while other routes respond', async () => {
     const token = await app.login();
     const storm = Array.from({ length: 500 }, (_, n) => login({ email: `storm${n}@fleet.example`, password: 'x' }));
     const startedAt = performance.now();

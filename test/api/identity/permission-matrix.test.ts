@@ -151,7 +151,7 @@ describe('an archived computer', () => {
   const acting = OPERATIONS.filter(
     (o) => o.method !== 'GET' && [...o.pathParameters, ...bodyFields(o)].some((name) => FIELDS.includes(name)),
   );
-  /** What may be done with one: to put it away again, and to be rid of it. Pending ones are no archived ones. */
+  /** What may be done with one: archive it, and remove it. Pending ones are no archived ones. */
   const ALLOWED = ['POST /computers/{computer_id}/archive', 'POST /computers:delete'];
   it.each(acting.map((o) => [o.title, o] as const))('%s does not act on one', async (title, operation) => {
     const computer_title = `${MARK}-gone`;

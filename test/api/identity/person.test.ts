@@ -166,7 +166,7 @@ describe('POST /person:test-email', () => {
     expect((await send()).status).toBe(204);
   });
 
-  it('returns 502 without a mail server, however often it is asked', async () => {
+  it('returns 502 without a mail server, however often it is requested', async () => {
     for (let ask = 0; ask < 12; ask++) {
       expect((await send(other)).body).toMatchObject({ error: 'MailQueueUnavailable', code: 502 });
     }
@@ -205,7 +205,7 @@ describe('POST /person:test-email', () => {
     await Promise.all([refusing.close(), strict.close()]);
   });
 
-  it('returns 502 within seconds when the mail server hangs, while other routes answer', async () => {
+  it('returns 502 within seconds when the mail server hangs, while other routes respond', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };

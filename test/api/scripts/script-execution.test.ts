@@ -195,7 +195,7 @@ describe('POST /scripts/<id>:execute', () => {
   });
 });
 
-describe('putting scripts away', () => {
+describe('archiving scripts', () => {
   it('archives once and for good', async () => {
     const { body } = await create({ title: title() });
     for (let i = 0; i < 2; i++) {

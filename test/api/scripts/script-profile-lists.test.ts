@@ -148,7 +148,7 @@ describe('limits', () => {
     expect(body).toEqual({ max_num_computers: 5000, max_num_profiles: 100, min_interval: 60 });
   });
 
-  it('hold for profiles that are not archived, however many ask at once', async () => {
+  it('hold for profiles that are not archived, however many requests come at once', async () => {
     const database = await createTestDatabase();
     await createAdmin(database.persistence);
     const scriptProfiles = { maxComputers: 10, maxProfiles: 2, minIntervalMinutes: 30 };
@@ -182,7 +182,7 @@ describe('limits', () => {
 });
 
 describe('a deployment that is not self-hosted', () => {
-  it('has no script profiles on any route, whatever is asked', async () => {
+  it('has no script profiles on any route, whatever is requested', async () => {
     const database = await createTestDatabase();
     await createAdmin(database.persistence);
     const app = await createTestApp(database.persistence, { deployment: 'saas' });

@@ -59,7 +59,7 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
     expect(read.activity_status).toBe('undelivered');
   });
 
-  it('lets a restart wait behind the change', async () => {
+  it('lets a restart wait for the change', async () => {
     const { body } = await change('downgrade', { body: { kernel_package_id: kernels.old, reboot_after: true } });
     expect(body.summary).toBe('Downgrade kernel package');
     const [first, second] = await childrenOf(body.id);

@@ -84,7 +84,7 @@ describe('POST /snaps', () => {
     });
   });
 
-  it('holds for ever unless told until when', async () => {
+  it('holds forever unless the request says until when', async () => {
     const nothing = { channel: null, revision: null, classic: null, time: null };
     const { body } = await post({ action: 'hold', snaps: [{ name: 'hello', ...nothing }] });
     expect((await payloadOf(body.id))['fields']).toEqual({

@@ -36,7 +36,7 @@ interface Group {
   computers: number[];
 }
 
-describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }, () => {
+describe('agents behind a faulty network', { timeout: TIMEOUT_MS }, () => {
   let world: ChannelWorld;
   const returned = new Set<string>();
 

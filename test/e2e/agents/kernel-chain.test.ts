@@ -59,7 +59,7 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
       reboot_after: reboot,
     });
 
-  it('show in the listing once the computer has told about them, upgrade and way back', async () => {
+  it('appear in the list once the computer has reported them, upgrade and downgrade', async () => {
     const [[computer, before]] = [...(await upgradable())] as [[number, KernelListing]];
     const newest = before.upgrades[0]!;
     const upgrade = await change(computer, 'upgrade', newest.id);

@@ -35,7 +35,7 @@ describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
       limitMs: 60_000,
     });
 
-  it('lets what is above it wait while computers are away, and a restart of API and worker changes nothing', async () => {
+  it('lets what exceeds it wait while computers are offline, and a restart of API and worker changes nothing', async () => {
     const { api, fleet, stack } = scenario;
     await fleet.stop();
     await limit(2);

@@ -47,7 +47,7 @@ describe('stacks beside each other', () => {
     expect(second.describeProcesses()).toBe('no process');
   }, 60_000);
 
-  it('rejects a port that a foreign program holds', async () => {
+  it('rejects a port that another program holds', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
@@ -92,7 +92,7 @@ describe('stacks beside each other', () => {
     expect((await first.readiness()).status).toBe(200);
   }, 150_000);
 
-  it('DEBUG: only the API listens beyond this machine, and only where told to; no inspector listens at all', async () => {
+  it('DEBUG: only the API listens beyond this machine, and only where configured; no inspector listens at all', async () => {
     const pids = first.processes().map(({ pid }) => pid);
     const open = listeningPorts(pids);
     const { api: apiPort, database, temporal, temporalUi, metrics } = first.ports;

@@ -141,7 +141,7 @@ describe('npm start', () => {
     expect(processesOfStack(dataDir)).toEqual([]);
   });
 
-  it('brings a data directory that was copied back in line with what others know, when it is told to', {
+  it('brings a data directory that was copied back in line with what others know, on request', {
     timeout: 240_000,
   }, async () => {
     const dataDir = join(await temporaryDirectory(), 'data');

@@ -63,7 +63,7 @@ describe('SECRET-leak: secrets', { timeout: LIMIT_MS }, () => {
     expect(api.responses.length).toBeGreaterThan(60);
   });
 
-  it('are in no response but those they are asked from', () => {
+  it('are in no response but those of requests for them', () => {
     const leaks = api.responses.flatMap(({ request, text }) => found(text).map((name) => `${name} in ${request}`));
     expect(leaks).toEqual([]);
   });
@@ -272,6 +272,6 @@ async function refuseEverything(): Promise<void> {
   const lists =
     'activities activities/parents computers scripts script-profiles usg-profiles administrators events person';
   for (const path of lists.split(' ')) expect((await api.call('GET', `/${path}`)).status, path).toBe(200);
-  // As a login does, it answers the token it was asked with.
+  // As a login does, it returns the token of the request.
   expect((await api.call('GET', '/me', undefined, { quoted: true })).token).toBe(api.token);
 }

@@ -153,7 +153,7 @@ describe('a registration that is repeated', () => {
     expect(ids[0]!.id).toBe(ids[1]!.id);
   });
 
-  it("does not let another account's identity tell anything", async () => {
+  it('ignores an identity of another account', async () => {
     const [one, other] = [await anAccount(world.db), await anAccount(world.db)];
     const names = { computer_title: 'x', hostname: 'x' };
     const first = await RawAgent.enrol(world, one, names);

@@ -38,7 +38,7 @@ describe('counters of an exchange', () => {
     expect(await tagsOf(agent.id)).toEqual(['a']);
   });
 
-  it('AGENT-dup: counts a repeated payload once and gives the same answer', async () => {
+  it('AGENT-dup: counts a repeated payload once and returns the same response', async () => {
     await agent.exchange();
     const operation = await anOperation(world.db, agent.id);
     const headers = agent.headers();
@@ -69,7 +69,7 @@ describe('counters of an exchange', () => {
     ]);
   });
 
-  it('AGENT-gap: processes nothing, answers the expected number and hands nothing out', async () => {
+  it('AGENT-gap: processes nothing, returns the expected number and sends no operation', async () => {
     await agent.exchange([tags('a')]);
     const operation = await anOperation(world.db, agent.id);
     const gap = await agent.exchange([tags('b')], { sequence: 10 });
@@ -106,7 +106,7 @@ describe('counters of an exchange', () => {
     expect(await messageStates(world.db, operations)).toEqual(['acked', 'sent']);
   });
 
-  it('answers a copy, by its stale token, with unknown-id and the title of the original', async () => {
+  it('responds to a copy, by its stale token, with unknown-id and the title of the original', async () => {
     await agent.exchange();
     const stale = agent.token!;
     await agent.exchange();

@@ -64,7 +64,7 @@ async function furnish({ id }: RawAgent): Promise<void> {
 }
 
 describe('POST /computers/<id>/archive', () => {
-  it('answers an activity that ends by itself, without a message to the computer', async () => {
+  it('returns an activity that ends by itself, without a message to the computer', async () => {
     const [agent] = (await served.enrol(1)) as [RawAgent];
     const title = await titleOf(agent);
     const wrong = await call('POST', `/computers/${agent.id}/archive`, { computer_title: `${title} ` });

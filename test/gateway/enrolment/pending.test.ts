@@ -36,7 +36,7 @@ describe('a pending computer', () => {
     expect((await agent.exchange()).types).toEqual(['install-snaps']);
   });
 
-  it('is unknown after it was rejected, and may ask again', async () => {
+  it('is unknown after it was rejected, and may register again', async () => {
     const agent = await enrolPending();
     expect((await decide('reject', agent)).body).toEqual([agent.id]);
     expect(await ping(served, agent.id)).toEqual({});

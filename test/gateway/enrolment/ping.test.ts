@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe('POST /ping', () => {
-  it('answers unknown computers with an empty dict', async () => {
+  it('responds to unknown computers with an empty dict', async () => {
     expect(await ping(world, 4711)).toEqual({});
     expect(await ping(world, 99_999_999_999)).toEqual({});
     const response = await fetch(`${world.url}/ping`, { method: 'POST', body: 'nonsense' });

@@ -57,7 +57,7 @@ describe('UPDATE-rollback: older commands', () => {
     expect(idsOf(await agent.exchange())).toEqual(ids);
   });
 
-  it('are not sent once their time is over, however long the agent was kept away', async () => {
+  it('are not sent once their time is over, however long the agent was offline', async () => {
     const deliverBefore = new Date(world.clock.now().getTime() + 60_000);
     const expired = await anOperation(world.db, agent.id, { ...change(1), deliverBefore });
     const lasting = await anOperation(world.db, agent.id, change(2));

@@ -29,7 +29,7 @@ async function isKept(): Promise<boolean> {
 }
 
 describe('audit reports and results', () => {
-  it('AGENT-reorder: a report behind a failure is ignored, whether or not its batch has seen that', async () => {
+  it('AGENT-reorder: a report after a failure is ignored, whether or not its batch has seen that', async () => {
     await agent.exchange([failed()]);
     await agent.exchange([report()]);
     expect(await isKept()).toBe(false);

@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('a database that fails in the middle', () => {
-  it('leaves nothing behind, and the repeated payload counts once', async () => {
+  it('stores nothing, and the repeated payload counts once', async () => {
     const operation = await anOperation(world.db, agent.id);
     await agent.exchange();
     await world.db.query('alter table computer_process rename to computer_process_gone');

@@ -164,7 +164,7 @@ describe('the message backlog limit', () => {
     expect(await drain(fleet, agent, ids)).toEqual(await childrenOf([late!]));
   });
 
-  it('shows what is beyond it as waiting from the first answer on', async () => {
+  it('shows what exceeds it as waiting from the first response on', async () => {
     await bound(1);
     const [first, second] = [await fleet.install([agent]), await fleet.install([agent])];
     expect(await statuses([first, second])).toEqual(['undelivered', 'waiting']);
@@ -246,7 +246,7 @@ describe('the message backlog limit', () => {
 });
 
 describe('changes of the limit while everything else goes on', () => {
-  it('lose nothing, repeat nothing and leave nothing behind in a storm of everything', async () => {
+  it('lose nothing, repeat nothing and leave no rows in a storm of everything', async () => {
     const agents = await fleet.enrol(4);
     const came = new Map(agents.map((each) => [each, [] as number[]]));
     const lasts = new Map<RawAgent, number[]>();

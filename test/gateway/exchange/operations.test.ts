@@ -68,7 +68,7 @@ describe('handing out operations', () => {
     expect(new Set(await messageStates(world.db, ids))).toEqual(new Set(['acked']));
   });
 
-  it('keeps no more answers than one exchange can take, however much is asked', async () => {
+  it('keeps no more responses than one exchange can take, however many are requested', async () => {
     const requests = Array.from({ length: 250 }, (_, id) => ({
       type: 'unknown-package-hashes',
       'request-id': id + 1,
@@ -86,7 +86,7 @@ describe('handing out operations', () => {
     expect(kept!.size).toBe(100);
   });
 
-  it('begins once the computer was told what it may report', async () => {
+  it('begins once the computer knows what it may report', async () => {
     const newcomer = await RawAgent.enrol(world, account);
     const id = await anOperation(world.db, newcomer.id);
     expect((await newcomer.exchange()).messages).toEqual([]);
@@ -242,7 +242,7 @@ describe('audit reports', () => {
 });
 
 describe('AGENT-poison: messages the agent cannot get past', () => {
-  it('are dropped after five answers that certainly arrived, and fail', async () => {
+  it('are dropped after five responses that certainly arrived, and fail', async () => {
     const [poison, next] = [await anOperation(world.db, agent.id), await anOperation(world.db, agent.id)];
     for (let i = 0; i < 5; i++) {
       const response = await agent.send();
@@ -269,7 +269,7 @@ describe('AGENT-poison: messages the agent cannot get past', () => {
     expect(results).toMatchObject([{ ok: true }]);
   });
 
-  it('are not taken for poison when answers were lost', async () => {
+  it('are not taken for poison when responses were lost', async () => {
     const id = await anOperation(world.db, agent.id);
     for (let i = 0; i < 10; i++) await agent.send();
     expect((await agent.exchange()).messages.map((m) => m['operation-id'])).toEqual([id]);

@@ -64,7 +64,7 @@ const SKIPPED = new Set([
   '29',
 ]);
 
-it('gives the answers that the real agent was recorded with', async () => {
+it('gives the responses that the real agent was recorded with', async () => {
   for (const exchange of exchanges) {
     if (SKIPPED.has(exchange.id)) continue;
     await BEFORE[exchange.id]?.();

@@ -154,7 +154,7 @@ describe('recovery keys', () => {
       expect(await stored()).toBe('newer');
     });
 
-    it('are not lost with the answer', async () => {
+    it('are not lost with the response', async () => {
       const id = await anOperation(world.db, agent.id, generate);
       await agent.exchange();
       await agent.send([made(id, 'real')]);

@@ -26,7 +26,7 @@ async function order(title: string, agents: readonly RawAgent[]): Promise<number
 }
 
 describe('scripts', () => {
-  it('come with the variables of their run and their computer, again after a lost answer', async () => {
+  it('come with the variables of their run and their computer, again after a lost response', async () => {
     const agents = (await served.enrol(2)) as [RawAgent, RawAgent];
     await tag(agents[0], ['lab', 'web']);
     await order('Variables', agents);

@@ -102,7 +102,7 @@ describe('one value beyond its limit', () => {
     expect(await rejected()).toEqual([]);
   });
 
-  it('in more hashes than are taken at once leaves the first of them their answers', async () => {
+  it('in more hashes than are taken at once leaves the first of them their responses', async () => {
     const hashes = Array.from({ length: 2001 }, (_, i) => createHash('sha1').update(`${i}`).digest());
     const { messages } = await here.agent.exchange([{ type: 'unknown-package-hashes', 'request-id': 1, hashes }]);
     expect(messages[0]!['ids']).toHaveLength(2000);

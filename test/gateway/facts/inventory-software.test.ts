@@ -27,7 +27,7 @@ beforeEach(async () => {
 describe('processes', () => {
   const pids = async () => (await rows('computer_process', 'pid', 'pid')).map((row) => row['pid']);
 
-  it('of a machine that was away for long come all at once', async () => {
+  it('of a machine that was offline for long come all at once', async () => {
     const messages = Array.from({ length: 100 }, (_, message) => ({
       type: 'active-process-info',
       'update-processes': Array.from({ length: 700 }, (_, pid) => aProcess(pid + 1, { name: `at ${message}` })),
@@ -172,7 +172,7 @@ describe('packages', () => {
   });
 });
 
-describe('packages that an account was not told about', () => {
+describe('packages that were not reported to an account', () => {
   const SIX_HOURS = 6 * 3_600_000;
   const add = async (one: RawAgent, name: string): Promise<number> => {
     const packages = [description(name, '1')];
@@ -185,7 +185,7 @@ describe('packages that an account was not told about', () => {
     return requested!['operation-id']!;
   };
 
-  it('cannot be named by its computers, which are asked to report afresh', async () => {
+  it('cannot be named by its computers, which have to report them again', async () => {
     await add(agent, 'in-house');
     const outsider = await RawAgent.enrol(world, await anAccount(world.db));
     const own = await add(outsider, 'own');
@@ -201,7 +201,7 @@ describe('packages that an account was not told about', () => {
   });
 
   // As an older gateway beside a newer one, or one whose database was restored.
-  it('count once it requested them, where it was told and nothing says so', async () => {
+  it('count once it requested them, where it received them and no record says so', async () => {
     const id = await add(await RawAgent.enrol(world, await anAccount(world.db)), 'in-between');
     await agent.exchange([{ type: 'packages', installed: [id] }]);
     expect(await sets()).toMatchObject({ installed: '{}' });

@@ -113,7 +113,7 @@ describe('how snaps stood before an operation', () => {
     expect(await undoing(id)).toEqual([['remove-snaps', [{ name: 'hello' }]]]);
   });
 
-  it('is unknown of a computer that never told about its snaps', async () => {
+  it('is unknown of a computer that never reported its snaps', async () => {
     const id = await snapOperation('install', { name: 'hello' });
     await agent.exchange();
     await agent.exchange([result(id)]);
@@ -227,7 +227,7 @@ describe('of operations handed out together', () => {
     expect(await undoing(ids[1]!)).toEqual(steps);
   });
 
-  it('one behind another that was cancelled on its way does not know what that leaves, whatever waits behind', async () => {
+  it('one after another that was canceled on its way does not know what that leaves, whatever follows', async () => {
     await agent.exchange([report({ vlc: null })]);
     const remove = await snapOperation('remove', { name: 'vlc' });
     await agent.exchange();
@@ -239,7 +239,7 @@ describe('of operations handed out together', () => {
     expect(await undoing(install)).toEqual([['remove-snaps', [{ name: 'vlc' }]]]);
   });
 
-  it('one behind another that the agent is at work on does not know what that leaves', async () => {
+  it('one after another that the agent is at work on does not know what that leaves', async () => {
     await agent.exchange([report({ jq: null })]);
     const hold = await snapOperation('hold', until('jq', 'forever'));
     await agent.exchange();
@@ -251,7 +251,7 @@ describe('of operations handed out together', () => {
     expect(await undoing(unhold)).toEqual([['hold-snaps', [until('jq', 'forever')]]]);
   });
 
-  it('one that was ordered before another and goes out behind it does not know what that leaves', async () => {
+  it('one that was requested before another and is sent after it does not know what that leaves', async () => {
     const hold = (id: number, moment: string) =>
       world.db.query('update agent_message set deliver_at = $2::timestamptz where activity_id = $1', [id, moment]);
     await agent.exchange([report({ vlc: null })]);

@@ -60,14 +60,14 @@ describe('faults of one computer', () => {
     expect(await gateway.resultsOf(id)).toMatchObject([{ ok: true }]);
   });
 
-  it('fails what it is told to fail', async () => {
+  it('fails the operations it was configured to fail', async () => {
     const { computer } = await aComputer();
     computer.options.failing = 1;
     const id = await gateway.give(computer.computerId!, 'install-snaps', install);
     expect(await gateway.resultsOf(id)).toMatchObject([{ ok: false }]);
   });
 
-  it('stays away once turned off, until it is turned on', async () => {
+  it('stays offline once turned off, until it is turned on', async () => {
     const { fleet, computer } = await aComputer();
     const off = await gateway.give(computer.computerId!, 'shutdown', { reboot: false });
     expect(await gateway.resultsOf(off)).toMatchObject([{ ok: true }]);
@@ -80,7 +80,7 @@ describe('faults of one computer', () => {
     expect(computer.machine.boots).toBe(1);
   });
 
-  it('goes away for good when it belongs to the share that is offline', async () => {
+  it('stays offline when it belongs to the share that is offline', async () => {
     const { fleet, computer } = await aComputer({ shares: { offline: 1 } });
     expect([computer.options.offline, computer.isEnrolled, fleet.violations.size]).toEqual([true, true, 0]);
   });
@@ -100,7 +100,7 @@ describe('faults of one computer', () => {
     expect([...second.fleet.violations]).toEqual([]);
   });
 
-  it('enrols again when its identity is gone', async () => {
+  it('enrols again when its identity no longer exists', async () => {
     const { fleet, computer } = await aComputer();
     const before = computer.computerId;
     await gateway.database.persistence.db.query(

@@ -25,7 +25,7 @@ const pending = async (): Promise<Array<{ id: number; title: string }>> =>
   (await call('GET', '/pending-computers')).results;
 
 describe('simulated computers', () => {
-  it('report once they are accepted, carry out what they get, and ask again when they were archived', async () => {
+  it('report once they are accepted, carry out what they get, and register again when they were archived', async () => {
     await until(async () => (await pending()).length === 2);
     const computers = await pending();
     const ids = computers.map(({ id }) => id);

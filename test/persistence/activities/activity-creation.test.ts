@@ -180,7 +180,7 @@ describe('creating a group', () => {
     expect(Math.abs(mean - 1_800_000)).toBeLessThan(300_000);
   });
 
-  it('leaves nothing behind when its transaction fails', async () => {
+  it('stores nothing when its transaction fails', async () => {
     const account = await anAccount(db, { computers: 2 });
     await expect(aGroup(db, account, { summary: null as unknown as string })).rejects.toThrow();
     for (const table of ['activity', 'lane', 'operation_payload']) {

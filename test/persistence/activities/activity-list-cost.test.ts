@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 describe('a list of groups for somebody who sees some access groups', () => {
-  it('asks of each group as many children as it takes to find one', async () => {
+  it('reads of each group as many children as it takes to find one', async () => {
     const scope = {
       accountId,
       view: [seen],
@@ -60,7 +60,7 @@ describe('a list of groups for somebody who sees some access groups', () => {
 });
 
 describe('how a group with a window is read', () => {
-  it('asks none of its operations unless the account has a bound, and then until one is free to go', async () => {
+  it('reads none of its operations unless the account has a bound, and then until one is free to go', async () => {
     const account = await anAccount(db, { computers: CHILDREN });
     const now = new Date();
     await db.query(GROUPS_IN_WINDOW, [account.accountId, CHILDREN, PARENTS, now]);

@@ -142,7 +142,7 @@ describe('retention of activities', () => {
     expect(await counts()).toEqual(before);
   });
 
-  it('leaves no reference to what is gone', async () => {
+  it('leaves no reference to deleted rows', async () => {
     const first = await group();
     await finish(first);
     days(5);

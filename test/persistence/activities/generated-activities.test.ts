@@ -91,7 +91,7 @@ describe('generateActivities', () => {
     expect([wrong, twice]).toEqual([[], []]);
   });
 
-  it('orders the start of what is open, and of nothing else', async () => {
+  it('starts workflows for what is open, and for nothing else', async () => {
     const [row] = await first.db.query(
       `select array(select key::int from outbox order by 1)
          = array(select distinct coalesce(parent_id, id) from activity where status in ('undelivered', 'delivered')

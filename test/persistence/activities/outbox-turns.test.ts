@@ -34,13 +34,13 @@ function relay(started: Startable[]): () => Promise<boolean> {
   });
 }
 
-it('starts the one order of an account in the next round, however many of another came before', async () => {
+it('carries out the one command of an account in the next poll, however many of another came before', async () => {
   const busy = await createSqlFleet(db, MANY);
   const calm = await createSqlFleet(db, 1);
   const ordered: number[] = [];
   for (const computer of busy.computers) ordered.push(await busy.actAlone(computer));
   const single = await calm.actAlone(calm.computers[0]!);
-  // As a process of before wrote it, which does not tell whose it is.
+  // As an older process wrote it, without an account.
   await db.query('update outbox set account_id = 0 where key = $1', [String(ordered.at(-1))]);
 
   const started: Startable[] = [];

@@ -75,7 +75,7 @@ function lines(): Array<Record<string, unknown>> {
 }
 
 describe('the lines of an outbox dispatcher, with tracing off', () => {
-  it('name the trace of the request that ordered the start or the cancel', async () => {
+  it('name the trace of the request that caused the start or the cancel', async () => {
     const group = await aGroup(db, account, { traceparent });
     await relay();
     await cancel(group, traceparent);

@@ -147,7 +147,7 @@ describe('retention of audits', () => {
     await keep(-1);
   });
 
-  it('may remove a question while it is being asked again', async () => {
+  it('may remove a report while it is being requested again', async () => {
     const profile = await usg.create({ startDate: '2090-01-01' });
     const question = {
       account_id: usg.caller.accountId,
@@ -163,7 +163,7 @@ describe('retention of audits', () => {
     expect(after.id).not.toBe(before.id);
   });
 
-  it('keeps a question that was asked again between looking and locking', async () => {
+  it('keeps a report that was requested again between looking and locking', async () => {
     const profile = await usg.create({ startDate: '2090-01-01' });
     await audited(profile, 40);
     const path = await made(profile, dayOf(daysAgo(40)));

@@ -158,7 +158,7 @@ describe('a year of a schedule', () => {
     expect(await fire(id, second)).toBe('started');
   });
 
-  it('makes one run for one date, however many ask at once', async () => {
+  it('makes one run for one date, however many requests come at once', async () => {
     now = new Date(Date.UTC(2026, 10, 21, 12));
     const id = await world.create({ startDate: START.toISOString() });
     now = START;

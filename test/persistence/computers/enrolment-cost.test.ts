@@ -100,7 +100,7 @@ describe.each([
     expect(readCount).toBeLessThan(FEW);
   });
 
-  it('does not read the whole fleet when computers tell their machine ids', async () => {
+  it('does not read the whole fleet when computers report their machine ids', async () => {
     const rows = await db.query<{ id: number }>('select id from computer order by id desc limit 3');
     const reports = rows.map(({ id }, i) => ({ computerId: id, value: { machine_id: `machine-${i + 1}` } }));
     await watched().transaction((tx) => saveComputers(tx, reports));

@@ -123,7 +123,7 @@ describe('figures of the fleet', () => {
 });
 
 describe('gauges of the fleet', () => {
-  it('are shown by the leader alone, and gone when another leads', async () => {
+  it('are shown by the leader alone, and no longer when another leads', async () => {
     const registry = new Registry();
     let leads = false;
     const gauges = startFleetGauges({ db, registry, logger, isLeader: () => leads, everyMs: 20 });

@@ -31,7 +31,7 @@ async function delivered(operations: Parameters<typeof aGroup>[2], computers = 1
   return { group, lane, ids, at, first: await world.engine.processPendingEvents(lane, false) };
 }
 
-describe('an operation with a limit on its answer', () => {
+describe('an operation with a time limit for its result', () => {
   it('fails ten minutes after its time limit, not before, and says why', async () => {
     const { group, lane, at, first } = await delivered({ operations: [run()] }, 3);
     expect(first.nextDueAt).toBe(at.getTime() + PATIENCE_MS);
@@ -61,7 +61,7 @@ describe('an operation with a limit on its answer', () => {
     expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
   });
 
-  it('is not ended while its answer waits behind other pending events', async () => {
+  it('is not ended while its result waits after other pending events', async () => {
     const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, at)
@@ -131,7 +131,7 @@ describe('an operation with a limit on its answer', () => {
     expect(texts).toEqual([NO_ANSWER, NO_ANSWER, 'The computer did not answer within 30 days of delivery.']);
   });
 
-  it('cancels the steps behind it when it is not answered', async () => {
+  it('cancels the steps after it when no result arrives', async () => {
     const operations = [run(), { ...run(), after: 0 }];
     const { group, lane } = await delivered({ operations });
     world.clock.advance(PATIENCE_MS);

@@ -69,7 +69,7 @@ describe('alert rules', () => {
     expect(await alertsOf(id)).toEqual([]);
   });
 
-  it('tell regular upgrades from those that are security updates', async () => {
+  it('distinguish regular upgrades from security updates', async () => {
     const id = await insertComputer(db, { accountId });
     const set = (upgrades: string, security: string) =>
       db.query(

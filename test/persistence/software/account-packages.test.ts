@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-it('an account was told what its computers had reported, and nobody what was never made', async () => {
+it('an account knows what its computers had reported, and no account what never existed', async () => {
   const [first, second, silent] = [await anAccount(db), await anAccount(db), await anAccount(db)];
   const ids: number[] = [];
   for (const name of ['a', 'b', 'c', 'd', 'e']) ids.push(await insertPackage(db, name, '1'));

@@ -7,7 +7,7 @@ import { anAccount, type TestAccount } from './activity-rows.ts';
 /** Rows of every stored position, at random, and somebody who sees them all and somebody who sees a part. */
 export interface ActivityQueryWorld {
   account: TestAccount;
-  /** What `computer:` is asked about. */
+  /** Texts for `computer:`. */
   computers: ReadonlyArray<{ id: number; title: string; tags: string[]; seen: boolean }>;
   everybody: Caller;
   restricted: Caller;

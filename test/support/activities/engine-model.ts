@@ -20,7 +20,7 @@ export class EngineModel {
   inbox: PendingEvent[] = [];
   readonly #expiryMs: number;
   readonly #delayMs: number;
-  /** When answers began to be waited for. */
+  /** When the wait for results began. */
   readonly #waitedFromMs = new Map<number, number>();
   #opened = false;
 
@@ -116,7 +116,7 @@ export class EngineModel {
     return operation !== undefined && !FINAL.includes(operation.status);
   }
 
-  /** What its cancel was accepted for, though its success may have been on its way: the steps behind go in any case. */
+  /** What its cancel was accepted for, though its success may have been on its way: the following steps end in any case. */
   #cancelNamed(id: number, nowMs: number): void {
     if (this.#isOpen(id)) this.#cancel(id, nowMs);
     else this.#cancelBehind(id, nowMs);

@@ -8,7 +8,7 @@ export interface SeenExchange {
   token: string | null;
   api: string;
   body: BObject;
-  /** The token that the answer gave. */
+  /** The token of the last response. */
   answered: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface ScriptedGateway {
   heard: number;
   /** Requests are answered after this. */
   answersAfter: Promise<void>;
-  /** What the answers name as the server. */
+  /** What the responses name as the server. */
   serverUuid: string;
   /** How the next identified exchanges fail: by which status, before or after they counted. */
   failures: ('none' | { status: number; counted: boolean })[];

@@ -42,7 +42,7 @@ const BLOCKED_LIMIT_MS = 20_000;
 /**
  * Waits until a statement on this database waits for a lock; those of other databases of the server do not count.
  *
- * @param db - not a transaction, which would see the same answer for ever
+ * @param db - not a transaction, which would see the same result forever
  */
 export async function untilBlocked(db: Sql): Promise<void> {
   const blocked = () =>

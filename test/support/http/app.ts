@@ -17,7 +17,7 @@ export interface ApiResponse {
   status: number;
   headers: Headers;
   // Tests look into bodies of every shape.
-  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against the document by the app itself
+  // biome-ignore lint/suspicious/noExplicitAny: responses are checked against the document by the app itself
   body: any;
   text: string;
 }

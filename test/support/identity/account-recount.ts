@@ -14,7 +14,7 @@ export interface RawActivity {
   reverts: number | null;
   after_activity_id: number | null;
   message: string | null;
-  /** It, or the group it is in, or all of it was asked to be canceled; nothing has come of that yet. */
+  /** A cancel of it, of its group or of all its operations is pending. */
   cancel_ordered: boolean;
   /** How it ended is known and not settled yet. */
   ends_ahead: boolean;

@@ -106,7 +106,7 @@ export class AccountTrial {
     await this.db.query(`update activity set status = 'unapproved' where id = $1 or parent_id = $1`, [group]);
   }
 
-  /** Hands over what is due, at most so many for each computer. @returns the operations, by computer in their order */
+  /** Sends what is due, at most so many for each computer. @returns the operations, by computer in their order */
   async deliver(limit: number, bound: number | null): Promise<Map<number, number[]>> {
     const given = new Map<number, number[]>();
     for (const computer of this.account.computers) {
@@ -119,7 +119,7 @@ export class AccountTrial {
     return given;
   }
 
-  /** Agents answer what they have, at most so many. */
+  /** Agents report results of what they have, at most so many. */
   async report(ok: boolean, limit: number): Promise<void> {
     await this.db.query(REPORT, [this.account.accountId, this.clock.now(), limit, ok]);
   }

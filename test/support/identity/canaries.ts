@@ -35,7 +35,7 @@ export class RecordingClient {
     this.#url = url;
   }
 
-  /** @param quoted - keeps the answer out of the record: it is the one that may show a secret */
+  /** @param quoted - keeps the response out of the record: it is the one that may show a secret */
   // Tests look into bodies of every shape.
   // biome-ignore lint/suspicious/noExplicitAny: a client of whatever route
   async call(method: string, path: string, body?: unknown, options: { quoted?: boolean } = {}): Promise<any> {

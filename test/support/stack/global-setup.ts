@@ -20,7 +20,7 @@ const PREFIX = 'flotilla-test-';
 
 /**
  * Offers PostgreSQL and Temporal on free ports, in a directory of their own. Each starts when the first test file needs
- * it. All of it is gone when the run ends, however it ends; what a run killed by force left, the next run removes.
+ * it. All of it is removed when the run ends, however it ends; what a killed run left, the next run removes.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeLeftovers();

@@ -41,7 +41,7 @@ export interface RoleProcess {
   readonly exited: Promise<number | NodeJS.Signals>;
   /** What it wrote since the directory was made, earlier lives under the same name included. */
   log(): string;
-  /** Resolves when its `/healthz` answers (API, gateway), or when it polls its queues (worker). @throws with its log */
+  /** Resolves when its `/healthz` responds (API, gateway), or when it polls its queues (worker). @throws with its log */
   ready(): Promise<void>;
   /** SIGTERM, and waits for the end. @throws when it does not end in order */
   stop(): Promise<number | NodeJS.Signals>;
@@ -116,7 +116,7 @@ export class ProcessesApart {
     return this.#role('fleet', command, null, options);
   }
 
-  /** Runs a command that ends by itself, such as `src/persistence/orm/migrate.ts`, and answers how and what it said. */
+  /** Runs a command that ends by itself, such as `src/persistence/orm/migrate.ts`. @returns its exit code and output */
   async command(script: string, options: RoleOptions & { args?: readonly string[] } = {}) {
     const { child, file } = this.#spawn(
       `${++this.#named}-${basename(script)}`,
@@ -150,7 +150,7 @@ export class ProcessesApart {
     const env = {
       FLOTILLA_PORT: String(port),
       FLOTILLA_METRICS_PORT: String(metricsPort),
-      // Links have to lead to the process that a test asked.
+      // Links have to lead to the process that a test called.
       FLOTILLA_PUBLIC_URL: `http://127.0.0.1:${port}`,
       ...options.env,
     };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A directory that is gone when the test ends. Open to pass through, as a data directory of root's has to be. */
+/** A directory that is removed when the test ends. Open to pass through, as a data directory of root's has to be. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), `flotilla-test-${process.pid}-`));
   await chmod(directory, 0o711);

@@ -52,7 +52,7 @@ describe('pairedRatios', () => {
 });
 
 describe('latency', () => {
-  it('is all zero when nothing was asked', () => {
+  it('is all zero when nothing was requested', () => {
     expect(latency([])).toEqual({ count: 0, p50: 0, p95: 0, p99: 0, max: 0 });
   });
 

@@ -27,7 +27,7 @@ describe('alert rules', () => {
     expect(shown).toEqual(rules.map(({ expr }) => expr));
   });
 
-  // That each metric is one that the processes show is for a running stack to tell: test/e2e/agents/seeing.test.ts.
+  // Whether processes expose each metric is checked on a running stack: test/e2e/agents/seeing.test.ts.
   it('have the fields of a rule and nothing else, and balanced expressions', () => {
     for (const rule of rules) {
       expect(Object.keys(rule).sort(), rule.alert).toEqual(['alert', 'annotations', 'expr', 'for', 'labels']);
@@ -54,7 +54,7 @@ describe('alert rules', () => {
 });
 
 describe('dashboard', () => {
-  it('asks the data source that is chosen, in every panel, by balanced expressions', () => {
+  it('queries the data source that is chosen, in every panel, by balanced expressions', () => {
     const panels = readPanels();
     expect(panels.length).toBeGreaterThan(20);
     for (const { title, datasource, targets } of panels) {

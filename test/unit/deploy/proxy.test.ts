@@ -63,7 +63,7 @@ describe('the proxy of docker-compose.yml', () => {
     expect(proxy).toMatch(/^ {2}option forwardfor$/m);
   });
 
-  it('repeats no request that a process may have started, and answers as the product does where nobody can', () => {
+  it('repeats no request that a process may have started, and responds as the product does where nobody can', () => {
     expect(proxy.match(/^ {2}retry-on .*$/gm)).toEqual(['  retry-on conn-failure']);
     const bodies = [...proxy.matchAll(/http-error status (\d+) content-type application\/json string '(.*)'/g)];
     expect(bodies.map(([, status]) => status)).toEqual(['400', '408', '502', '503', '504']);

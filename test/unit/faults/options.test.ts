@@ -37,7 +37,7 @@ describe('plans', () => {
     for (const name of Object.keys(FAULTS)) expect(drawn).toContain(name.toUpperCase());
   });
 
-  it('draw faults of one row alone when told so', () => {
+  it('draw faults of one row alone on request', () => {
     const faults = Array.from({ length: 20 }, (_, seed) => drawPlan(seed, ['killApi'])).flatMap(({ steps }) =>
       steps.flatMap((step) => ('fault' in step ? [step.fault] : [])),
     );

@@ -57,7 +57,7 @@ describe('acknowledge', () => {
     expect(acknowledge(state(queue), 111, true).queue).toHaveLength(150);
   });
 
-  it('gives up the head after five answers that arrived, or twenty that may not have', () => {
+  it('gives up the head after five responses that arrived, or twenty that may not have', () => {
     const queue = [operation(2), operation(3)];
     expect(acknowledge(state(queue, { headTries: 3 }), 10, true)).toMatchObject({ dropped: null, headTries: 4 });
     expect(acknowledge(state(queue, { headTries: 4 }), 10, true)).toMatchObject({

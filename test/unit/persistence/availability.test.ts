@@ -17,7 +17,7 @@ describe('errors of PostgreSQL', () => {
     expect(isDatabaseUnavailable(refusal(code))).toBe(false);
   });
 
-  it('tell a lost race, which can be tried again, from the rest', () => {
+  it('distinguish a serialization failure, which can be retried, from the rest', () => {
     expect(['40001', '40P01', '57014', '53300'].map((code) => isSerializationFailure(refusal(code)))).toEqual([
       true,
       true,

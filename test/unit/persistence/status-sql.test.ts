@@ -13,7 +13,7 @@ describe('conditions of statements that move activities', () => {
     expect(() => transitionGuard('status', ['delivered'], 'failed', 'undelivered')).toThrow();
   });
 
-  it('tell what has not ended', () => {
+  it('find what has not ended', () => {
     expect(isOpen('a.status')).toBe(`a.status not in ('succeeded', 'failed', 'canceled')`);
   });
 });

@@ -48,7 +48,7 @@ describe('the log sink', () => {
     closeSync(pipe.write);
   });
 
-  it('STDOUT-closed: a process whose reader is gone keeps working', async () => {
+  it('STDOUT-closed: a process whose reader has ended keeps working', async () => {
     const done = join(directory, 'done');
     const program = `
       import { writeFileSync } from 'node:fs';

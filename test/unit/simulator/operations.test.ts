@@ -74,7 +74,7 @@ describe('snap operations', () => {
     expect(results[0]).toMatchObject({ status: 5, 'result-text': expect.stringContaining(reason) });
   });
 
-  it('never answers an argument it does not know', async () => {
+  it('never responds to an argument it does not know', async () => {
     const snaps = [{ name: 'hello', args: { flavour: 'sweet' } }];
     expect(await run(machineAt(SERVER), { type: 'install-snaps', snaps })).toEqual({ results: [] });
   });

@@ -95,7 +95,7 @@ describe('the state file', () => {
     expect(openStateFile(file, fresh).agents.get(3)!.queue).toEqual([]);
   });
 
-  it('completes the record of an agent killed early, and drops one killed before its first answer', () => {
+  it('completes the record of an agent killed early, and drops one killed before its first response', () => {
     const file = join(folder, 'early');
     const state = openStateFile(file, fresh);
     state.save(1, { session, types: [] });

@@ -177,7 +177,7 @@ describe('the recorded agent', () => {
     expect(session.prepare().payload).toMatchObject({ sequence: 1000, 'total-messages': 1 });
   });
 
-  it('answers a wish to resynchronize', () => {
+  it('responds to a request to resynchronize', () => {
     const { session, calls, sent } = sessionAt('35', ALL);
     session.receive(answer('35'), sent);
     expect(calls).toEqual(['resynchronize 126 package,computer']);
@@ -257,7 +257,7 @@ describe('what no agent survives or accepts', () => {
     expect(calls[0]).toContain(`violation ${what}`);
   });
 
-  it('asks again for an operation it did not get to, and for what follows it', () => {
+  it('requests again an operation it did not get to, and for what follows it', () => {
     const { host } = aHost();
     const session = new Session(
       { ...host, operation: (message) => message['operation-id'] !== 2 },

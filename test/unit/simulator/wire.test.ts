@@ -108,7 +108,7 @@ describe('an agent on the wire', () => {
     expect(next.body['next-expected-sequence']).toBe(failed.body['next-expected-sequence']);
   });
 
-  it('repeats a payload that counted although its answer failed, under its old number', async () => {
+  it('repeats a payload that counted although its response failed, under its old number', async () => {
     const before = identified().length;
     gateway.failures.push('none', { status: 500, counted: true });
     gateway.outgoing.push(install(2));
@@ -153,7 +153,7 @@ describe('an agent on the wire', () => {
     expect(Math.max(...sizes.map(([sent]) => sent!))).toBeLessThanOrEqual(100);
   });
 
-  it('answers a resynchronization with its id, then the facts', async () => {
+  it('responds to a resynchronization with its id, then the facts', async () => {
     gateway.outgoing.push({ type: 'resynchronize', 'operation-id': 9, scopes: ['computer'] });
     const response = () => identified().find((seen) => messagesOf(seen)[0]?.['type'] === 'resynchronize');
     await expect.poll(response).toBeDefined();
@@ -161,7 +161,7 @@ describe('an agent on the wire', () => {
     expect(messagesOf(response()!)[0]).toMatchObject({ 'operation-id': 9 });
   });
 
-  it('requests the ids of its packages again when another server answers', async () => {
+  it('requests the ids of its packages again when another server responds', async () => {
     const requested = () =>
       identified()
         .flatMap(messagesOf)

@@ -115,7 +115,7 @@ describe('makeInCache', () => {
     expect(made).toBe(1);
   });
 
-  it('leaves nothing behind that could be taken for the program when making it fails', async () => {
+  it('leaves no file that could be taken for the program when the build fails', async () => {
     const { cache } = await aMachine();
     const make = async (directory: string): Promise<void> => {
       await writeFile(join(directory, 'thing'), 'half');

@@ -30,7 +30,7 @@ describe('planTopology', () => {
     expect(plan).toMatchObject({ computers: 7, afterRestore: false });
   });
 
-  it('repairs a restored database where it is told to', () => {
+  it('repairs a restored database on request', () => {
     expect(planTopology(['--after-restore', '--apis', '1'], config)).toMatchObject({ afterRestore: true });
     expect(() => planTopology(['--after-restore=no'], config)).toThrow(/--after-restore/);
     expect(TOPOLOGY_HELP).toContain('--after-restore');

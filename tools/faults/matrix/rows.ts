@@ -66,7 +66,11 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'pool exhausted, timeouts, deadlocks, serialization failures',
     elsewhere: [at('test/persistence/database/lost-races.test.ts', 'are all done after a deadlock, each once')],
   },
-  { row: 14, fault: 'response to a result lost', elsewhere: [at(FAULTS_E2E, 'when answers are lost, sends doubled')] },
+  {
+    row: 14,
+    fault: 'response to a result lost',
+    elsewhere: [at(FAULTS_E2E, 'when responses are lost, sends doubled')],
+  },
   { row: 15, fault: 'result late', elsewhere: [at(FAULTS_E2E, 'what ran keeps its result')] },
   { row: 16, fault: 'agent dies before it acts', elsewhere: [at(FAULTS_E2E, 'agents die before it')] },
   { row: 17, fault: 'agent dies after it acted', elsewhere: [at(FAULTS_E2E, 'agents die right after the work')] },
@@ -142,7 +146,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'log disk full, reader of the log stopped',
     elsewhere: [
       at('test/faults/log-sink.test.ts', 'on a full disk leaves requests served'),
-      at('test/faults/log-sink.test.ts', 'behind a reader that stopped leaves requests served'),
+      at('test/faults/log-sink.test.ts', 'whose reader has stopped leaves requests served'),
     ],
   },
   { row: 29, fault: 'SIGTERM under load', elsewhere: [at(FAULTS_E2E, 'stops in order on SIGTERM in the middle')] },

@@ -39,12 +39,12 @@ const works = (as = token) => processes.works(as);
 const hasEnded = (as = token) => processes.hasEnded(as);
 
 describe('GET /me', () => {
-  it('answers what the login did', async () => {
+  it('returns what the login returned', async () => {
     const login = await app.call('POST', '/login', { body: { email, password: PASSWORD } });
     expect((await app.call('GET', '/me', { token: login.body.token })).body).toEqual(login.body);
   });
 
-  it('answers for a person without account', async () => {
+  it('works for a person without account', async () => {
     await database.persistence.db.query('delete from membership where person_id = $1', [personId]);
     const homeless = await app.login({ email, password: PASSWORD });
     const response = (await app.call('GET', '/me', { token: homeless })).body;

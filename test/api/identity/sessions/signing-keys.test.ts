@@ -27,7 +27,7 @@ const statusOf = async (app: TestApp, token: string) => (await app.call('GET', '
 const kidOf = (token: string) => jwt.decode(token, { complete: true })!.header.kid;
 
 describe('secrets of tokens', () => {
-  it('are replaced without ending a session: behind, then in front, then alone', async () => {
+  it('are replaced without ending a session: second, then first, then alone', async () => {
     const [before, prepared, swapped, after] = [
       await appWith(JWT_SECRET),
       await appWith(JWT_SECRET, NEWER),

@@ -177,7 +177,7 @@ describe('createBriefReader', () => {
       .map(({ result }) => RULE_RESULTS[result])
       .join('');
 
-  it('reports only results of a set that whoever asks has, and everything of any other', () => {
+  it('returns only results of a set that the caller has, and everything of any other', () => {
     const read = createBriefReader();
     const first = auditReport(['pass', 'fail']);
     const set = setOf(first);
@@ -208,7 +208,7 @@ describe('createBriefReader', () => {
     }
   });
 
-  it('holds a benchmark apart from rules that stand behind what only looks like its end', () => {
+  it('separates a benchmark from rules after what only looks like its end', () => {
     const read = createBriefReader();
     const report = (title: string) =>
       Buffer.from(`<B><!-- <TestResult> --><Rule id="a"><title>${title}</title></Rule>${testResult('a=pass')}</B>`);

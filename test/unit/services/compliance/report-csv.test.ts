@@ -49,7 +49,7 @@ describe('summaryLine', () => {
     );
   });
 
-  it('has no rate without rules that count, no name of a computer that is gone, no time without a report', () => {
+  it('has no rate without rules that count, no name of a removed computer, no time without a report', () => {
     expect(summaryLine({ ...row, title: null, passed: 0, failed: 0, reported_at: null })).toBe('7,,0,0,n/a,\r\n');
   });
 });

@@ -29,7 +29,7 @@ describe('a helper program', () => {
     expect(await requested(scripted).verify(login('bob', 'right horse'))).toBe(false);
   });
 
-  it('that cannot tell, is missing, or dies is no response', async () => {
+  it('that cannot decide, is missing, or dies counts as unavailable', async () => {
     const dying = await folder.write('dying.sh', '#!/bin/sh\nkill -9 $$\n', 0o755);
     const deaf = await folder.write('deaf.sh', '#!/bin/sh\nexec 0<&-\nexit 9\n', 0o755);
     await expect(requested(scripted).verify(login('away', 'x'))).rejects.toMatchObject(unavailable);
@@ -72,7 +72,7 @@ describe('a helper program', () => {
 });
 
 describe('our own helper', () => {
-  it('asks the PAM of the machine, and cannot tell where there is none', async () => {
+  it('calls the PAM of the machine, and is unavailable where there is none', async () => {
     const check = `#!/bin/sh\n[ "$PAM_USER" = ada ] && [ "$(tr -d '\\000')" = "right horse" ]\n`;
     const program = await folder.write('check.sh', check, 0o755);
     const account = 'account required pam_permit.so\n';
