@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/run-order.ts';
 
 const unit = ['test/{architecture,released,unit}/**/*.test.ts'];
 const system = ['test/{e2e,faults}/**/*.test.ts'];
@@ -6,6 +8,10 @@ const system = ['test/{e2e,faults}/**/*.test.ts'];
 export default defineConfig({
   test: {
     pool: 'forks',
+    // One more than the processors, because tests wait for servers.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
+    reporters: ['default', './test/support/slowest-reporter.ts'],
     testTimeout: 120_000,
     hookTimeout: 240_000,
     teardownTimeout: 60_000,
