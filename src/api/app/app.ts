@@ -1,24 +1,41 @@
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler, type Router } from 'express';
 import { DomainError, serviceBusy } from '../../domain/common/errors.ts';
-import { createClientAddress } from '../../process/client-address.ts';
 import type { Config, Rate } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
 import { ConcurrencyLimiter, type ConcurrencyLimits } from '../../process/admission/concurrency-limiter.ts';
 import { type Clock, systemClock } from '../../services/common/ports.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
-import { requestIdOf, sendJson, toErrorResponse } from '../http/middleware/send.ts';
-import { createValidator } from '../http/middleware/validator.ts';
-import { buildOperations } from '../http/operations.ts';
+import type { Services } from '../../services/setup/services.ts';
+import type { Handler, OperationId } from '../http/handler.ts';
+import { admission } from '../http/middleware/admission.ts';
+import { authenticate } from '../http/middleware/authenticate.ts';
+import { authorize, authorizeAgain } from '../http/middleware/authorize.ts';
+import { bodyParser } from '../http/middleware/body-parser.ts';
+import { clientAddress } from '../http/middleware/client-address.ts';
+import { errorHandler } from '../http/middleware/error-handler.ts';
+import { handle } from '../http/middleware/handle.ts';
+import { matchOperation } from '../http/middleware/match-operation.ts';
+import { normalizePath } from '../http/middleware/normalize-path.ts';
+import { rateLimit, rateLimitInvalidTokens } from '../http/middleware/rate-limit.ts';
+import { requestId, requestIdOf } from '../http/middleware/request-id.ts';
+import { type RequestListeners, requestLog } from '../http/middleware/request-log.ts';
+import { createRequestMemoryLimit, requestMemory } from '../http/middleware/request-memory.ts';
+import { sendJson, toErrorResponse } from '../http/middleware/send.ts';
+import { trace } from '../http/middleware/trace.ts';
+import { unmatched } from '../http/middleware/unmatched.ts';
+import { createResponseCheck, createValidation } from '../http/middleware/validate.ts';
+import { Operations } from '../http/operations.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
-import { createRequestMemoryLimit } from '../http/request/request-memory.ts';
-import { RouteTable } from '../http/route-table.ts';
-import { loadDocument } from '../openapi/document.ts';
-import { createDispatcher } from './dispatcher.ts';
-import { createHandlers, type HandlerDeps } from './handlers.ts';
+import { createRouter } from '../http/router.ts';
+import { loadDocument, type OpenApiDocument } from '../openapi/document.ts';
 import { plainRoutes } from './plain-routes.ts';
+import { createRouters } from './routers.ts';
 
-export interface AppDeps extends HandlerDeps {
+export interface AppDeps extends RequestListeners {
+  services: Services;
+  /** Base of absolute links, without a trailing slash. */
+  publicUrl: string;
   deployment: Config['deployment'];
   logger: Logger;
   /** Addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
@@ -38,72 +55,89 @@ export interface AppDeps extends HandlerDeps {
   unknownKeys?: Config['unknownKeys'];
   /** Validates responses against the document; for tests. */
   validateResponses?: boolean;
-  onRequestStart?(): void;
-  /** The status is 499 when the client disconnected, 500 when the response broke off. */
-  onRequestEnd?(operationId: string, status: number, seconds: number): void;
 }
 
 /** @throws when an operation of the document has no handler, or the other way round */
 export function createApp(deps: AppDeps): Express {
+  const { services, logger, gateway, codec } = deps;
   const document = loadDocument();
-  const operations = buildOperations(document, createHandlers(deps));
-  const validator = createValidator(document, operations, {
-    validateResponses: deps.validateResponses ?? false,
-    unknownKeys: deps.unknownKeys ?? 'refuse',
-  });
+  const app = createExpress();
+  // Generated clients leave the version out.
+  app.use(['/api/v2', '/api'], createApi(deps, document));
+  if (gateway) app.use(gateway);
+  if (codec) app.use('/codec', ...codec);
+  app.use(plainRoutes({ document, readiness: services.readiness, logger }));
+  return app.use(notFound, lastErrorHandler(logger));
+}
+
+/** The way of a request: first what all have in common, then the middleware of its operation, then the errors. */
+function createApi(deps: AppDeps, document: OpenApiDocument): Router {
+  const { services, logger, publicUrl, trustedProxies = [], validateResponses = false } = deps;
+  const operations = new Operations(document);
+  const operation = operationMiddleware(deps, document, operations);
+  const none = unmatched(operations.all);
+  const api = createRouter()
+    .use(requestId())
+    .use(clientAddress(trustedProxies))
+    .use(trace())
+    .use(requestLog(logger, deps))
+    .use(normalizePath())
+    // Express would answer these itself.
+    .options('/{*path}', none)
+    .use(...createRouters({ services, publicUrl, operation }))
+    .use(none)
+    .use(errorHandler(logger, validateResponses));
+  operations.assertAllServed();
+  return api;
+}
+
+/** Puts together what serves one operation. Nothing of a body is read before the caller is known and admitted. */
+function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operations: Operations) {
+  const { authenticator, features } = deps.services;
+  const enabled = features.flatMap(({ key, enabled }) => (enabled ? [key] : []));
+  const offer = { deployment: deps.deployment, features: new Set(enabled) };
+  const limit = createRateLimit(deps.rate ?? null, deps.clock ?? systemClock);
+  const memoryLimit = deps.requestMemory ?? createRequestMemoryLimit();
+  const busy = () => serviceBusy('Too many requests at once');
+  const concurrency = deps.concurrency ? new ConcurrencyLimiter(deps.concurrency, busy) : null;
+  const validation = createValidation(document, operations.all, deps.unknownKeys ?? 'refuse');
+  const checkResponse = deps.validateResponses ? createResponseCheck(document) : null;
   if (deps.prepareInBackground) {
-    void validator.prepareAll().catch((error: unknown) => {
+    void validation.prepareAll().catch((error: unknown) => {
       deps.logger.error({ err: error }, 'preparing the validation of requests failed');
     });
   }
-  const dispatcher = createDispatcher({
-    routes: new RouteTable(operations),
-    validator,
-    authenticator: deps.services.authenticator,
-    deployment: deps.deployment,
-    features: new Set(deps.services.features.flatMap(({ key, enabled }) => (enabled ? [key] : []))),
-    clientAddress: createClientAddress(deps.trustedProxies ?? []),
-    requestMemory: deps.requestMemory ?? createRequestMemoryLimit(),
-    concurrency: deps.concurrency
-      ? new ConcurrencyLimiter(deps.concurrency, () => serviceBusy('Too many requests at once'))
-      : null,
-    rateLimit: createRateLimit(deps.rate ?? null, deps.clock ?? systemClock),
-    logger: deps.logger,
-    onRequestStart: deps.onRequestStart ?? (() => undefined),
-    onRequestEnd: deps.onRequestEnd ?? (() => undefined),
-  });
-  return assemble(deps.logger, [
-    dispatcher,
-    ...(deps.gateway ? [deps.gateway] : []),
-    ...(deps.codec ? [under('/codec', deps.codec)] : []),
-    plainRoutes({ document, readiness: deps.services.readiness, logger: deps.logger }),
-  ]);
+  return <Id extends OperationId>(id: Id, handler: Handler<Id>) => {
+    const operation = operations.serve(id);
+    const body = operation.method === 'get' ? [] : [requestMemory(memoryLimit), bodyParser(operation)];
+    return [
+      matchOperation(operation),
+      authenticate(authenticator, operation),
+      rateLimitInvalidTokens(limit),
+      rateLimit(limit),
+      authorize(authenticator, offer, operation),
+      ...body,
+      validation.validate(operation),
+      admission(concurrency),
+      authorizeAgain(authenticator, operation),
+      handle(operation, handler, checkResponse),
+    ] as RequestHandler[];
+  };
 }
 
 /** Serves agents, `/healthz` and `/readyz`. */
 export function createGatewayApp(deps: { gateway: RequestHandler; readiness: Readiness; logger: Logger }): Express {
-  return assemble(deps.logger, [deps.gateway, plainRoutes({ ...deps, document: null })]);
+  const app = createExpress().use(deps.gateway, plainRoutes({ ...deps, document: null }));
+  return app.use(notFound, lastErrorHandler(deps.logger));
 }
 
-function assemble(logger: Logger, handlers: readonly RequestHandler[]): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  for (const handler of handlers) app.use(handler);
-  app.use(notFound());
-  app.use(lastErrorHandler(logger));
-  return app;
+function createExpress(): Express {
+  return express().disable('x-powered-by').disable('etag').enable('case sensitive routing');
 }
 
-function under(path: string, handlers: RequestHandler[]): RequestHandler {
-  return express.Router().use(path, ...handlers);
-}
-
-function notFound(): RequestHandler {
-  return () => {
-    throw new DomainError('NotFound', 'There is nothing at this address');
-  };
-}
+const notFound: RequestHandler = () => {
+  throw new DomainError('NotFound', 'There is nothing at this address');
+};
 
 function lastErrorHandler(logger: Logger): express.ErrorRequestHandler {
   return (error, req, res, next) => {

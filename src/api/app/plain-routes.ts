@@ -5,9 +5,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
-import { requestIdOf, sendJson, toErrorResponse } from '../http/middleware/send.ts';
+import { MethodNotAllowed } from '../http/middleware/error-response.ts';
+import { requestIdOf } from '../http/middleware/request-id.ts';
+import { sendJson, toErrorResponse } from '../http/middleware/send.ts';
 import { JsonText } from '../http/response-bodies.ts';
-import { MethodNotAllowed } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 
 interface StaticFile {

@@ -1,20 +1,20 @@
 import { DomainError } from '../../domain/common/errors.ts';
 
 /** An older name of the parameter `status`. */
-export interface StatusAlias<S extends string> {
-  name: string;
+export interface StatusAlias<S extends string, Name extends string> {
+  name: Name;
   /** Statuses by the values of the older parameter. */
   meaning: Readonly<Record<string, S>>;
 }
 
 /** @throws {DomainError} InvalidParameterCombination when `status` and its older name contradict each other */
-export function readListStatus<S extends string>(
-  query: Record<string, unknown>,
-  alias: StatusAlias<S>,
+export function readListStatus<S extends string, Name extends string>(
+  query: { status?: S } & { [K in Name]?: string | boolean },
+  alias: StatusAlias<S, Name>,
   fallback: S,
 ): S {
-  const status = query['status'] as S | undefined;
-  const given = query[alias.name];
+  const { status } = query;
+  const given: string | boolean | undefined = query[alias.name];
   if (given === undefined) return status ?? fallback;
   const meant = alias.meaning[String(given)]!;
   if (status === undefined || status === meant) return meant;

@@ -1,3 +1,4 @@
+import type { Router } from 'express';
 import { passRate } from '../../domain/compliance/profile.ts';
 import { dayRange, reportPath } from '../../domain/compliance/report.ts';
 import type { BaseActivity } from '../../services/activities/activity-views.ts';
@@ -10,42 +11,52 @@ import type {
 import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers } from '../http/handler.ts';
-import { envelope, type Page, pageOf } from '../http/request/pagination.ts';
-import { traceparentOf } from '../http/tracing.ts';
+import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { envelope, pageOf } from '../http/request/pagination.ts';
+import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-const idOf = (params: Record<string, string | number>) => params['usg_profile_id'] as number;
-
-export function usgProfilesRoutes(deps: { services: Pick<Services, 'usgProfiles'>; publicUrl: string }): Handlers {
+export function usgProfilesRoutes(deps: {
+  operation: ServeOperation;
+  services: Pick<Services, 'usgProfiles'>;
+  publicUrl: string;
+}): Router {
+  const { operation } = deps;
   const { usgProfiles } = deps.services;
-  return {
-    async listUsgProfiles(context) {
-      const query = readUsgProfileQuery(context.query, pageOf(context));
-      const { count, results } = await usgProfiles.list(context.caller, query);
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toUsgProfileResponse) }) };
-    },
-    async createUsgProfile({ caller, body, request }) {
-      const profile = await usgProfiles.create(caller, readUsgProfileRequest(body, traceparentOf(request)));
-      return { status: 201, body: toUsgProfileResponse(profile) };
-    },
-    async getUsgProfile({ caller, params }) {
-      return { body: toUsgProfileResponse(await usgProfiles.get(caller, idOf(params))) };
-    },
-    async patchUsgProfile({ caller, params, body }) {
-      return { body: toUsgProfileResponse(await usgProfiles.patch(caller, idOf(params), readUsgProfilePatch(body))) };
-    },
-    async archiveUsgProfile({ caller, params }) {
-      return { body: toUsgProfileResponse(await usgProfiles.archive(caller, idOf(params))) };
-    },
-    async executeUsgProfile({ caller, params, body, request }) {
-      const { after } = (body ?? {}) as Schemas['FollowingRequest'];
-      const options = { after: after ?? null, traceparent: traceparentOf(request) };
-      return { body: toStartedRunResponse(await usgProfiles.execute(caller, idOf(params), options)) };
-    },
+  const listUsgProfiles: Handler<'listUsgProfiles'> = async (context) => {
+    const query = readUsgProfileQuery(context);
+    const { count, results } = await usgProfiles.list(context.caller, query);
+    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toUsgProfileResponse) }) };
   };
+  const createUsgProfile: Handler<'createUsgProfile'> = async ({ caller, body, traceparent }) => {
+    const profile = await usgProfiles.create(caller, readUsgProfileRequest(body, traceparent));
+    return { status: 201, body: toUsgProfileResponse(profile) };
+  };
+  const getUsgProfile: Handler<'getUsgProfile'> = async ({ caller, params }) => {
+    return { body: toUsgProfileResponse(await usgProfiles.get(caller, params.usg_profile_id)) };
+  };
+  const patchUsgProfile: Handler<'patchUsgProfile'> = async ({ caller, params, body }) => {
+    return {
+      body: toUsgProfileResponse(await usgProfiles.patch(caller, params.usg_profile_id, readUsgProfilePatch(body))),
+    };
+  };
+  const archiveUsgProfile: Handler<'archiveUsgProfile'> = async ({ caller, params }) => {
+    return { body: toUsgProfileResponse(await usgProfiles.archive(caller, params.usg_profile_id)) };
+  };
+  const executeUsgProfile: Handler<'executeUsgProfile'> = async ({ caller, params, body, traceparent }) => {
+    const { after } = body ?? {};
+    const options = { after: after ?? null, traceparent: traceparent };
+    return { body: toStartedRunResponse(await usgProfiles.execute(caller, params.usg_profile_id, options)) };
+  };
+  return createRouter()
+    .get('/usg-profiles', operation('listUsgProfiles', listUsgProfiles))
+    .post('/usg-profiles', operation('createUsgProfile', createUsgProfile))
+    .get('/usg-profiles/:usg_profile_id', operation('getUsgProfile', getUsgProfile))
+    .patch('/usg-profiles/:usg_profile_id', operation('patchUsgProfile', patchUsgProfile))
+    .post('/usg-profiles/:usg_profile_id\\:archive', operation('archiveUsgProfile', archiveUsgProfile))
+    .post('/usg-profiles/:usg_profile_id\\:execute', operation('executeUsgProfile', executeUsgProfile));
 }
 
 /** Replaces the path of the report while a run is open. @see docs/api-conventions.md#usg-runs-and-results */
@@ -97,19 +108,15 @@ function toLastRunResponse({ id, archived, lastRun, associatedInstances }: UsgPr
 }
 
 /** The status is `in-progress` only here, unless the run found no computer and is finished. */
-function toStartedRunResponse(activity: BaseActivity) {
-  return { ...toActivityResponse(activity), activity_status: activity.status === 'succeeded' ? 'succeeded' : OPEN_RUN };
+function toStartedRunResponse(activity: BaseActivity): Schemas['UsgRunStarted'] {
+  const status = activity.status === 'succeeded' ? 'succeeded' : OPEN_RUN;
+  return { ...toActivityResponse(activity), type: 'UsgActivity', activity_status: status };
 }
 
-function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgProfileQuery {
-  const { search, status, pass_rate_from, pass_rate_to } = query as {
-    search?: string;
-    status?: NonNullable<UsgProfileQuery['status']> | 'all';
-    pass_rate_from?: number;
-    pass_rate_to?: number;
-  };
+function readUsgProfileQuery({ query }: RequestContext<'listUsgProfiles'>): UsgProfileQuery {
+  const { search, status, pass_rate_from, pass_rate_to } = query;
   return {
-    ...page,
+    ...pageOf({ query }),
     search: search || null,
     status: status === undefined || status === 'all' ? null : status,
     passRateFrom: pass_rate_from ?? null,
@@ -117,8 +124,7 @@ function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgPro
   };
 }
 
-function readUsgProfileRequest(body: unknown, traceparent: string | null): UsgProfileRequest {
-  const request = body as Schemas['UsgProfileRequest'];
+function readUsgProfileRequest(request: Schemas['UsgProfileRequest'], traceparent: string | null): UsgProfileRequest {
   return {
     title: request.title,
     benchmark: request.benchmark ?? null,
@@ -137,8 +143,7 @@ function readUsgProfileRequest(body: unknown, traceparent: string | null): UsgPr
 }
 
 /** Body of PATCH /usg-profiles/<id>; null is the same as absent. */
-function readUsgProfilePatch(body: unknown): UsgProfilePatch {
-  const patch = body as Schemas['UsgProfilePatch'];
+function readUsgProfilePatch(patch: Schemas['UsgProfilePatch']): UsgProfilePatch {
   return {
     title: patch.title ?? undefined,
     schedule: patch.schedule ?? undefined,

@@ -1,31 +1,35 @@
+import type { Router } from 'express';
 import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
-import { traceparentOf } from '../http/tracing.ts';
-import type { components } from '../openapi/types.generated.ts';
+import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { createRouter } from '../http/router.ts';
 
-type Schemas = components['schemas'];
-
-export function computerRemovalRoutes(deps: { services: Pick<Services, 'computerRemoval'> }): Handlers {
+export function computerRemovalRoutes(deps: {
+  operation: ServeOperation;
+  services: Pick<Services, 'computerRemoval'>;
+}): Router {
+  const { operation } = deps;
   const { computerRemoval } = deps.services;
-  return {
-    async archiveComputer(context) {
-      return { body: toActivityResponse(await computerRemoval.archive(context.caller, namedComputer(context))) };
-    },
-    async sanitizeComputer(context) {
-      const { after } = context.body as Schemas['SanitizeRequest'];
-      const computer = { ...namedComputer(context), after: after ?? null };
-      return { body: toActivityResponse(await computerRemoval.sanitize(context.caller, computer)) };
-    },
-    async deleteComputers({ caller, body, request }) {
-      const { computer_ids } = body as Schemas['ComputerRemoval'];
-      await computerRemoval.remove(caller, computer_ids, traceparentOf(request));
-      return { status: 204 };
-    },
+  const archiveComputer: Handler<'archiveComputer'> = async (context) => {
+    return { body: toActivityResponse(await computerRemoval.archive(context.caller, namedComputer(context))) };
   };
+  const sanitizeComputer: Handler<'sanitizeComputer'> = async (context) => {
+    const { after } = context.body;
+    const computer = { ...namedComputer(context), after: after ?? null };
+    return { body: toActivityResponse(await computerRemoval.sanitize(context.caller, computer)) };
+  };
+  const deleteComputers: Handler<'deleteComputers'> = async ({ caller, body, traceparent }) => {
+    const { computer_ids } = body;
+    await computerRemoval.remove(caller, computer_ids, traceparent);
+    return { status: 204 };
+  };
+  return createRouter()
+    .post('/computers/:computer_id/archive', operation('archiveComputer', archiveComputer))
+    .post('/computers/:computer_id/sanitize', operation('sanitizeComputer', sanitizeComputer))
+    .post('/computers\\:delete', operation('deleteComputers', deleteComputers));
 }
 
-function namedComputer({ params, body, request }: RequestContext) {
-  const { computer_title: title } = body as Schemas['ComputerTitle'];
-  return { id: params['computer_id'] as number, title, traceparent: traceparentOf(request) };
+function namedComputer({ params, body, traceparent }: RequestContext<'archiveComputer' | 'sanitizeComputer'>) {
+  const { computer_title: title } = body;
+  return { id: params.computer_id, title, traceparent: traceparent };
 }

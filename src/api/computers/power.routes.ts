@@ -1,24 +1,27 @@
+import type { Router } from 'express';
 import type { PowerAction } from '../../domain/activities/machine-operations.ts';
 import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import { type DeliveryFields, readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handlers, OperationResponse, RequestContext } from '../http/handler.ts';
-import { traceparentOf } from '../http/tracing.ts';
+import { readDeliveryFields } from '../activities/request-fields.ts';
+import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { createRouter } from '../http/router.ts';
 
-export function powerRoutes(deps: { services: Pick<Services, 'power'> }): Handlers {
+export function powerRoutes(deps: { operation: ServeOperation; services: Pick<Services, 'power'> }): Router {
+  const { operation } = deps;
   const act = async (
     action: PowerAction,
-    { caller, params, body, request }: RequestContext,
-  ): Promise<OperationResponse> => {
+    { caller, params, body, traceparent }: RequestContext<'restartComputer' | 'shutDownComputer'>,
+  ) => {
     const command = {
-      computerId: params['computer_id'] as number,
-      ...readDeliveryFields((body ?? {}) as DeliveryFields),
-      traceparent: traceparentOf(request),
+      computerId: params.computer_id,
+      ...readDeliveryFields(body ?? {}),
+      traceparent,
     };
     return { body: toActivityResponse(await deps.services.power.act(caller, action, command)) };
   };
-  return {
-    restartComputer: (context) => act('restart', context),
-    shutDownComputer: (context) => act('shutdown', context),
-  };
+  const restartComputer: Handler<'restartComputer'> = (context) => act('restart', context);
+  const shutDownComputer: Handler<'shutDownComputer'> = (context) => act('shutdown', context);
+  return createRouter()
+    .post('/computers/:computer_id/restart', operation('restartComputer', restartComputer))
+    .post('/computers/:computer_id/shutdown', operation('shutDownComputer', shutDownComputer));
 }

@@ -1,36 +1,42 @@
+import type { Router } from 'express';
 import type { ProcessSignal } from '../../domain/activities/machine-operations.ts';
-import { MAX_INT4 } from '../../domain/common/integers.ts';
-import { fieldError } from '../../services/common/fields.ts';
 import type { SignalCommand } from '../../services/computers/processes.service.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { ProcessView } from '../../services/setup/views.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers, OperationResponse, RequestContext } from '../http/handler.ts';
+import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { traceparentOf } from '../http/tracing.ts';
+import { createRouter } from '../http/router.ts';
+import type { components } from '../openapi/types.generated.ts';
 
-export function processesRoutes(deps: { services: Pick<Services, 'processes'>; publicUrl: string }): Handlers {
+export function processesRoutes(deps: {
+  operation: ServeOperation;
+  services: Pick<Services, 'processes'>;
+  publicUrl: string;
+}): Router {
+  const { operation } = deps;
   const { processes } = deps.services;
-  const signal = async (name: ProcessSignal, { caller, body, request }: RequestContext): Promise<OperationResponse> => {
-    const command = readSignalCommand(body, traceparentOf(request));
+  const signal = async (
+    name: ProcessSignal,
+    { caller, body, traceparent }: RequestContext<'killProcesses' | 'terminateProcesses'>,
+  ) => {
+    const command = readSignalCommand(body, traceparent);
     return { body: toActivityResponse(await processes.signal(caller, name, command)) };
   };
-  return {
-    async listProcesses(context) {
-      const computer = context.params['computer_id'] as number;
-      const { count, rows } = await processes.list(context.caller, computer, pageOf(context));
-      const results = rows.map((row) => toProcessResponse(computer, row));
-      return { body: envelope(context, deps.publicUrl, { count, results }) };
-    },
-    killProcesses: (context) => signal('kill', context),
-    terminateProcesses: (context) => signal('terminate', context),
+  const listProcesses: Handler<'listProcesses'> = async (context) => {
+    const computer = context.params.computer_id;
+    const { count, rows } = await processes.list(context.caller, computer, pageOf(context));
+    const results = rows.map((row) => toProcessResponse(computer, row));
+    return { body: envelope(context, deps.publicUrl, { count, results }) };
   };
+  const killProcesses: Handler<'killProcesses'> = (context) => signal('kill', context);
+  const terminateProcesses: Handler<'terminateProcesses'> = (context) => signal('terminate', context);
+  return createRouter()
+    .get('/computers/:computer_id/processes', operation('listProcesses', listProcesses))
+    .post('/processes/kill', operation('killProcesses', killProcesses))
+    .post('/processes/terminate', operation('terminateProcesses', terminateProcesses));
 }
-
-const MAX_PIDS = 100;
-const MAX_TEXT = 1200;
-const PIDS = /^ *[1-9]\d{0,8}( *, *[1-9]\d{0,8})* *$/;
 
 function toProcessResponse(computer: number, process: ProcessView) {
   return {
@@ -46,26 +52,10 @@ function toProcessResponse(computer: number, process: ProcessView) {
   };
 }
 
-/** @throws {DomainError} InvalidParameter when `pids` is neither a list nor a comma-separated text of process ids */
-function readSignalCommand(body: unknown, traceparent: string | null): SignalCommand {
-  const { computer_id, pids, after } = body as { computer_id: number; pids: unknown; after?: number | null };
-  return { computerId: computer_id, pids: readPids(pids), after: after ?? null, traceparent };
-}
-
-function readPids(pids: unknown): number[] {
-  const numbers: unknown = isPidText(pids) ? pids.split(',').map(Number) : pids;
-  if (Array.isArray(numbers) && numbers.length >= 1 && numbers.length <= MAX_PIDS && numbers.every(isPid))
-    return numbers;
-  throw fieldError(
-    'body.pids',
-    `must be a list of numbers, or numbers separated by commas, each at least 1 and at most ${MAX_INT4}, 1 to ${MAX_PIDS} in all`,
-  );
-}
-
-function isPidText(pids: unknown): pids is string {
-  return typeof pids === 'string' && pids.length <= MAX_TEXT && PIDS.test(pids);
-}
-
-function isPid(pid: unknown): boolean {
-  return Number.isInteger(pid) && (pid as number) >= 1 && (pid as number) <= MAX_INT4;
+function readSignalCommand(
+  { computer_id, pids, after }: components['schemas']['SignalRequest'],
+  traceparent: string | null,
+): SignalCommand {
+  const numbers = typeof pids === 'string' ? pids.split(',').map(Number) : pids;
+  return { computerId: computer_id, pids: numbers, after: after ?? null, traceparent };
 }

@@ -1,25 +1,30 @@
+import type { Router } from 'express';
 import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import type { Handlers } from '../http/handler.ts';
-import { traceparentOf } from '../http/tracing.ts';
-import type { components } from '../openapi/types.generated.ts';
+import type { Handler, ServeOperation } from '../http/handler.ts';
+import { createRouter } from '../http/router.ts';
 
-export function recoveryKeysRoutes(deps: { services: Pick<Services, 'recoveryKeys'> }): Handlers {
+export function recoveryKeysRoutes(deps: {
+  operation: ServeOperation;
+  services: Pick<Services, 'recoveryKeys'>;
+}): Router {
+  const { operation } = deps;
   const { recoveryKeys } = deps.services;
-  return {
-    async getRecoveryKey({ caller, params }) {
-      const { activity, key } = await recoveryKeys.read(caller, params['computer_id'] as number);
-      return { body: { activity: activity && toActivityResponse(activity), fde_recovery_key: key } };
-    },
-    async generateRecoveryKey({ caller, params, query, body, request }) {
-      const { force, after } = (body ?? {}) as components['schemas']['RecoveryKeyRequest'];
-      const activity = await recoveryKeys.generate(caller, {
-        computerId: params['computer_id'] as number,
-        force: force ?? query['force'] === true,
-        after: after ?? null,
-        traceparent: traceparentOf(request),
-      });
-      return { body: toActivityResponse(activity) };
-    },
+  const getRecoveryKey: Handler<'getRecoveryKey'> = async ({ caller, params }) => {
+    const { activity, key } = await recoveryKeys.read(caller, params.computer_id);
+    return { body: { activity: activity && toActivityResponse(activity), fde_recovery_key: key } };
   };
+  const generateRecoveryKey: Handler<'generateRecoveryKey'> = async ({ caller, params, query, body, traceparent }) => {
+    const { force, after } = body ?? {};
+    const activity = await recoveryKeys.generate(caller, {
+      computerId: params.computer_id,
+      force: force ?? query.force === true,
+      after: after ?? null,
+      traceparent: traceparent,
+    });
+    return { body: toActivityResponse(activity) };
+  };
+  return createRouter()
+    .get('/computers/:computer_id/recovery-key', operation('getRecoveryKey', getRecoveryKey))
+    .post('/computers/:computer_id/recovery-key\\:generate', operation('generateRecoveryKey', generateRecoveryKey));
 }

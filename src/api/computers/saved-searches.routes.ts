@@ -1,37 +1,42 @@
+import type { Router } from 'express';
 import type { Services } from '../../services/setup/services.ts';
 import type { SavedSearchView } from '../../services/setup/views.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { Handler, ServeOperation } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
+import { createRouter } from '../http/router.ts';
 
-type Schemas = components['schemas'];
-
-export function savedSearchesRoutes(deps: { services: Pick<Services, 'savedSearches'>; publicUrl: string }): Handlers {
+export function savedSearchesRoutes(deps: {
+  operation: ServeOperation;
+  services: Pick<Services, 'savedSearches'>;
+  publicUrl: string;
+}): Router {
+  const { operation } = deps;
   const { savedSearches } = deps.services;
-  return {
-    async listSavedSearches(context) {
-      const { count, results } = await savedSearches.list(context.caller, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toSavedSearchResponse) }) };
-    },
-    async createSavedSearch({ caller, body }) {
-      const { name, title, search } = body as Schemas['SavedSearchRequest'];
-      const content = { name: name ?? undefined, title: title ?? undefined, search };
-      return { status: 201, body: toSavedSearchResponse(await savedSearches.create(caller, content)) };
-    },
-    async changeSavedSearch(context) {
-      const { title, search } = context.body as Schemas['SavedSearchChange'];
-      const change = { title: title ?? undefined, search: search ?? undefined };
-      return { body: toSavedSearchResponse(await savedSearches.change(context.caller, nameOf(context), change)) };
-    },
-    async deleteSavedSearch(context) {
-      await savedSearches.remove(context.caller, nameOf(context));
-      return { status: 204 };
-    },
+  const listSavedSearches: Handler<'listSavedSearches'> = async (context) => {
+    const { count, results } = await savedSearches.list(context.caller, pageOf(context));
+    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toSavedSearchResponse) }) };
   };
-}
-
-function nameOf({ params }: RequestContext): string {
-  return params['saved_search_name'] as string;
+  const createSavedSearch: Handler<'createSavedSearch'> = async ({ caller, body }) => {
+    const { name, title, search } = body;
+    const content = { name: name ?? undefined, title: title ?? undefined, search };
+    return { status: 201, body: toSavedSearchResponse(await savedSearches.create(caller, content)) };
+  };
+  const changeSavedSearch: Handler<'changeSavedSearch'> = async (context) => {
+    const { title, search } = context.body;
+    const change = { title: title ?? undefined, search: search ?? undefined };
+    return {
+      body: toSavedSearchResponse(await savedSearches.change(context.caller, context.params.saved_search_name, change)),
+    };
+  };
+  const deleteSavedSearch: Handler<'deleteSavedSearch'> = async (context) => {
+    await savedSearches.remove(context.caller, context.params.saved_search_name);
+    return { status: 204 };
+  };
+  return createRouter()
+    .get('/saved-searches', operation('listSavedSearches', listSavedSearches))
+    .post('/saved-searches', operation('createSavedSearch', createSavedSearch))
+    .patch('/saved-searches/:saved_search_name', operation('changeSavedSearch', changeSavedSearch))
+    .delete('/saved-searches/:saved_search_name', operation('deleteSavedSearch', deleteSavedSearch));
 }
 
 function toSavedSearchResponse({ name, title, search }: SavedSearchView) {

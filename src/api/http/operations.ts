@@ -14,7 +14,6 @@ import {
 } from '../openapi/document.ts';
 import { type ErrorCodes, errorCodesOf, unknownCodeOf } from '../openapi/error-responses.ts';
 import type { SelectorLanguage } from '../openapi/selector-hints.ts';
-import type { Handler, Handlers } from './handler.ts';
 import { ERROR_STATUS } from './middleware/error-response.ts';
 
 /** What a caller needs: nothing, a token, any role in the token's account, or all of the permissions. */
@@ -59,33 +58,37 @@ export interface Operation {
   selectors: SelectorLanguage | null;
   statuses: ReadonlySet<number>;
   errorCodes: ErrorCodes;
-  handler: Handler;
 }
 
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 const PERMISSIONS: ReadonlySet<string> = new Set([...GROUP_PERMISSIONS, ...GLOBAL_PERMISSIONS]);
 
-/**
- * Pairs every operation of the document with its handler.
- * @throws naming every operation without handler, handler without operation, missing or unknown `x-permission`,
- * repeated `operationId`, and path parameter without an error code
- */
-export function buildOperations(document: OpenApiDocument, handlers: Handlers): Operation[] {
-  const problems: string[] = [];
-  const operations: Operation[] = [];
-  const unused = new Set(Object.keys(handlers));
-  for (const pathOperation of eachOperation(document)) {
-    const { path, method, operation } = pathOperation;
-    const id = operation.operationId;
-    const handler = handlers[id];
-    if (!id) problems.push(`${method} ${path} has no operationId`);
-    else if (!handler) problems.push(`operation ${id} has no handler`);
-    else if (!unused.delete(id)) problems.push(`operationId ${id} is used twice`);
-    else operations.push(toOperation(document, pathOperation, handler, problems));
+/** The operations of the document, each of which has to get exactly one handler. */
+export class Operations {
+  readonly all: readonly Operation[];
+  readonly #unserved: Map<string, Operation>;
+
+  /** @throws naming every missing or unknown `x-permission`, repeated `operationId`, and path parameter without an error code */
+  constructor(document: OpenApiDocument) {
+    const problems: string[] = [];
+    this.all = eachOperation(document).map((operation) => toOperation(document, operation, problems));
+    this.#unserved = new Map(this.all.map((operation) => [operation.id, operation]));
+    if (this.#unserved.size < this.all.length) problems.push('an operationId is used twice or missing');
+    if (problems.length > 0) throw new Error(`The OpenAPI document is not valid: ${problems.join('; ')}`);
   }
-  for (const name of unused) problems.push(`handler ${name} has no operation`);
-  if (problems.length > 0) throw new Error(`Handlers and the OpenAPI document do not match: ${problems.join('; ')}`);
-  return operations;
+
+  /** The operation of a handler. @throws when the document has none, or it has a handler already */
+  serve(id: string): Operation {
+    const operation = this.#unserved.get(id);
+    if (!operation) throw new Error(`handler ${id} has no operation`);
+    this.#unserved.delete(id);
+    return operation;
+  }
+
+  /** @throws naming operations without handler */
+  assertAllServed(): void {
+    if (this.#unserved.size > 0) throw new Error(`no handler: ${[...this.#unserved.keys()].join(', ')}`);
+  }
 }
 
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -98,7 +101,6 @@ export function isRead(operation: Operation | undefined, method: string): boolea
 function toOperation(
   document: OpenApiDocument,
   { path, method, operation }: PathOperation,
-  handler: Handler,
   problems: string[],
 ): Operation {
   const parameters = parametersOf(document, operation);
@@ -117,7 +119,6 @@ function toOperation(
     id: operation.operationId,
     path,
     method,
-    handler,
     access: readAccess(operation, problems),
     needsLogin: operation['x-login'] ?? false,
     feature: operation['x-feature'] ?? null,

@@ -6960,3 +6960,6 @@ export interface operations {
         };
     };
 }
+
+/** Operations without security. */
+export type PublicOperationId = 'login' | 'getStandaloneAccount' | 'createStandaloneAccount' | 'getInvitationSummary' | 'loginByAccessKey' | 'getLoginMethods';

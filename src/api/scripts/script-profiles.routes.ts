@@ -1,3 +1,4 @@
+import type { Router } from 'express';
 import type {
   ScriptProfile,
   ScriptProfilePatch,
@@ -9,69 +10,83 @@ import type { Services } from '../../services/setup/services.ts';
 import { toParentResponse } from '../activities/activity-responses.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime, formatTime } from '../common/time.ts';
-import type { Handlers } from '../http/handler.ts';
-import { envelope, type Page, pageOf } from '../http/request/pagination.ts';
+import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { envelope, pageOf } from '../http/request/pagination.ts';
 import { JsonText } from '../http/response-bodies.ts';
-import { traceparentOf } from '../http/tracing.ts';
+import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-const idOf = (params: Record<string, string | number>) => params['script_profile_id'] as number;
-
 export function scriptProfilesRoutes(deps: {
+  operation: ServeOperation;
   services: Pick<Services, 'scriptProfiles' | 'computers'>;
   publicUrl: string;
-}): Handlers {
+}): Router {
+  const { operation } = deps;
   const { scriptProfiles, computers } = deps.services;
-  return {
-    async listScriptProfiles(context) {
-      const query = readScriptProfileQuery(context.query, pageOf(context));
-      const { count, results } = await scriptProfiles.list(context.caller, query);
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptProfileResponse) }) };
-    },
-    async createScriptProfile({ caller, body, request }) {
-      const profile = await scriptProfiles.create(caller, readScriptProfileRequest(body, traceparentOf(request)));
-      return { status: 201, body: toScriptProfileResponse(profile) };
-    },
-    async getScriptProfile({ caller, params }) {
-      return { body: toScriptProfileResponse(await scriptProfiles.get(caller, idOf(params))) };
-    },
-    async patchScriptProfile({ caller, params, body, request }) {
-      const patch = readScriptProfilePatch(body, traceparentOf(request));
-      return { body: toScriptProfileResponse(await scriptProfiles.patch(caller, idOf(params), patch)) };
-    },
-    async archiveScriptProfile({ caller, params }) {
-      await scriptProfiles.archive(caller, idOf(params));
-      return { status: 204 };
-    },
-    async listScriptProfileActivities(context) {
-      const { caller, params } = context;
-      const { count, results } = await scriptProfiles.activities(caller, idOf(params), pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toParentResponse) }) };
-    },
-    async listScriptProfileComputers(context) {
-      const query = await scriptProfiles.computersQuery(context.caller, idOf(context.params));
-      const flags = { rootOnly: false, wslParents: false, wslChildren: false, after: null };
-      const page = await computers.list(
-        context.caller,
-        { query, status: 'active' as const, ...flags, ...pageOf(context) },
-        new Set(),
-      );
-      const results = new JsonText(page.resultsJson);
-      return { body: envelope(context, deps.publicUrl, { count: page.count, results }) };
-    },
-    async listProfilesOfScript(context) {
-      const id = context.params['script_id'] as number;
-      const { count, results } = await scriptProfiles.listOfScript(context.caller, id, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptProfileResponse) }) };
-    },
-    async getScriptProfileLimits() {
-      const { maxComputers, maxProfiles, minIntervalMinutes } = scriptProfiles.limits;
-      const body = { max_num_computers: maxComputers, max_num_profiles: maxProfiles, min_interval: minIntervalMinutes };
-      return { body };
-    },
+  const listScriptProfiles: Handler<'listScriptProfiles'> = async (context) => {
+    const query = readScriptProfileQuery(context);
+    const { count, results } = await scriptProfiles.list(context.caller, query);
+    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptProfileResponse) }) };
   };
+  const createScriptProfile: Handler<'createScriptProfile'> = async ({ caller, body, traceparent }) => {
+    const profile = await scriptProfiles.create(caller, readScriptProfileRequest(body, traceparent));
+    return { status: 201, body: toScriptProfileResponse(profile) };
+  };
+  const getScriptProfile: Handler<'getScriptProfile'> = async ({ caller, params }) => {
+    return { body: toScriptProfileResponse(await scriptProfiles.get(caller, params.script_profile_id)) };
+  };
+  const patchScriptProfile: Handler<'patchScriptProfile'> = async ({ caller, params, body, traceparent }) => {
+    const patch = readScriptProfilePatch(body, traceparent);
+    return { body: toScriptProfileResponse(await scriptProfiles.patch(caller, params.script_profile_id, patch)) };
+  };
+  const archiveScriptProfile: Handler<'archiveScriptProfile'> = async ({ caller, params }) => {
+    await scriptProfiles.archive(caller, params.script_profile_id);
+    return { status: 204 };
+  };
+  const listScriptProfileActivities: Handler<'listScriptProfileActivities'> = async (context) => {
+    const { caller, params } = context;
+    const { count, results } = await scriptProfiles.activities(caller, params.script_profile_id, pageOf(context));
+    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toParentResponse) }) };
+  };
+  const listScriptProfileComputers: Handler<'listScriptProfileComputers'> = async (context) => {
+    const query = await scriptProfiles.computersQuery(context.caller, context.params.script_profile_id);
+    const flags = { rootOnly: false, wslParents: false, wslChildren: false, after: null };
+    const page = await computers.list(
+      context.caller,
+      { query, status: 'active' as const, ...flags, ...pageOf(context) },
+      new Set(),
+    );
+    const results = new JsonText(page.resultsJson);
+    return { body: envelope(context, deps.publicUrl, { count: page.count, results }) };
+  };
+  const listProfilesOfScript: Handler<'listProfilesOfScript'> = async (context) => {
+    const id = context.params.script_id;
+    const { count, results } = await scriptProfiles.listOfScript(context.caller, id, pageOf(context));
+    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptProfileResponse) }) };
+  };
+  const getScriptProfileLimits: Handler<'getScriptProfileLimits'> = async () => {
+    const { maxComputers, maxProfiles, minIntervalMinutes } = scriptProfiles.limits;
+    const body = { max_num_computers: maxComputers, max_num_profiles: maxProfiles, min_interval: minIntervalMinutes };
+    return { body };
+  };
+  return createRouter()
+    .get('/script-profiles', operation('listScriptProfiles', listScriptProfiles))
+    .post('/script-profiles', operation('createScriptProfile', createScriptProfile))
+    .get('/script-profiles/:script_profile_id', operation('getScriptProfile', getScriptProfile))
+    .patch('/script-profiles/:script_profile_id', operation('patchScriptProfile', patchScriptProfile))
+    .post('/script-profiles/:script_profile_id\\:archive', operation('archiveScriptProfile', archiveScriptProfile))
+    .get(
+      '/script-profiles/:script_profile_id/activities',
+      operation('listScriptProfileActivities', listScriptProfileActivities),
+    )
+    .get(
+      '/script-profiles/:script_profile_id/computers',
+      operation('listScriptProfileComputers', listScriptProfileComputers),
+    )
+    .get('/scripts/:script_id/script-profiles', operation('listProfilesOfScript', listProfilesOfScript))
+    .get('/script-profile-limits', operation('getScriptProfileLimits', getScriptProfileLimits));
 }
 
 function toScriptProfileResponse(profile: ScriptProfile): Schemas['ScriptProfile'] {
@@ -117,21 +132,23 @@ function toTriggerResponse({ trigger, state }: ScriptProfile): Schemas['ScriptPr
   }
 }
 
-const ARCHIVED: StatusAlias<'active' | 'archived' | 'all'> = {
+const ARCHIVED: StatusAlias<'active' | 'archived' | 'all', 'archived'> = {
   name: 'archived',
   meaning: { active: 'active', archived: 'archived', all: 'all' },
 };
 
 /** @throws {DomainError} InvalidParameterCombination */
-function readScriptProfileQuery(query: Record<string, unknown>, page: Page): ScriptProfileQuery {
+function readScriptProfileQuery({ query }: RequestContext<'listScriptProfiles'>): ScriptProfileQuery {
   const status = readListStatus(query, ARCHIVED, 'active');
-  const { search, names } = query as { search?: string; names?: string[] };
+  const { search, names } = query;
   const archived = status === 'all' ? null : status === 'archived';
-  return { ...page, archived, search: search || null, names: names ?? null };
+  return { ...pageOf({ query }), archived, search: search || null, names: names ?? null };
 }
 
-function readScriptProfileRequest(body: unknown, traceparent: string | null): ScriptProfileRequest {
-  const request = body as Schemas['ScriptProfileRequest'];
+function readScriptProfileRequest(
+  request: Schemas['ScriptProfileRequest'],
+  traceparent: string | null,
+): ScriptProfileRequest {
   return {
     title: request.title,
     scriptId: request.script_id,
@@ -146,8 +163,7 @@ function readScriptProfileRequest(body: unknown, traceparent: string | null): Sc
 }
 
 /** Body of PATCH /script-profiles/<id>; null is the same as absent. */
-function readScriptProfilePatch(body: unknown, traceparent: string | null): ScriptProfilePatch {
-  const patch = body as Schemas['ScriptProfilePatch'];
+function readScriptProfilePatch(patch: Schemas['ScriptProfilePatch'], traceparent: string | null): ScriptProfilePatch {
   return {
     title: patch.title ?? undefined,
     allComputers: patch.all_computers ?? undefined,

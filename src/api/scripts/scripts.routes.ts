@@ -1,3 +1,4 @@
+import type { Router } from 'express';
 import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } from '../../services/scripts/model.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { ScriptVersionView } from '../../services/setup/views.ts';
@@ -5,59 +6,74 @@ import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readActingQuery, readDeliveryFields } from '../activities/request-fields.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime } from '../common/time.ts';
-import type { Handlers } from '../http/handler.ts';
-import { envelope, type Page, pageOf } from '../http/request/pagination.ts';
+import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { envelope, pageOf } from '../http/request/pagination.ts';
 import { RawBody } from '../http/response-bodies.ts';
-import { traceparentOf } from '../http/tracing.ts';
+import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-const idOf = (params: Record<string, string | number>) => params['script_id'] as number;
-
-export function scriptsRoutes(deps: { services: Pick<Services, 'scripts'>; publicUrl: string }): Handlers {
+export function scriptsRoutes(deps: {
+  operation: ServeOperation;
+  services: Pick<Services, 'scripts'>;
+  publicUrl: string;
+}): Router {
+  const { operation } = deps;
   const { scripts } = deps.services;
-  return {
-    async listScripts(context) {
-      const { count, results } = await scripts.list(context.caller, readScriptQuery(context.query, pageOf(context)));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptResponse) }) };
-    },
-    async createScript({ caller, body }) {
-      return { status: 201, body: toScriptDetailResponse(await scripts.create(caller, readScriptRequest(body))) };
-    },
-    async getScript({ caller, params }) {
-      return { body: toScriptDetailResponse(await scripts.get(caller, idOf(params))) };
-    },
-    async patchScript({ caller, params, body }) {
-      return { body: toScriptDetailResponse(await scripts.patch(caller, idOf(params), readScriptPatch(body))) };
-    },
-    async archiveScript({ caller, params }) {
-      await scripts.archive(caller, idOf(params));
-      return { status: 204 };
-    },
-    async redactScript({ caller, params, request }) {
-      await scripts.redact(caller, idOf(params), traceparentOf(request));
-      return { status: 204 };
-    },
-    async executeScript({ caller, params, body, request }) {
-      const command = readScriptCommand(body, traceparentOf(request));
-      return { body: toActivityResponse(await scripts.execute(caller, idOf(params), command)) };
-    },
-    async listScriptVersions(context) {
-      const id = idOf(context.params);
-      const { count, rows } = await scripts.versions(context.caller, id, pageOf(context));
-      const results = rows.map((row) => toScriptVersionResponse(id, row));
-      return { body: envelope(context, deps.publicUrl, { count, results }) };
-    },
-    async getScriptVersion({ caller, params }) {
-      const version = await scripts.version(caller, idOf(params), params['script_version_id'] as number);
-      return { body: toScriptVersionDetailResponse(idOf(params), version) };
-    },
-    async getScriptAttachment({ caller, params }) {
-      const bytes = await scripts.attachment(caller, idOf(params), params['script_attachment_id'] as number);
-      return { body: new RawBody(bytes, 'application/octet-stream') };
-    },
+  const listScripts: Handler<'listScripts'> = async (context) => {
+    const { count, results } = await scripts.list(context.caller, readScriptQuery(context));
+    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptResponse) }) };
   };
+  const createScript: Handler<'createScript'> = async ({ caller, body }) => {
+    return { status: 201, body: toScriptDetailResponse(await scripts.create(caller, readScriptRequest(body))) };
+  };
+  const getScript: Handler<'getScript'> = async ({ caller, params }) => {
+    return { body: toScriptDetailResponse(await scripts.get(caller, params.script_id)) };
+  };
+  const patchScript: Handler<'patchScript'> = async ({ caller, params, body }) => {
+    return { body: toScriptDetailResponse(await scripts.patch(caller, params.script_id, readScriptPatch(body))) };
+  };
+  const archiveScript: Handler<'archiveScript'> = async ({ caller, params }) => {
+    await scripts.archive(caller, params.script_id);
+    return { status: 204 };
+  };
+  const redactScript: Handler<'redactScript'> = async ({ caller, params, traceparent }) => {
+    await scripts.redact(caller, params.script_id, traceparent);
+    return { status: 204 };
+  };
+  const executeScript: Handler<'executeScript'> = async ({ caller, params, body, traceparent }) => {
+    const command = readScriptCommand(body, traceparent);
+    return { body: toActivityResponse(await scripts.execute(caller, params.script_id, command)) };
+  };
+  const listScriptVersions: Handler<'listScriptVersions'> = async (context) => {
+    const id = context.params.script_id;
+    const { count, rows } = await scripts.versions(context.caller, id, pageOf(context));
+    const results = rows.map((row) => toScriptVersionResponse(id, row));
+    return { body: envelope(context, deps.publicUrl, { count, results }) };
+  };
+  const getScriptVersion: Handler<'getScriptVersion'> = async ({ caller, params }) => {
+    const version = await scripts.version(caller, params.script_id, params.script_version_id);
+    return { body: toScriptVersionDetailResponse(params.script_id, version) };
+  };
+  const getScriptAttachment: Handler<'getScriptAttachment'> = async ({ caller, params }) => {
+    const bytes = await scripts.attachment(caller, params.script_id, params.script_attachment_id);
+    return { body: new RawBody(bytes, 'application/octet-stream') };
+  };
+  return createRouter()
+    .get('/scripts', operation('listScripts', listScripts))
+    .post('/scripts', operation('createScript', createScript))
+    .get('/scripts/:script_id', operation('getScript', getScript))
+    .patch('/scripts/:script_id', operation('patchScript', patchScript))
+    .post('/scripts/:script_id\\:archive', operation('archiveScript', archiveScript))
+    .post('/scripts/:script_id\\:redact', operation('redactScript', redactScript))
+    .post('/scripts/:script_id\\:execute', operation('executeScript', executeScript))
+    .get('/scripts/:script_id/versions', operation('listScriptVersions', listScriptVersions))
+    .get('/scripts/:script_id/versions/:script_version_id', operation('getScriptVersion', getScriptVersion))
+    .get(
+      '/scripts/:script_id/attachments/:script_attachment_id',
+      operation('getScriptAttachment', getScriptAttachment),
+    );
 }
 
 function toScriptResponse(script: Script): Schemas['ScriptItem'] {
@@ -104,20 +120,18 @@ function toScriptVersionDetailResponse(id: number, version: ScriptVersionView): 
 
 type ScriptStatus = NonNullable<ScriptQuery['status']> | 'all';
 
-const SCRIPT_TYPE: StatusAlias<ScriptStatus> = {
+const SCRIPT_TYPE: StatusAlias<ScriptStatus, 'script_type'> = {
   name: 'script_type',
   meaning: { v2: 'active', active: 'active', archived: 'archived', redacted: 'redacted', all: 'all' },
 };
 
 /** Active scripts by default. @throws {DomainError} InvalidParameterCombination */
-function readScriptQuery(query: Record<string, unknown>, page: Page): ScriptQuery {
+function readScriptQuery({ query }: RequestContext<'listScripts'>): ScriptQuery {
   const status = readListStatus(query, SCRIPT_TYPE, 'active');
-  const { search } = query as { search?: string };
-  return { ...page, status: status === 'all' ? null : status, search: search || null };
+  return { ...pageOf({ query }), status: status === 'all' ? null : status, search: query.search || null };
 }
 
-function readScriptRequest(body: unknown): ScriptRequest {
-  const request = body as Schemas['ScriptRequest'];
+function readScriptRequest(request: Schemas['ScriptRequest']): ScriptRequest {
   return {
     title: request.title,
     code: request.code,
@@ -129,8 +143,7 @@ function readScriptRequest(body: unknown): ScriptRequest {
 }
 
 /** Body of PATCH /scripts/<id>; null is the same as absent. */
-function readScriptPatch(body: unknown): ScriptPatch {
-  const patch = body as Schemas['ScriptPatch'];
+function readScriptPatch(patch: Schemas['ScriptPatch']): ScriptPatch {
   return {
     title: patch.title ?? undefined,
     code: patch.code ?? undefined,
@@ -146,8 +159,7 @@ function uploadsOf(attachments: Schemas['ScriptPatch']['attachments']): ScriptPa
 }
 
 /** Body of POST /scripts/<id>:execute. @throws {DomainError} InvalidParameterCombination */
-function readScriptCommand(body: unknown, traceparent: string | null): ScriptCommand {
-  const command = body as Schemas['ScriptCommand'];
+function readScriptCommand(command: Schemas['ScriptCommand'], traceparent: string | null): ScriptCommand {
   return {
     query: readActingQuery(command),
     username: command.username ?? null,

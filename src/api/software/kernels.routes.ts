@@ -1,3 +1,4 @@
+import type { Router } from 'express';
 import { roundVersion } from '../../domain/software/debian-version.ts';
 import type { HotpatchReports } from '../../domain/software/kernel.ts';
 import type { KernelAction } from '../../domain/software/package-operations.ts';
@@ -6,37 +7,45 @@ import type { Services } from '../../services/setup/services.ts';
 import type { KernelView } from '../../services/setup/views.ts';
 import type { KernelCommand, KernelListing } from '../../services/software/kernels.service.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import { type DeliveryFields, readWindow } from '../activities/request-fields.ts';
-import type { Handlers, OperationResponse, RequestContext } from '../http/handler.ts';
-import { traceparentOf } from '../http/tracing.ts';
+import { readWindow } from '../activities/request-fields.ts';
+import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { createRouter } from '../http/router.ts';
+import type { components } from '../openapi/types.generated.ts';
 
-export function kernelsRoutes(deps: { services: Pick<Services, 'kernels'> }): Handlers {
+type KernelChange = RequestContext<'upgradeKernel' | 'downgradeKernel'>;
+
+export function kernelsRoutes(deps: { operation: ServeOperation; services: Pick<Services, 'kernels'> }): Router {
+  const { operation } = deps;
   const { kernels } = deps.services;
-  const change = async (action: KernelAction, context: RequestContext): Promise<OperationResponse> => {
-    const command = readKernelCommand(context, traceparentOf(context.request));
+  const change = async (action: KernelAction, context: KernelChange) => {
+    const command = readKernelCommand(context);
     // The API has no status for it yet. See docs/api-conventions.md#activity-statuses.
     return {
       body: { ...toActivityResponse(await kernels.change(context.caller, action, command)), activity_status: null },
     };
   };
-  return {
-    async getHotpatchInfo({ caller, params }) {
-      return { body: toHotpatchInfoResponse(await kernels.info(caller, params['computer_id'] as number)) };
-    },
-    async getKernels({ caller, params }) {
-      return { body: toKernelListingResponse(await kernels.listing(caller, params['computer_id'] as number)) };
-    },
-    upgradeKernel: (context) => change('upgrade', context),
-    downgradeKernel: (context) => change('downgrade', context),
+  const getHotpatchInfo: Handler<'getHotpatchInfo'> = async ({ caller, params }) => {
+    return { body: toHotpatchInfoResponse(await kernels.info(caller, params.computer_id)) };
   };
+  const getKernels: Handler<'getKernels'> = async ({ caller, params }) => {
+    return { body: toKernelListingResponse(await kernels.listing(caller, params.computer_id)) };
+  };
+  const upgradeKernel: Handler<'upgradeKernel'> = (context) => change('upgrade', context);
+  const downgradeKernel: Handler<'downgradeKernel'> = (context) => change('downgrade', context);
+  return createRouter()
+    .get('/computers/:computer_id/hotpatch/info', operation('getHotpatchInfo', getHotpatchInfo))
+    .get('/computers/:computer_id/hotpatch/kernel', operation('getKernels', getKernels))
+    .post('/computers/:computer_id/kernel/upgrade', operation('upgradeKernel', upgradeKernel))
+    .post('/computers/:computer_id/kernel/downgrade', operation('downgradeKernel', downgradeKernel));
 }
 
+/** The reports as the computer sent them. */
 function toHotpatchInfoResponse({ hotpatchInfo, serviceInfo, rebootRequiredInfo }: HotpatchReports) {
   return {
     hotpatch_info: hotpatchInfo,
     distro_pro_hotpatch_service_info: serviceInfo,
     distro_pro_reboot_required_info: rebootRequiredInfo,
-  };
+  } as components['schemas']['HotpatchInfo'];
 }
 
 function toKernelListingResponse({ installed, upgrades, downgrades, message, smartStatus }: KernelListing) {
@@ -53,22 +62,16 @@ function toKernelResponse({ id, name, version, fixes }: KernelView) {
   return { id, name, version, version_rounded: roundVersion(version), fixes };
 }
 
-/** In the body or in the query. */
-interface KernelParameters extends DeliveryFields {
-  kernel_package_id?: number | null;
-  reboot_after?: boolean | null;
-}
-
 /**
  * The body takes precedence over the query; null counts as absent.
  * @throws {DomainError} InvalidParameter without a package, InvalidParameterCombination
  */
-function readKernelCommand({ params, query, body }: RequestContext, traceparent: string | null): KernelCommand {
-  const [first, second] = [(body ?? {}) as KernelParameters, query as KernelParameters];
+function readKernelCommand({ params, query: second, body, traceparent }: KernelChange): KernelCommand {
+  const first = body ?? {};
   const packageId = first.kernel_package_id ?? second.kernel_package_id;
   if (packageId == null) throw fieldError('body.kernel_package_id', 'is required, here or in the query');
   return {
-    computerId: params['computer_id'] as number,
+    computerId: params.computer_id,
     packageId,
     rebootAfter: first.reboot_after ?? second.reboot_after ?? false,
     deliverAfter: first.deliver_after ?? second.deliver_after ?? null,

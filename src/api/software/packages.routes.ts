@@ -1,43 +1,47 @@
-import type { PackageAction } from '../../domain/software/package-operations.ts';
+import type { Router } from 'express';
 import { PACKAGE_STATES } from '../../domain/software/package-states.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { PackageCommand, PackageOnComputers, PackagesQuery } from '../../services/software/packages.service.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import { type DeliveryFields, readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import { readDeliveryFields } from '../activities/request-fields.ts';
+import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { traceparentOf } from '../http/tracing.ts';
+import { createRouter } from '../http/router.ts';
+import type { components } from '../openapi/types.generated.ts';
 
-export function packagesRoutes(deps: { services: Pick<Services, 'packages'>; publicUrl: string }): Handlers {
+export function packagesRoutes(deps: {
+  operation: ServeOperation;
+  services: Pick<Services, 'packages'>;
+  publicUrl: string;
+}): Router {
+  const { operation } = deps;
   const { packages } = deps.services;
-  return {
-    async listPackages(context) {
-      const query = (context.query['query'] as string | undefined) ?? '';
-      const filter = readPackagesQuery(context);
-      const { count, results } = await packages.list(context.caller, query, filter, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toPackageResponse) }) };
-    },
-    async listComputerPackages(context) {
-      const computer = context.params['computer_id'] as number;
-      const filter = readPackagesQuery(context);
-      const { count, results } = await packages.listOfComputer(context.caller, computer, filter, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toComputerPackageResponse) }) };
-    },
-    async actOnPackages({ caller, body, request }) {
-      return { body: toActivityResponse(await packages.act(caller, readPackageCommand(body, traceparentOf(request)))) };
-    },
+  const listPackages: Handler<'listPackages'> = async (context) => {
+    const query = context.query.query ?? '';
+    const filter = readPackagesQuery(context);
+    const { count, results } = await packages.list(context.caller, query, filter, pageOf(context));
+    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toPackageResponse) }) };
   };
-}
-
-interface PackageBody extends DeliveryFields {
-  action: PackageAction;
-  computer_ids: number[];
-  package_ids: number[];
+  const listComputerPackages: Handler<'listComputerPackages'> = async (context) => {
+    const computer = context.params.computer_id;
+    const filter = readPackagesQuery(context);
+    const { count, results } = await packages.listOfComputer(context.caller, computer, filter, pageOf(context));
+    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toComputerPackageResponse) }) };
+  };
+  const actOnPackages: Handler<'actOnPackages'> = async ({ caller, body, traceparent }) => {
+    return { body: toActivityResponse(await packages.act(caller, readPackageCommand(body, traceparent))) };
+  };
+  return createRouter()
+    .get('/packages', operation('listPackages', listPackages))
+    .get('/computers/:computer_id/packages', operation('listComputerPackages', listComputerPackages))
+    .post('/packages', operation('actOnPackages', actOnPackages));
 }
 
 /** @throws {DomainError} InvalidParameterCombination */
-function readPackageCommand(body: unknown, traceparent: string | null): PackageCommand {
-  const { action, computer_ids, package_ids, ...delivery } = body as PackageBody;
+function readPackageCommand(
+  { action, computer_ids, package_ids, ...delivery }: components['schemas']['PackageRequest'],
+  traceparent: string | null,
+): PackageCommand {
   return {
     action,
     computerIds: computer_ids,
@@ -47,11 +51,11 @@ function readPackageCommand(body: unknown, traceparent: string | null): PackageC
   };
 }
 
-function readPackagesQuery({ query }: RequestContext): PackagesQuery {
+function readPackagesQuery({ query }: RequestContext<'listPackages' | 'listComputerPackages'>): PackagesQuery {
   const given = PACKAGE_STATES.filter((state) => query[state] !== undefined);
   return {
-    search: (query['search'] as string | undefined) ?? '',
-    names: (query['names'] as string[] | undefined) ?? null,
+    search: query.search ?? '',
+    names: query.names ?? null,
     states: Object.fromEntries(given.map((state) => [state, query[state] === true])),
   };
 }

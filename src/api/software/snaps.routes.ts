@@ -1,44 +1,42 @@
-import type { SnapAction, SnapEntry } from '../../domain/activities/snap-actions.ts';
+import type { Router } from 'express';
+import type { SnapEntry } from '../../domain/activities/snap-actions.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { InstalledSnapView } from '../../services/setup/views.ts';
 import type { SnapCommand } from '../../services/software/snaps.service.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import { type DeliveryFields, readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handlers } from '../http/handler.ts';
+import { readDeliveryFields } from '../activities/request-fields.ts';
+import type { Handler, ServeOperation } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { traceparentOf } from '../http/tracing.ts';
+import { createRouter } from '../http/router.ts';
+import type { components } from '../openapi/types.generated.ts';
 
-export function snapsRoutes(deps: { services: Pick<Services, 'snaps'>; publicUrl: string }): Handlers {
-  return {
-    async listInstalledSnaps(context) {
-      const computer = context.params['computer_id'] as number;
-      const { count, rows } = await deps.services.snaps.installed(context.caller, computer, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: rows.map(toInstalledSnapResponse) }) };
-    },
-    async actOnSnaps({ caller, body, request }) {
-      const command = readSnapCommand(body, traceparentOf(request));
-      return { body: toActivityResponse(await deps.services.snaps.act(caller, command)) };
-    },
+type Schemas = components['schemas'];
+
+export function snapsRoutes(deps: {
+  operation: ServeOperation;
+  services: Pick<Services, 'snaps'>;
+  publicUrl: string;
+}): Router {
+  const { operation } = deps;
+  const listInstalledSnaps: Handler<'listInstalledSnaps'> = async (context) => {
+    const computer = context.params.computer_id;
+    const { count, rows } = await deps.services.snaps.installed(context.caller, computer, pageOf(context));
+    return { body: envelope(context, deps.publicUrl, { count, results: rows.map(toInstalledSnapResponse) }) };
   };
-}
-
-interface SnapInBody {
-  name: string;
-  channel?: string | null;
-  revision?: string | number | null;
-  classic?: boolean | null;
-  time?: string | null;
-}
-
-interface SnapBody extends DeliveryFields {
-  action: SnapAction;
-  computer_ids: number[];
-  snaps: SnapInBody[];
+  const actOnSnaps: Handler<'actOnSnaps'> = async ({ caller, body, traceparent }) => {
+    const command = readSnapCommand(body, traceparent);
+    return { body: toActivityResponse(await deps.services.snaps.act(caller, command)) };
+  };
+  return createRouter()
+    .get('/computers/:computer_id/snaps/installed', operation('listInstalledSnaps', listInstalledSnaps))
+    .post('/snaps', operation('actOnSnaps', actOnSnaps));
 }
 
 /** @throws {DomainError} InvalidParameterCombination */
-function readSnapCommand(body: unknown, traceparent: string | null): SnapCommand {
-  const { action, computer_ids, snaps, ...delivery } = body as SnapBody;
+function readSnapCommand(
+  { action, computer_ids, snaps, ...delivery }: Schemas['SnapRequest'],
+  traceparent: string | null,
+): SnapCommand {
   return {
     action,
     computerIds: computer_ids,
@@ -48,7 +46,7 @@ function readSnapCommand(body: unknown, traceparent: string | null): SnapCommand
   };
 }
 
-function readSnap({ name, channel, revision, classic, time }: SnapInBody): SnapEntry {
+function readSnap({ name, channel, revision, classic, time }: Schemas['SnapEntry']): SnapEntry {
   return {
     name,
     ...(channel != null && { channel }),
@@ -58,7 +56,7 @@ function readSnap({ name, channel, revision, classic, time }: SnapInBody): SnapE
   };
 }
 
-function toInstalledSnapResponse(snap: InstalledSnapView) {
+function toInstalledSnapResponse(snap: InstalledSnapView): Schemas['InstalledSnap'] {
   return {
     version: snap.version,
     revision: snap.revision,

@@ -1,4 +1,4 @@
-import type { DomainError, ErrorCode, ErrorDetail } from '../../../domain/common/errors.ts';
+import { DomainError, type ErrorCode, type ErrorDetail } from '../../../domain/common/errors.ts';
 
 /** The status of every error code. @see docs/api-conventions.md#error-codes */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -87,4 +87,15 @@ export function formatError(error: DomainError): ErrorResponse {
   const body: ErrorBody = { error: error.code, message: error.message, code: status };
   if (error.details) body.details = error.details;
   return { status, body, headers };
+}
+
+/** The path is known, the method is not one of `allow`. */
+export class MethodNotAllowed extends DomainError {
+  readonly allow: string;
+
+  constructor(methods: readonly string[]) {
+    const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+    super('MethodNotAllowed', `Only ${allow.join(', ')} can be used here`);
+    this.allow = allow.join(', ');
+  }
 }

@@ -7,9 +7,8 @@ import { endWithUnreadBody, RESPONSE_HEADERS } from '../../../process/http-respo
 import type { Logger } from '../../../process/logger.ts';
 import { isDatabaseUnavailable } from '../../../services/common/ports.ts';
 import { JsonText, RawBody } from '../response-bodies.ts';
-import { MethodNotAllowed } from '../route-table.ts';
 import { RequestMemoryExceeded } from './body-bytes.ts';
-import { type ErrorResponse, formatError } from './error-response.ts';
+import { type ErrorResponse, formatError, MethodNotAllowed } from './error-response.ts';
 
 export const API_HEADERS: Readonly<Record<string, string>> = {
   ...RESPONSE_HEADERS,
@@ -120,12 +119,4 @@ function bodyParserError(error: unknown): DomainError | null {
   if (status === 415) return new DomainError('UnsupportedMediaType', 'The body has an unsupported type or encoding');
   if (status === 400) return new DomainError('InvalidParameter', 'The request could not be read');
   return null;
-}
-
-const REQUEST_ID = /^[\w.-]{1,64}$/;
-
-/** The client's `X-Request-Id` if it is short and plain, otherwise a new one. */
-export function requestIdOf(req: Request): string {
-  const sent = req.headers['x-request-id'];
-  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : crypto.randomUUID();
 }

@@ -1,5 +1,5 @@
+import type { Request } from 'express';
 import { MAX_INT4 } from '../../../domain/common/integers.ts';
-import type { RequestContext } from '../handler.ts';
 import { JsonText } from '../response-bodies.ts';
 
 const MAX_LIMIT = 1000;
@@ -9,9 +9,14 @@ export interface Page {
   offset: number;
 }
 
+/** A request for a page of a list. */
+export interface PageRequest {
+  query: { limit?: number; offset?: number; after?: string };
+  request: Pick<Request, 'originalUrl'>;
+}
+
 /** A larger limit counts as 1000, so that `next` still walks the whole list; with 0 only the count is returned. */
-export function pageOf(context: RequestContext): Page {
-  const { limit, offset } = context.query as Partial<Page>;
+export function pageOf({ query: { limit, offset } }: Pick<PageRequest, 'query'>): Page {
   return { limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT), offset: offset ?? 0 };
 }
 
@@ -19,8 +24,8 @@ export function pageOf(context: RequestContext): Page {
  * The key after which the page starts, from the cursor in a link. The cursor is ignored unless the offset is the one it
  * was created for, so that a client can change the offset in a link.
  */
-export function cursorOf(context: RequestContext): number | null {
-  const [, offset, key] = /^(\d{1,16})-(\d{1,10})$/.exec(String(context.query['after'] ?? '')) ?? [];
+export function cursorOf(context: PageRequest): number | null {
+  const [, offset, key] = /^(\d{1,16})-(\d{1,10})$/.exec(context.query.after ?? '') ?? [];
   const isValid = Number(offset) === pageOf(context).offset && Number(key) <= MAX_INT4;
   return isValid ? Number(key) : null;
 }
@@ -34,10 +39,20 @@ export type NextPage = { after: number } | null;
  * @param list.results - rows, or a JSON array built by the database
  * @param list.nextPage - only for lists with a cursor; otherwise `count` decides whether there is a next page
  */
-export function envelope(
-  context: RequestContext,
+export function envelope<Row>(
+  context: PageRequest,
   publicUrl: string,
-  list: { count: number; results: readonly unknown[] | JsonText; nextPage?: NextPage },
+  list: { count: number; results: Row[]; nextPage?: NextPage },
+): { count: number; results: Row[]; next: string | null; previous: string | null };
+export function envelope(
+  context: PageRequest,
+  publicUrl: string,
+  list: { count: number; results: JsonText; nextPage?: NextPage },
+): JsonText;
+export function envelope(
+  context: PageRequest,
+  publicUrl: string,
+  list: { count: number; results: unknown[] | JsonText; nextPage?: NextPage },
 ) {
   const { limit, offset } = pageOf(context);
   const { count, results, nextPage } = list;
@@ -59,7 +74,7 @@ function offsetBefore(limit: number, offset: number, count: number): number {
 }
 
 /** The URL of the request with changed parameters; null removes one. */
-function pageLink(context: RequestContext, publicUrl: string, changes: Record<string, number | string | null>): string {
+function pageLink(context: PageRequest, publicUrl: string, changes: Record<string, number | string | null>): string {
   const { originalUrl } = context.request;
   // Further question marks belong to values.
   const mark = originalUrl.indexOf('?');

@@ -1,8 +1,30 @@
-import type { Logger } from '../../process/logger.ts';
-import type { Principal } from '../../services/common/ports.ts';
-import { isRead, type Operation } from './operations.ts';
+import type { Logger } from '../../../process/logger.ts';
+import type { Principal } from '../../../services/common/ports.ts';
+import { isRead, type Operation } from '../operations.ts';
+import type { RequestHandler } from 'express';
 
-export interface CompletedRequest {
+export interface RequestListeners {
+  onRequestStart?(): void;
+  /** The status is 499 when the client disconnected, 500 when the response broke off. */
+  onRequestEnd?(operationId: string, status: number, seconds: number): void;
+}
+
+/** Logs every request when it is complete, and reports it to the metrics. */
+export function requestLog(logger: Logger, { onRequestStart, onRequestEnd }: RequestListeners): RequestHandler {
+  return ({ method }, { locals }, next) => {
+    const startedAt = performance.now();
+    onRequestStart?.();
+    locals.onCompleted.push((status) => {
+      const milliseconds = performance.now() - startedAt;
+      const { operation, principal, responseBody: body } = locals;
+      logRequest(logger, { method, operation, status, milliseconds, principal, body });
+      onRequestEnd?.(operation?.id ?? 'none', status, milliseconds / 1000);
+    });
+    next();
+  };
+}
+
+interface CompletedRequest {
   method: string;
   /** Undefined when no route matched. */
   operation: Operation | undefined;
@@ -21,9 +43,8 @@ const MAX_LOGGED_IDS = 50;
  * Logs a request with ids and figures, but no content, and with the activities of its response, so that a request can
  * be followed to what it created. At `info` when something may have changed; at `debug` for reads and for requests that
  * failed unauthenticated, which anybody can send at will.
- * @remarks Call it within the request's span, whose ids the line carries.
  */
-export function logRequest(
+function logRequest(
   logger: Logger,
   { method, operation, status, milliseconds, principal, body }: CompletedRequest,
 ): void {

@@ -1,3 +1,4 @@
+import type { Router } from 'express';
 import type { Services } from '../../services/setup/services.ts';
 import { activitiesRoutes } from '../activities/activities.routes.ts';
 import { messageBacklogRoutes } from '../activities/message-backlog.routes.ts';
@@ -14,7 +15,7 @@ import { savedSearchesRoutes } from '../computers/saved-searches.routes.ts';
 import { tagsRoutes } from '../computers/tags.routes.ts';
 import { alertsRoutes } from '../events/alerts.routes.ts';
 import { eventsRoutes } from '../events/events.routes.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { ServeOperation } from '../http/handler.ts';
 import { accessGroupsRoutes } from '../identity/access-groups.routes.ts';
 import { accountsRoutes } from '../identity/accounts.routes.ts';
 import { administratorsRoutes } from '../identity/administrators.routes.ts';
@@ -28,40 +29,42 @@ import { kernelsRoutes } from '../software/kernels.routes.ts';
 import { packagesRoutes } from '../software/packages.routes.ts';
 import { snapsRoutes } from '../software/snaps.routes.ts';
 
-export interface HandlerDeps {
+export interface RouterDeps {
+  operation: ServeOperation;
   services: Services;
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
 }
 
-export function createHandlers(deps: HandlerDeps): Handlers {
-  return {
-    ...identityRoutes(deps),
-    ...tokensRoutes(deps),
-    ...accountsRoutes(deps),
-    ...invitationsRoutes(deps),
-    ...administratorsRoutes(deps),
-    ...accessGroupsRoutes(deps),
-    ...computersRoutes(deps),
-    ...computerBulkRoutes(deps),
-    ...alertsRoutes(deps),
-    ...computerRemovalRoutes(deps),
-    ...pendingComputersRoutes(deps),
-    ...tagsRoutes(deps),
-    ...eventsRoutes(deps),
-    ...featuresRoutes(deps),
-    ...messageBacklogRoutes(deps),
-    ...recoveryKeysRoutes(deps),
-    ...kernelsRoutes(deps),
-    ...packagesRoutes(deps),
-    ...powerRoutes(deps),
-    ...processesRoutes(deps),
-    ...savedSearchesRoutes(deps),
-    ...scriptProfilesRoutes(deps),
-    ...scriptsRoutes(deps),
-    ...snapsRoutes(deps),
-    ...activitiesRoutes(deps),
-    ...usgProfilesRoutes(deps),
-    ...usgReportsRoutes(deps),
-  };
+/** The routers of all areas. */
+export function createRouters(deps: RouterDeps): Router[] {
+  return [
+    identityRoutes(deps),
+    tokensRoutes(deps),
+    accountsRoutes(deps),
+    invitationsRoutes(deps),
+    administratorsRoutes(deps),
+    accessGroupsRoutes(deps),
+    computersRoutes(deps),
+    computerBulkRoutes(deps),
+    alertsRoutes(deps),
+    computerRemovalRoutes(deps),
+    pendingComputersRoutes(deps),
+    tagsRoutes(deps),
+    eventsRoutes(deps),
+    featuresRoutes(deps),
+    messageBacklogRoutes(deps),
+    recoveryKeysRoutes(deps),
+    kernelsRoutes(deps),
+    packagesRoutes(deps),
+    powerRoutes(deps),
+    processesRoutes(deps),
+    savedSearchesRoutes(deps),
+    scriptProfilesRoutes(deps),
+    scriptsRoutes(deps),
+    snapsRoutes(deps),
+    activitiesRoutes(deps),
+    usgProfilesRoutes(deps),
+    usgReportsRoutes(deps),
+  ];
 }

@@ -1,10 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
-import {
-  type RequestMemory,
-  RequestMemoryLimit,
-  type RequestMemoryShare,
-} from '../../../process/admission/request-memory.ts';
+import { RequestMemoryLimit, type RequestMemoryShare } from '../../../process/admission/request-memory.ts';
 import { rateLimitKey } from '../../../process/client-address.ts';
+import type { RequestHandler } from 'express';
 
 const MIB = 1024 * 1024;
 /** Fits the largest body of any operation, even compressed or in the smallest packets. */
@@ -19,11 +16,18 @@ export function createRequestMemoryLimit(): RequestMemoryLimit {
   return new RequestMemoryLimit(MAX_BYTES);
 }
 
-/** Counts a body against the limit and the shares of its sender. */
-export function reserveRequestMemory(
-  limit: RequestMemoryLimit,
-  from: { address: string; isAuthenticated: boolean },
-): RequestMemory {
-  const address = { name: `address ${rateLimitKey(from.address)}`, share: ADDRESS_SHARE };
-  return limit.reserve(from.isAuthenticated ? [address] : [address, UNAUTHENTICATED]);
+/** Counts a body until its handler returns, because what was parsed from it stays in memory until then. */
+export function requestMemory(limit: RequestMemoryLimit): RequestHandler {
+  return (req, { locals }, next) => {
+    const { address, principal } = locals;
+    const share = { name: `address ${rateLimitKey(address)}`, share: ADDRESS_SHARE };
+    const memory = limit.reserve(principal ? [share] : [share, UNAUTHENTICATED]);
+    locals.memory = memory;
+    locals.onHandled.push(() => {
+      memory.release();
+      // A keep-alive connection references its latest request.
+      req.body = undefined;
+    });
+    next();
+  };
 }

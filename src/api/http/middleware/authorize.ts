@@ -1,0 +1,66 @@
+import type { RequestHandler } from 'express';
+import { DomainError } from '../../../domain/common/errors.ts';
+import type { Config } from '../../../process/config.ts';
+import type { Principal } from '../../../services/common/ports.ts';
+import type { Authenticator } from '../../../services/identity/login/authenticator.ts';
+import { isRead, type Operation } from '../operations.ts';
+
+/** What this deployment offers. */
+export interface Offer {
+  deployment: Config['deployment'];
+  /** Keys of the enabled features. */
+  features: ReadonlySet<string>;
+}
+
+/** @throws {DomainError} NotFound or FeatureNotEnabled for what the deployment does not offer, Forbidden, NoAccount */
+export function authorize(authenticator: Authenticator, offer: Offer, operation: Operation): RequestHandler {
+  return (_req, res, next) => {
+    checkOffer(operation, offer);
+    const { principal } = res.locals;
+    if (principal === null || findObstacle(operation, principal) === null) return next();
+    // A role may have been added since the rights were cached.
+    return readAgain(authenticator, operation, res.locals).then(() => next());
+  };
+}
+
+/**
+ * Checks the rights for an operation that changes something once more, uncached: its body may have taken a minute to
+ * arrive, and whoever was removed or lost a role meanwhile must not act.
+ */
+export function authorizeAgain(authenticator: Authenticator, operation: Operation): RequestHandler {
+  return (req, { locals }, next) => {
+    if (locals.principal === null || isRead(operation, req.method)) return next();
+    return readAgain(authenticator, operation, locals).then(() => next());
+  };
+}
+
+function checkOffer({ deployment, feature }: Operation, offer: Offer): void {
+  if (deployment !== null && deployment !== offer.deployment) {
+    throw new DomainError('NotFound', `This deployment is not ${deployment}`);
+  }
+  if (feature !== null && !offer.features.has(feature)) {
+    throw new DomainError('FeatureNotEnabled', `This deployment has no ${feature.replaceAll('-', ' ')}`);
+  }
+}
+
+async function readAgain(
+  authenticator: Authenticator,
+  operation: Operation,
+  state: { principal: Principal | null },
+): Promise<void> {
+  const principal = await authenticator.reauthenticate(state.principal!);
+  const obstacle = findObstacle(operation, principal);
+  if (obstacle) throw obstacle;
+  state.principal = principal;
+}
+
+function findObstacle({ access, needsLogin }: Operation, caller: Principal): DomainError | null {
+  if (needsLogin && caller.token.method === 'key') {
+    return new DomainError('Forbidden', 'A token from an access key may not do this; log in with a password');
+  }
+  if (access === 'token' || access === 'none') return null;
+  if (caller.accountName === '') return new DomainError('NoAccount', 'The token has no current account');
+  if (access === 'account') return null;
+  const missing = access.find((permission) => !caller.may(permission));
+  return missing === undefined ? null : new DomainError('Forbidden', `The permission ${missing} is needed`);
+}

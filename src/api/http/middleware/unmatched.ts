@@ -1,0 +1,55 @@
+import type { RequestHandler, Router } from 'express';
+import { DomainError } from '../../../domain/common/errors.ts';
+import type { Operation, PathParameter } from '../operations.ts';
+import { createRouter, routePath } from '../router.ts';
+import { MethodNotAllowed } from './error-response.ts';
+import { readPathParameter } from './match-operation.ts';
+
+/**
+ * Rejects requests that no route serves: 405 with `Allow` when the path is known, Unknown<Thing> when an id in it
+ * cannot be one, otherwise 404.
+ */
+export function unmatched(operations: Iterable<Operation>): Router {
+  const router = createRouter().use((_req, res, next) => {
+    res.locals['unmatched'] = { allowed: [], malformed: null } satisfies Findings;
+    next();
+  });
+  const byPath = Map.groupBy(operations, ({ path }) => path);
+  for (const [path, known] of byPath) {
+    router.all(routePath(path), (req, res, next) => {
+      const findings: Findings = res.locals['unmatched'];
+      const malformed = findMalformed(known[0]!.pathParameters, req.params);
+      if (malformed === null) findings.allowed.push(...known.map(({ method }) => method.toUpperCase()));
+      // An id before a known verb says more than a verb that is not known.
+      else if (findings.malformed === null || findings.malformed.unknown === 'NotFound') findings.malformed = malformed;
+      next();
+    });
+  }
+  return router.use(reject);
+}
+
+interface Findings {
+  allowed: string[];
+  malformed: Pick<PathParameter, 'name' | 'unknown'> | null;
+}
+
+const reject: RequestHandler = (_req, res) => {
+  const { allowed, malformed }: Findings = res.locals['unmatched'];
+  if (allowed.length > 0) throw new MethodNotAllowed(allowed);
+  if (malformed) throw new DomainError(malformed.unknown, noSuch(malformed.name));
+  throw new DomainError('NotFound', 'There is nothing at this address');
+};
+
+function findMalformed(parameters: readonly PathParameter[], values: Record<string, unknown>): Findings['malformed'] {
+  for (const parameter of parameters) {
+    const value = String(values[parameter.name]);
+    if (readPathParameter(parameter, value) !== null) continue;
+    return parameter.integer && value.includes(':') ? { ...parameter, unknown: 'NotFound' } : parameter;
+  }
+  return null;
+}
+
+/** `computer_id` -> "There is no such computer": the same words for ids that never existed and for foreign ones. */
+function noSuch(parameter: string): string {
+  return `There is no such ${parameter.replace(/_id$/, '').replaceAll('_', ' ')}`;
+}

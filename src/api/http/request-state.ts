@@ -1,0 +1,38 @@
+import type { Response } from 'express';
+import type { RequestMemory } from '../../process/admission/request-memory.ts';
+import type { Principal } from '../../services/common/ports.ts';
+import type { Operation } from './operations.ts';
+
+/** What the middleware of a request has found out so far: `res.locals`. */
+export interface RequestState {
+  requestId: string;
+  address: string;
+  /** Undefined while no route matched. */
+  operation: Operation | undefined;
+  params: Record<string, string | number>;
+  query: Record<string, unknown>;
+  /** Null until the request is authenticated, and for operations without security. */
+  principal: Principal | null;
+  /** Set for requests that may have a body. */
+  memory: RequestMemory;
+  /** Body of the response. */
+  responseBody: unknown;
+  onHandled: Array<() => void>;
+  onCompleted: Array<(status: number) => void>;
+}
+
+declare global {
+  namespace Express {
+    interface Locals extends RequestState {}
+  }
+}
+
+/** Frees what the request holds, before its response is sent: a slow client must not hold it. */
+export function releaseResources({ locals }: Response): void {
+  for (const release of locals.onHandled.splice(0)) release();
+}
+
+/** @param status - to record: the one sent, 499 when the client disconnected, 500 when the response broke off */
+export function completeRequest({ locals }: Response, status: number): void {
+  for (const callback of locals.onCompleted.splice(0)) callback(status);
+}
