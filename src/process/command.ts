@@ -8,26 +8,28 @@ export interface Command {
   role: ConfigRole;
   help: string;
   flags?: readonly string[];
+  /** How many arguments that are no flags it takes at most. */
+  maxWords?: number;
 }
 
 /**
  * Runs a command and exits: with 0 on success and after `--help`, with 1 and a message on failure. An unknown argument
  * fails before anything is done.
- * @param work - receives the given flags
+ * @param work - receives the given flags and other arguments
  */
 export async function runCommand(
   command: Command,
-  work: (config: Config, logger: Logger, flags: ReadonlySet<string>) => Promise<void>,
+  work: (config: Config, logger: Logger, flags: ReadonlySet<string>, words: readonly string[]) => Promise<void>,
 ): Promise<never> {
   const { name, role, help } = command;
   try {
-    const flags = readFlags(command, process.argv.slice(2));
+    const { flags, words } = readArguments(command, process.argv.slice(2));
     if (flags.has('help')) {
       process.stdout.write(`${help}\n`);
       process.exit(0);
     }
     const config = loadConfig(process.env, role);
-    await work(config, createLogger({ level: config.logLevel, role: name }), flags);
+    await work(config, createLogger({ level: config.logLevel, role: name }), flags, words);
     process.exit(0);
   } catch (error) {
     process.stderr.write(`${name}: ${describe(error)}\n`);
@@ -35,9 +37,12 @@ export async function runCommand(
   }
 }
 
-function readFlags({ flags = [] }: Command, args: string[]): ReadonlySet<string> {
+function readArguments({ flags = [], maxWords = 0 }: Command, args: string[]) {
   const options = Object.fromEntries([...flags, 'help'].map((flag) => [flag, { type: 'boolean' as const }]));
-  return new Set(Object.keys(parseArgs({ args, options }).values));
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: maxWords > 0 });
+  const surplus = positionals[maxWords];
+  if (surplus !== undefined) throw new Error(`Unexpected argument '${surplus}'`);
+  return { flags: new Set(Object.keys(values)), words: positionals };
 }
 
 /** A failed connection to a host with several addresses is an AggregateError without a message. */

@@ -6,6 +6,7 @@ import type { Logger } from '../../process/logger.ts';
 import type { PoolState } from '../../process/metrics.ts';
 import { SESSION_LOCKS } from '../database/advisory-locks.ts';
 import type { Database } from '../database/sql.ts';
+import { MigrationGenerator } from './create-migration.ts';
 import { createDatabase } from './database.ts';
 import { ENTITIES } from './entities.ts';
 import { MIGRATIONS } from './migrations/index.ts';
@@ -80,6 +81,9 @@ function ormOptions({ url, onError }: PersistenceOptions, pool: Pool) {
       migrationsList: MIGRATIONS,
       snapshot: false,
       tableName: 'schema_migration',
+      generator: MigrationGenerator,
+      fileName: (timestamp: string, name?: string) => `migration-${timestamp}-${name}`,
+      emit: 'ts' as const,
       silent: true,
       // A transaction for each: locks stay short, and an index can be built without one.
       allOrNothing: false,
