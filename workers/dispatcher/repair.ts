@@ -15,9 +15,9 @@ import type { Starter } from './starter.ts';
 
 /**
  * State of a workflow on the server. `orphaned`: ended by a repair after a restore, so it belonged to other rows.
- * `failed`: by a defect or a missing row, in the build of this process.
+ * `failed`: by a defect or a missing row, in the build of this process. `stuck`: its tasks fail. `busy`: it has a task.
  */
-export type WorkflowState = 'running' | 'terminated' | 'closed' | 'failed' | 'missing' | 'orphaned';
+export type WorkflowState = 'running' | 'busy' | 'stuck' | 'terminated' | 'closed' | 'failed' | 'missing' | 'orphaned';
 
 /** Outcome for a row whose workflow was lost or stuck. */
 export const REPAIRS = ['restarted', 'closed'] as const;
@@ -46,6 +46,16 @@ export function reportStuck({ logger, stuck }: RepairDeps, workflowId: string, r
   logger.error({ workflowId, reason }, 'workflow cannot go on: it waits for a fixed build or an operator');
 }
 
+/** A task lost by a worker is retried once or twice; a failing one is retried forever. */
+const STUCK_ATTEMPT = 3;
+
+/** Reports a workflow that is stuck. @returns whether it runs or is stuck, so that nothing may replace it */
+export function isLeftStanding(deps: RepairDeps, workflowId: string, state: WorkflowState): boolean {
+  if (state === 'stuck') reportStuck(deps, workflowId, 'task');
+  if (state === 'failed') reportStuck(deps, workflowId, 'failure');
+  return state === 'running' || state === 'busy' || state === 'stuck' || state === 'failed';
+}
+
 /** Result text of operations whose workflow an operator terminated. */
 export const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
 
@@ -53,7 +63,10 @@ export const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
 export async function readState(client: Client, workflowId: string, buildId?: string): Promise<WorkflowState> {
   try {
     const { status, runId, raw } = await client.workflow.getHandle(workflowId).describe();
-    if (status.name === 'RUNNING' || status.name === 'PAUSED') return 'running';
+    if (status.name === 'RUNNING' || status.name === 'PAUSED') {
+      if (!raw.pendingWorkflowTask) return 'running';
+      return (raw.pendingWorkflowTask.attempt ?? 0) >= STUCK_ATTEMPT ? 'stuck' : 'busy';
+    }
     if (status.name === 'FAILED') {
       const { deploymentVersion } = raw.workflowExecutionInfo?.versioningInfo ?? {};
       const isSameBuild = (deploymentVersion?.buildId || undefined) === buildId;
@@ -77,11 +90,7 @@ export async function repairBatch(deps: RepairDeps, batch: number): Promise<Repa
   const row = await readBatchState(deps.db, batch);
   if (!row || row.open_count === 0) return 'none';
   const state = await readState(deps.client, row.wf_id, deps.buildId);
-  if (state === 'running') return 'none';
-  if (state === 'failed') {
-    reportStuck(deps, row.wf_id, 'failure');
-    return 'none';
-  }
+  if (isLeftStanding(deps, row.wf_id, state)) return 'none';
   if (state === 'terminated') {
     await cancelBatch(deps, batch, TERMINATED_TEXT);
     deps.logger.warn({ workflowId: row.wf_id }, 'workflow was terminated: its open operations are cancelled');
@@ -101,13 +110,9 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
   if (!startable) return 'none';
   const { workflowId } = startable;
   const state = await readState(deps.client, workflowId, deps.buildId);
-  if (state === 'running') return 'none';
   // Read after the workflow, which ends after its rows: so a group that has just ended is not taken for a lost one.
   if (!(await isGroupOpen(deps.db, activityId))) return 'none';
-  if (state === 'failed') {
-    reportStuck(deps, workflowId, 'failure');
-    return 'none';
-  }
+  if (isLeftStanding(deps, workflowId, state)) return 'none';
   if (state === 'terminated') {
     for (const { id, wf_id } of await readOpenBatchWorkflows(deps.db, activityId)) {
       // Cancel its workflow before its rows: nothing looks for the workflow of closed rows.

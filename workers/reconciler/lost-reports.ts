@@ -5,7 +5,7 @@ import {
 } from '../../src/persistence/compliance/usg-reports.repository.ts';
 import { readStartableActivities } from '../../src/persistence/engine/startable.repository.ts';
 import { activityWorkflowId } from '../../workflows/contracts/group.contract.ts';
-import { type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../dispatcher/repair.ts';
+import { isLeftStanding, type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../dispatcher/repair.ts';
 
 /** A report without progress for this long may be waiting for a build that is no longer served. */
 const QUIET_MS = 30 * 60_000;
@@ -28,13 +28,15 @@ export async function repairReports(
 }
 
 async function repairReport(
-  { db, client, starter, logger }: RepairDeps,
+  deps: RepairDeps,
   id: number,
   { isQuiet, now }: { isQuiet: boolean; now: Date },
 ): Promise<Repair> {
+  const { db, client, starter, logger, buildId } = deps;
   const workflowId = activityWorkflowId(id);
-  const state = await readState(client, workflowId);
-  if (state === 'running' && !isQuiet) return 'none';
+  const state = await readState(client, workflowId, buildId);
+  const isReplaced = isQuiet && (state === 'running' || state === 'busy');
+  if (!isReplaced && isLeftStanding(deps, workflowId, state)) return 'none';
   if (state === 'terminated') {
     await endReportActivity(db, id, { status: 'canceled', text: TERMINATED_TEXT, now });
     logger.warn({ workflowId }, 'workflow was terminated: its report is cancelled');
@@ -44,7 +46,7 @@ async function repairReport(
   if (!startable) return 'none';
   // Counts as progress, so that a report waiting for its turn is not restarted repeatedly.
   await touchReportActivity(db, id, now);
-  await starter.start(startable, state === 'running' ? 'instead' : 'again');
+  await starter.start(startable, isReplaced ? 'instead' : 'again');
   logger.warn({ workflowId, state }, 'nobody made a report: started again');
   return 'restarted';
 }

@@ -33,7 +33,7 @@ import { type EventRetention, purgeExpiredEventLog } from './event-retention.ts'
 import { wakeLeftRunning } from './left-running.ts';
 import { repairReports } from './lost-reports.ts';
 import { compareSchedules, requestEveryScheduleUpdate, startMissedRuns } from './missed-runs.ts';
-import { wakeIdleBatches } from './stuck.ts';
+import { reportStuckSchedules, wakeIdleBatches } from './stuck.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
 export interface ReconcilerOptions extends EventRetention {
@@ -100,6 +100,7 @@ export function createReconciler(
       const settleMs = options.settleMs ?? SETTLE_MS;
       const idleAfter = await wakeIdleBatches(deps, { settleMs, after: cursor?.idleAfter ?? 0 });
       const runningBefore = await wakeLeftRunning(options, settleMs, cursor?.runningBefore);
+      await reportStuckSchedules(deps, { since: closedSince, startedBefore: startedAt - settleMs });
       await repairReports(deps, { settleMs, now: options.clock.now(), count: repairs.add });
       await startMissedRuns(options, options.clock.now(), options.metrics?.scheduleMissed);
       const wasAway = cursor !== null && startedAt - known > LAG_MS;

@@ -1,13 +1,25 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { readIdleBatches } from '../../src/persistence/engine/repairs.repository.ts';
+import { ACTIVITY_RETENTION_WORKFLOW } from '../../workflows/contracts/activity-retention.contract.ts';
+import { AUDIT_RETENTION_WORKFLOW } from '../../workflows/contracts/audit-retention.contract.ts';
 import { activityWorkflowId } from '../../workflows/contracts/group.contract.ts';
+import { PROFILE_TRIGGER_WORKFLOW } from '../../workflows/contracts/profile-trigger.contract.ts';
+import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
+import { isOfType } from '../../workflows/contracts/workflow-types.ts';
+import { isLeftStanding, type RepairDeps, readState, reportStuck } from '../dispatcher/repair.ts';
 import { sendWakeUp } from '../dispatcher/wake-up.ts';
-import { type RepairDeps, reportStuck } from '../dispatcher/repair.ts';
+import { failedForGood } from '../restore/close-events.ts';
 
 /** Batches checked per run; the next run continues. */
-const MOST_LOOKS = 20;
-/** A task lost by a worker is retried once or twice; a failing one is retried forever. */
-const STUCK_ATTEMPT = 3;
+const BATCHES_LIMIT = 20;
+/** Scheduled workflows checked per run, of each kind: the newest. */
+const SCHEDULED_LIMIT = 50;
+const SCHEDULED = isOfType([
+  PROFILE_TRIGGER_WORKFLOW,
+  ACTIVITY_RETENTION_WORKFLOW,
+  AUDIT_RETENTION_WORKFLOW,
+  RECONCILE_WORKFLOW,
+]);
 
 /**
  * Checks idle batches. A workflow whose tasks fail, because its input is unreadable or the code does not match its
@@ -21,30 +33,45 @@ export async function wakeIdleBatches(
   deps: RepairDeps,
   { settleMs, after }: { settleMs: number; after: number },
 ): Promise<number> {
-  const batches = await readIdleBatches(deps.db, { after, idleMs: settleMs, limit: MOST_LOOKS });
+  const { client, db } = deps;
+  const batches = await readIdleBatches(db, { after, idleMs: settleMs, limit: BATCHES_LIMIT });
   const groups = new Set(batches.flatMap(({ parent_id: parent }) => (parent === null ? [] : [parent])));
   for (const id of groups) {
     const workflowId = activityWorkflowId(id);
-    if ((await lookAt(deps.client, workflowId)) === 'stuck') reportStuck(deps, workflowId, 'task');
+    if ((await readState(client, workflowId)) === 'stuck') reportStuck(deps, workflowId, 'task');
   }
   for (const { wf_id: workflowId, opened, parent_id } of batches) {
     if (!opened && parent_id !== null) continue;
-    const state = await lookAt(deps.client, workflowId);
-    if (state === 'waiting') await sendWakeUp(deps.client, workflowId);
+    const state = await readState(client, workflowId);
+    if (state === 'running') await sendWakeUp(client, workflowId);
     if (state === 'stuck') reportStuck(deps, workflowId, 'task');
   }
-  return batches.length < MOST_LOOKS ? 0 : batches.at(-1)!.id;
+  return batches.length < BATCHES_LIMIT ? 0 : batches.at(-1)!.id;
 }
 
-/** `gone`: not running, which is handled elsewhere. `busy`: it already has a task. */
-async function lookAt(client: Client, workflowId: string): Promise<'gone' | 'stuck' | 'busy' | 'waiting'> {
-  try {
-    const { raw, status } = await client.workflow.getHandle(workflowId).describe();
-    if (status.name !== 'RUNNING') return 'gone';
-    if (!raw.pendingWorkflowTask) return 'waiting';
-    return (raw.pendingWorkflowTask.attempt ?? 0) >= STUCK_ATTEMPT ? 'stuck' : 'busy';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'gone';
-    throw error;
+/**
+ * Reports workflows of schedules that cannot go on: those whose tasks fail, and those that failed in a way that a retry
+ * cannot help. No row is open for them; the next run of the schedule or a missed run makes up for them.
+ * @param since - only those that failed from this instant on, in ms since the epoch
+ * @param startedBefore - only running ones that started before this
+ */
+export async function reportStuckSchedules(
+  deps: RepairDeps,
+  { since, startedBefore }: { since: number; startedBefore: number },
+): Promise<void> {
+  const running = `${SCHEDULED} AND ExecutionStatus = 'Running' AND StartTime < '${new Date(startedBefore).toISOString()}'`;
+  for await (const { workflowId } of newest(deps.client, running))
+    isLeftStanding(deps, workflowId, await readState(deps.client, workflowId));
+  const failed = `${SCHEDULED} AND ExecutionStatus = 'Failed' AND CloseTime >= '${new Date(since).toISOString()}'`;
+  for await (const execution of newest(deps.client, failed))
+    if (await failedForGood(deps.client, execution)) reportStuck(deps, execution.workflowId, 'failure');
+}
+
+async function* newest(client: Client, query: string): AsyncGenerator<{ workflowId: string; runId: string }> {
+  let count = 0;
+  for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: SCHEDULED_LIMIT })) {
+    yield { workflowId, runId };
+    count += 1;
+    if (count === SCHEDULED_LIMIT) return;
   }
 }

@@ -143,7 +143,8 @@ export interface ReconcileActivities {
    *    open rows where an operator terminated it.
    * 3. Does the same for open batches, and their groups, without a running workflow, as many as fit into 25 s; the next
    *    run continues after them.
-   * 4. Reports stuck workflows, wakes idle batches, and wakes batch workflows that run although their rows have ended.
+   * 4. Reports stuck workflows of every type, wakes idle batches, and wakes batch workflows that run although their rows
+   *    have ended.
    * 5. Restarts report workflows that are missing; replaces those without progress for 30 minutes; ends reports whose
    *    workflow an operator terminated.
    * 6. Creates the runs of missed dates; skips those of schedules that an operator paused, with an event. Failures of a

@@ -9,7 +9,7 @@ import {
 import type { BatchPlan } from '../contracts/activities.ts';
 import type { BatchInput, BatchResult } from '../contracts/batch.contract.ts';
 import type { GroupInput } from '../contracts/group.contract.ts';
-import { OPERATIONS_LIMIT } from '../contracts/queries.ts';
+import { type OpenBatch, OPERATIONS_LIMIT } from '../contracts/queries.ts';
 import { SEARCH_ATTRIBUTES } from '../contracts/search-attributes.ts';
 import { batchWorkflow, RELEASED_BATCH_WORKFLOW, RELEASED_GROUP_WORKFLOW } from '../contracts/workflow-types.ts';
 import { groupProgress, namesOf } from './details.ts';
@@ -22,11 +22,7 @@ import type { ProgressBoard } from './progress-board.ts';
  */
 export async function runBatches(input: GroupInput, plans: readonly BatchPlan[], board: ProgressBoard): Promise<void> {
   const open = new Set(plans);
-  const show = (): void =>
-    board.show(
-      groupProgress(plans, open),
-      [...open].slice(0, OPERATIONS_LIMIT).map((plan) => ({ computers: namesOf(plan), workflowId: plan.workflowId })),
-    );
+  const show = (): void => board.show(groupProgress(plans, open), [...open].slice(0, OPERATIONS_LIMIT).map(openBatch));
   show();
   await Promise.all(
     plans.map(async (plan) => {
@@ -38,6 +34,11 @@ export async function runBatches(input: GroupInput, plans: readonly BatchPlan[],
       show();
     }),
   );
+}
+
+function openBatch(plan: BatchPlan): OpenBatch {
+  const { computer, workflowId } = plan;
+  return { computers: namesOf(plan), ...(computer?.operation && { operation: computer.operation }), workflowId };
 }
 
 function runBatch(input: GroupInput, plan: BatchPlan): Promise<BatchResult> {

@@ -8,13 +8,13 @@ export interface BatchProgress {
   canceled: number;
   /** Time in ms since the epoch when the batch must be processed again without an event; null for none. */
   nextDueAt: number | null;
-  /** Titles of the first three computers with open operations; empty while more than a hundred are open. */
+  /** Titles of the first three computers with open operations. */
   waitingFor: string[];
-  /** Number of other computers with open operations; absent while none is named. */
+  /** Number of other computers with open operations. */
   moreWaiting?: number;
   /** Whether a computer may have several operations in the batch. */
   chained?: boolean;
-  /** The first open operations; absent while more than a hundred are open. */
+  /** The first hundred open operations. */
   operations?: OpenOperation[];
   /** The first operations whose status this call changed; a repeated call changes none. */
   moved?: MovedOperation[];
@@ -35,8 +35,8 @@ export interface BatchPlan {
   type?: string;
   /** Shown to operators, for example "computers 1-500 of 10,000". */
   summary: string;
-  /** The computer of a batch with one operation; null for larger batches. */
-  computer?: { id: number; title: string } | null;
+  /** The computer of a batch of one, and its first open operation; null for larger batches. */
+  computer?: { id: number; title: string; operation?: number } | null;
   /** Number of operations. */
   size?: number;
   /** Number of computers. */

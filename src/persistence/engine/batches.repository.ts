@@ -90,15 +90,17 @@ export interface NamedOperation {
   deliver_at: Date | null;
   /** Requested by id, rather than because it is open. */
   is_moved: boolean;
+  /** Number of computers with open operations. */
+  open_computers: number;
 }
 
-/** The operations `moved` of a batch and, with `withOpen`, the open ones, in id order. */
+/** The operations `moved` of a batch and the first open ones, in id order. @param openLimit - how many of these */
 export function readNamedOperations(
   db: Sql,
   batch: number,
-  { moved, withOpen }: { moved: readonly number[]; withOpen: boolean },
+  { moved, openLimit }: { moved: readonly number[]; openLimit: number },
 ): Promise<NamedOperation[]> {
-  return db.query<NamedOperation & Record<string, unknown>>(NAMED, [batch, moved, withOpen]);
+  return db.query<NamedOperation & Record<string, unknown>>(NAMED, [batch, moved, openLimit]);
 }
 
 const TURN = `select account_id as account, size > $2 as "isLarge" from lane where id = $1`;
@@ -125,8 +127,9 @@ const OPEN_BATCHES = `
     case when l.has_dependents then (
       select count(distinct a.computer_id)::int from activity a where a.lane_id = l.id) else l.size end as computers,
     case when l.single then (
-      select jsonb_build_object('id', c.id, 'title', c.title)
-      from activity a join computer c on c.id = a.computer_id where a.lane_id = l.id limit 1) end as computer
+      select jsonb_build_object('id', c.id, 'title', c.title, 'operation',
+        min(a.id) filter (where ${isOpen('a.status')}))
+      from activity a join computer c on c.id = a.computer_id where a.lane_id = l.id group by c.id) end as computer
   from lane l where l.parent_id = $1 and l.open_count > 0 order by l.ordinal`;
 
 const UNOPENED = `select id from lane where parent_id = $1 and open_count > 0 and opened_at is null order by id`;
@@ -145,10 +148,13 @@ const CANCEL_OPENED = `
 
 // The batch's rows first: with an order PostgreSQL may scan the primary key of all activities.
 const NAMED = `
-  with named as materialized (
+  with open as materialized (
     select a.id, a.computer_id, a.status, a.deliver_at, false as is_moved
-    from activity a where $3::boolean and a.lane_id = $1 and ${isOpen('a.status')}
+    from activity a where $3::int > 0 and a.lane_id = $1 and ${isOpen('a.status')}
+  ), named as (
+    (select * from open order by id limit $3::int)
     union all
     select a.id, a.computer_id, a.status, a.deliver_at, true from activity a where a.id = any($2::int[])
   )
-  select n.*, c.title from named n join computer c on c.id = n.computer_id order by n.id`;
+  select n.*, c.title, (select count(distinct computer_id)::int from open) as open_computers
+  from named n join computer c on c.id = n.computer_id order by n.id`;

@@ -86,6 +86,16 @@ describe('what operators read of chains', () => {
     });
   });
 
+  it('is the first hundred open operations while more are open', async () => {
+    const { group, lane, ids } = await world.oneBatch({}, { computers: 120 });
+    const progress = await world.engine.processPendingEvents(lane, false);
+    expect(progress.operations?.map(({ operation }) => operation)).toEqual(ids.slice(0, 100));
+    expect(progress.operations?.[99]).toEqual({ computer: 'web-100', operation: ids[99], waitsFor: 'delivery' });
+    expect(progress).toMatchObject({ open: 120, waitingFor: ['web-1', 'web-2', 'web-3'], moreWaiting: 117 });
+    await world.engine.getGroupProgress(group, true);
+    expect((await world.engine.processPendingEvents(lane, false)).operations).toBeUndefined();
+  });
+
   it('is not asked for where every computer has one operation', async () => {
     const { group, lane } = await world.oneBatch({}, { computers: 5 });
     expect(await world.engine.listOpenBatches(group)).toMatchObject([{ size: 5, computers: 5 }]);

@@ -2,8 +2,9 @@ import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
 import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
+import { PROFILE_TRIGGER_WORKFLOW } from '../../../workflows/contracts/profile-trigger.contract.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
-import { RELEASED_GROUP_WORKFLOW, RELEASED_BATCH_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { RELEASED_BATCH_WORKFLOW, RELEASED_GROUP_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
@@ -140,6 +141,24 @@ describe('a workflow that failed for good', () => {
     await runtime.client.workflow.getHandle(`activity/${id}`).terminate('by test');
     relay = runtime.startRelay();
   }, 120_000);
+});
+
+describe('a workflow of a schedule that failed for good', () => {
+  it('is reported', async () => {
+    const stop = await runtime.startScheduleWorker();
+    const trigger = await runtime.client.workflow.start(PROFILE_TRIGGER_WORKFLOW, {
+      workflowId: 'usg-run/1-2026-12-01T02:00:00Z',
+      taskQueue: TASK_QUEUES.schedule,
+      args: [{ kind: 'of a newer build', profileId: 1 }],
+    });
+    await expect(trigger.result()).rejects.toMatchObject({ cause: { type: 'UnknownKind' } });
+    reported.length = 0;
+    await until(async () => {
+      await reconcile();
+      return reported.includes('failure');
+    });
+    await stop();
+  }, 60_000);
 });
 
 /** As after a loss of the server's last moments, or with a worker that stood still: rows know more than the workflow. */

@@ -1,8 +1,12 @@
 import { Context } from '@temporalio/activity';
+import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createUsgReportsService } from '../../../src/services/compliance/reports/usg-reports.service.ts';
+import { createDataConverter } from '../../../temporal/data-converter.ts';
+import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
+import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { aRule, insertAuditedRun } from '../../support/compliance/usg-results.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
@@ -133,6 +137,34 @@ describe('reportActivity', () => {
     });
     const stop = await runtime.startReportWorker();
     await until(async () => (await read(lost.id))['status'] === 'succeeded');
+    await stop();
+  });
+
+  it('is left standing and reported when its workflow cannot move, however long it takes', async () => {
+    const { id } = await asked();
+    await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
+    const { connection } = runtime.client;
+    const dataConverter = createDataConverter([{ id: 'other', key: Buffer.alloc(32, 9) }]);
+    const { runId } = await new Client({ connection, namespace: runtime.namespace, dataConverter }).workflow
+      .start(REPORT_WORKFLOW, {
+        workflowId: wf(id),
+        taskQueue: TASK_QUEUES.report,
+        args: [{ id }],
+        workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      })
+      .then((handle) => handle.describe());
+    await runtime.db.query(`update activity set modification_time = now() - interval '1 hour' where id = $1`, [id]);
+    const stop = await runtime.startReportWorker();
+    const reported: string[] = [];
+    const reconciler = runtime.reconcilerWith(runtime.client, { stuck: (reason) => reported.push(reason) });
+    const attempts = async () =>
+      (await runtime.client.workflow.getHandle(wf(id)).describe()).raw.pendingWorkflowTask?.attempt ?? 0;
+    await until(async () => (await attempts()) >= 3);
+    expect(await reconciler.reconcileWorkflows({ cursor: null })).toMatchObject({ restarted: 0, closed: 0 });
+    expect(reported).toEqual(['task']);
+    expect((await runtime.client.workflow.getHandle(wf(id)).describe()).runId).toBe(runId);
+    await runtime.client.workflow.getHandle(wf(id)).terminate('by an operator');
+    expect(await reconciler.reconcileWorkflows({ cursor: null })).toMatchObject({ restarted: 0, closed: 1 });
     await stop();
   });
 
