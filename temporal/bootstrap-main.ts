@@ -8,14 +8,17 @@ search attributes, schedules, and the key these are sealed with. Can be repeated
 
   --help  this text`;
 
-await runCommand({ name: 'temporal-bootstrap', role: 'temporal', help: HELP }, async (config, logger) => {
-  const { reencrypted: resealed, unreadable } = await bootstrap(config);
-  const { temporalNamespace: namespace } = config;
-  logger.info({ namespace, resealed }, 'namespace, search attributes and schedules are up to date');
-  if (unreadable.length > 0) {
-    logger.warn(
-      { namespace, schedules: unreadable.length, first: unreadable.slice(0, 10) },
-      'schedules are sealed with a key that is not configured: put it back behind the first and repeat',
-    );
-  }
-});
+await runCommand(
+  { name: 'temporal-bootstrap', role: 'temporal', help: HELP, env: process.env },
+  async (config, logger) => {
+    const { reencrypted: resealed, unreadable } = await bootstrap(config);
+    const { temporalNamespace: namespace } = config;
+    logger.info({ namespace, resealed }, 'namespace, search attributes and schedules are up to date');
+    if (unreadable.length > 0) {
+      logger.warn(
+        { namespace, schedules: unreadable.length, first: unreadable.slice(0, 10) },
+        'schedules are sealed with a key that is not configured: put it back behind the first and repeat',
+      );
+    }
+  },
+);

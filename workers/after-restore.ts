@@ -12,7 +12,7 @@ ahead, terminates workflows whose rows are gone. Safe to repeat; nothing of it c
 
   --help  this text`;
 
-await runCommand({ name: 'after-restore', role: 'process', help: HELP }, async (config, logger) => {
+await runCommand({ name: 'after-restore', role: 'process', help: HELP, env: process.env }, async (config, logger) => {
   const persistence = await openPersistence({
     url: config.databaseUrl!,
     poolSize: 4,

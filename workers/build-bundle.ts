@@ -1,13 +1,14 @@
+import { loadConfig } from '../src/process/config.ts';
+import { exitWithError } from '../src/process/lifecycle.ts';
 import { createLogger } from '../src/process/logger.ts';
 import { buildBundle } from './workflow-bundle.ts';
 
 /** `npm run build:workflows`: compiles the workflow code ahead of time. */
-const logger = createLogger({ level: process.env['FLOTILLA_LOG_LEVEL']?.trim() || 'info', role: 'build' });
 try {
+  const { logLevel } = loadConfig(process.env, 'stack');
   const { codePath, digest } = await buildBundle();
-  logger.info({ codePath, digest }, 'the workflow bundle is up to date');
+  createLogger({ level: logLevel, role: 'build' }).info({ codePath, digest }, 'the workflow bundle is up to date');
   process.exit(0);
 } catch (error) {
-  logger.fatal({ err: error }, 'the workflow code cannot be bundled');
-  process.exit(1);
+  exitWithError(error);
 }

@@ -18,7 +18,7 @@ const WAIT_MS = 60_000;
 const PAUSE_MS = 2_000;
 
 await runCommand(
-  { name: 'make-current', role: 'temporal', help: HELP, flags: ['wait'] },
+  { name: 'make-current', role: 'temporal', help: HELP, env: process.env, flags: ['wait'] },
   async (config, logger, flags) => {
     const bundle = await findBundle();
     if (!bundle) throw new Error('the workflow bundle is missing or not current: run npm run build:workflows first');

@@ -7,6 +7,7 @@ export interface Command {
   /** Determines the required settings. */
   role: ConfigRole;
   help: string;
+  env: NodeJS.ProcessEnv;
   flags?: readonly string[];
   /** How many arguments that are no flags it takes at most. */
   maxWords?: number;
@@ -21,14 +22,14 @@ export async function runCommand(
   command: Command,
   work: (config: Config, logger: Logger, flags: ReadonlySet<string>, words: readonly string[]) => Promise<void>,
 ): Promise<never> {
-  const { name, role, help } = command;
+  const { name, role, help, env } = command;
   try {
     const { flags, words } = readArguments(command, process.argv.slice(2));
     if (flags.has('help')) {
       process.stdout.write(`${help}\n`);
       process.exit(0);
     }
-    const config = loadConfig(process.env, role);
+    const config = loadConfig(env, role);
     await work(config, createLogger({ level: config.logLevel, role: name }), flags, words);
     process.exit(0);
   } catch (error) {

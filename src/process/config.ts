@@ -56,7 +56,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
   }
   problems.push(...contradictions(values as Values, given));
   if (problems.length > 0) throw new ConfigError(problems);
-  return toConfig(values as Values, role);
+  return toConfig(values as Values, role, env['PATH']);
 }
 
 function contradictions(values: Values, given: Given): string[] {
@@ -85,7 +85,7 @@ function needsTls(values: Given | Values): boolean {
   return TLS_DETAILS.some((name) => Boolean(values[name]));
 }
 
-function toConfig(values: Values, role: ConfigRole) {
+function toConfig(values: Values, role: ConfigRole, programPath: string | undefined) {
   const host = values.FLOTILLA_HOST;
   const publicUrl = values.FLOTILLA_PUBLIC_URL ?? `http://${linkHost(host)}:${values.FLOTILLA_PORT}`;
   return Object.freeze({
@@ -150,7 +150,7 @@ function toConfig(values: Values, role: ConfigRole) {
       wakeUpMinMs: values.FLOTILLA_NUDGE_MIN_MS,
       wakeUpMaxMs: values.FLOTILLA_NUDGE_MAX_MS,
     },
-    identity: identitySettings(values),
+    identity: identitySettings(values, programPath),
     /** @see docs/api-conventions.md#deployment-settings */
     scriptProfiles: {
       maxComputers: values.FLOTILLA_SCRIPT_PROFILE_MAX_COMPUTERS,
@@ -162,7 +162,7 @@ function toConfig(values: Values, role: ConfigRole) {
   });
 }
 
-function identitySettings(values: Values) {
+function identitySettings(values: Values, programPath: string | undefined) {
   const service = values.FLOTILLA_PAM_SERVICE;
   return {
     selfServiceAccounts: values.FLOTILLA_SELF_SERVICE_ACCOUNTS ?? values.FLOTILLA_DEPLOYMENT === 'saas',
@@ -174,7 +174,7 @@ function identitySettings(values: Values) {
     },
     invitationDays: values.FLOTILLA_INVITATION_DAYS,
     /** Null: logins by identity are verified against the stored hash. */
-    pam: service === null ? null : { service, helper: values.FLOTILLA_PAM_HELPER },
+    pam: service === null ? null : { service, helper: values.FLOTILLA_PAM_HELPER, programPath },
     setupToken: setupToken(values),
   };
 }

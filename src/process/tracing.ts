@@ -38,8 +38,8 @@ export interface Tracing {
  * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`) and none disables it; otherwise loads nothing.
  * @param role - becomes `service.name` unless `OTEL_SERVICE_NAME` is set
  */
-export async function startTracing(role: string, logger: TracingLog): Promise<Tracing> {
-  const reason = disabledReason(process.env);
+export async function startTracing(role: string, logger: TracingLog, env: NodeJS.ProcessEnv): Promise<Tracing> {
+  const reason = disabledReason(env);
   if (reason !== null) {
     if (reason !== '') logger.warn(`no traces are recorded: ${reason}`);
     return { close: async () => undefined };

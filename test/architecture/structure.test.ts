@@ -152,6 +152,27 @@ describe('packages', () => {
   });
 });
 
+describe('environment variables', () => {
+  const files = globSync('{src,temporal,workflows,workers}/**/*.{ts,mjs}').map((path) => ({
+    path,
+    reads: readFileSync(path, 'utf8').split('process.env').length - 1,
+  }));
+  const commands = ['package.json', 'Dockerfile', 'docker-compose.yml', 'tools/stack/bring-up.ts'];
+  const programs = commands.flatMap((file) => readFileSync(file, 'utf8').match(/[\w./-]+\.(ts|mjs)\b/g) ?? []);
+
+  it('are read by programs alone, which pass them on', () => {
+    const readers = files.filter(({ reads }) => reads > 0).map(({ path }) => path);
+    expect(readers).toContain('src/server/main.ts');
+    expect(readers.filter((path) => !programs.includes(path) && !programs.includes(`./${path}`))).toEqual([]);
+  });
+
+  it('are read once in a program', () => {
+    // The module that comes before all others sets the compile cache of Node.
+    const others = files.filter(({ path }) => path !== 'src/process/require-node.mjs');
+    expect(others.filter(({ reads }) => reads > 1)).toEqual([]);
+  });
+});
+
 describe('docs/architecture.md', () => {
   it('shows this structure; npm run generate brings it up to date', () => {
     const page = readFileSync('docs/architecture.md', 'utf8');

@@ -1,18 +1,23 @@
 import { notifyReady, shutDownOnSignal } from '../../src/process/lifecycle.ts';
 import { createLogger, type Logger } from '../../src/process/logger.ts';
-import { type CommandLine, HELP, parseCommandLine, UsageError } from './command-line.ts';
-import { createFleet, type Fleet, type FleetOptions } from './fleet.ts';
+import { HELP, parseCommandLine, UsageError } from './command-line.ts';
+import { createFleet, type Fleet } from './fleet.ts';
 
 const PROGRESS_MS = 5000;
 
-function read(): CommandLine {
-  try {
-    return parseCommandLine(process.argv.slice(2), process.env);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    console.error(`${error.message}\nTry npm run fleet -- --help`);
-    return process.exit(1);
-  }
+/** `npm run fleet`: simulated computers, until a signal stops them. */
+async function main(env: NodeJS.ProcessEnv, args: readonly string[]): Promise<void> {
+  const command = parseCommandLine(args, env);
+  if (command === 'help') return console.log(HELP);
+
+  const logger = createLogger({ level: env['FLOTILLA_LOG_LEVEL']?.trim() || 'info', role: 'fleet' });
+  const fleet = createFleet({ ...command, logger });
+
+  shutDownOnSignal(logger, () => fleet.stop());
+  notifyReady();
+  await fleet.start();
+  logger.info({ computers: command.computers, url: command.url }, 'fleet started');
+  reportProgress(fleet, logger);
 }
 
 function reportProgress(fleet: Fleet, logger: Logger): void {
@@ -29,21 +34,8 @@ function reportProgress(fleet: Fleet, logger: Logger): void {
   timer.unref();
 }
 
-async function run(options: Omit<FleetOptions, 'logger'>): Promise<void> {
-  const logger = createLogger({ level: process.env['FLOTILLA_LOG_LEVEL']?.trim() || 'info', role: 'fleet' });
-  const fleet = createFleet({ ...options, logger });
-  shutDownOnSignal(logger, () => fleet.stop());
-  notifyReady();
-  await fleet.start();
-  logger.info({ computers: options.computers, url: options.url }, 'fleet started');
-  reportProgress(fleet, logger);
-}
-
-const command = read();
-if (command === 'help') console.log(HELP);
-else {
-  await run(command).catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    process.exit(1);
-  });
-}
+main(process.env, process.argv.slice(2)).catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : error;
+  console.error(error instanceof UsageError ? `${message}\nTry npm run fleet -- --help` : message);
+  process.exit(1);
+});

@@ -9,11 +9,10 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_SHOWN = 50;
 
 /** `npm run import -- FILE`: imports licences, contracts and the membership of profiles, the whole file or nothing. */
-async function main(): Promise<void> {
-  const [file, ...more] = process.argv.slice(2);
+async function main(env: NodeJS.ProcessEnv, [file, ...more]: readonly string[]): Promise<void> {
   if (file === undefined || more.length > 0) throw new StackError('Usage: npm run import -- FILE');
   const document = readImportDocument(await readText(file));
-  await withDatabase('flotilla-import', async ({ db }) => {
+  await withDatabase('flotilla-import', env, async ({ db }) => {
     const { account, licenses, contracts, profiles, computers } = await importDocument(db, document);
     const parts = `${licenses} licences, ${contracts} contracts, ${profiles} profiles, ${computers} computers`;
     process.stdout.write(`Imported into the account ${account}: ${parts}.\n`);
@@ -29,7 +28,7 @@ async function readText(file: string): Promise<string> {
 }
 
 try {
-  await main();
+  await main(process.env, process.argv.slice(2));
 } catch (error) {
   process.exitCode = 1;
   if (error instanceof ImportError) {

@@ -12,23 +12,25 @@ import { localUrl } from './topology/roles.ts';
 const STOP_BY_FORCE_MS = 15_000;
 const AFTER_RESTORE = '--after-restore';
 const began = performance.now() - process.uptime() * 1000;
-let config: Config;
 
-await supervise<StartedStack>({
+await supervise({
   title: 'Flotilla',
   stopLimitMs: STOP_BY_FORCE_MS,
-  create() {
-    const afterRestore = parseAfterRestore(process.argv.slice(2));
-    config = loadConfig(process.env, 'stack');
+  settings: () => readSettings(process.env, process.argv.slice(2)),
+  create(settings) {
     print('Flotilla starts');
-    const { env } = readSecretFiles(process.env);
-    return createStack({ config, env, report: (message) => print(`  ${message}`), afterRestore });
+    return createStack({ ...settings, report: (message) => print(`  ${message}`) });
   },
-  async announce(started) {
+  async announce(started, { config }) {
     announce(config, started);
     if (started.administrator?.generatedPassword) await started.administratorShown();
   },
 });
+
+function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]) {
+  const afterRestore = parseAfterRestore(args);
+  return { config: loadConfig(env, 'stack'), env: readSecretFiles(env).env, afterRestore };
+}
 
 function parseAfterRestore(args: readonly string[]): boolean {
   if (args.some((arg) => arg !== AFTER_RESTORE)) throw new StackError(`Usage: npm start [-- ${AFTER_RESTORE}]`);

@@ -24,14 +24,14 @@ interface Arguments {
 }
 
 /** @returns null when only help was requested */
-function readArguments(): Arguments | null {
+function readArguments(args: string[]): Arguments | null {
   try {
     const options = {
       stdin: { type: 'boolean' },
       'keep-access-keys': { type: 'boolean' },
       help: { type: 'boolean' },
     } as const;
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     if (values.help) return null;
     const [email, ...more] = positionals;
     if (email === undefined || more.length > 0) throw new Error('Name one email address.');
@@ -41,11 +41,11 @@ function readArguments(): Arguments | null {
   }
 }
 
-async function main(): Promise<void> {
-  const wish = readArguments();
+async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
+  const wish = readArguments(args);
   if (!wish) return print(HELP);
   const given = wish.fromInput ? ((await text(process.stdin)).split(/\r?\n/)[0] ?? '') : null;
-  const { email, password } = await withDatabase('flotilla-reset-password', async ({ db }, { identity }) => {
+  const { email, password } = await withDatabase('flotilla-reset-password', env, async ({ db }, { identity }) => {
     const { minCharacters, strong } = identity.passwords;
     const password = given ?? generatePassword(minCharacters);
     const policy = { minCharacters, strong: strong && given !== null };
@@ -62,7 +62,7 @@ function print(message: string): void {
 }
 
 try {
-  await main();
+  await main(process.env, process.argv.slice(2));
 } catch (error) {
   process.exitCode = 1;
   const isPlain = error instanceof StackError || error instanceof DomainError || error instanceof ConfigError;

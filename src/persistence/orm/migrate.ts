@@ -14,21 +14,24 @@ const WAIT_MS = 30_000;
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /** `npm run migrate` */
-await runCommand({ name: 'migrate', role: 'migrate', help: HELP, maxWords: 2 }, async (config, logger, _, words) => {
-  const [verb, name = 'schema-change'] = words;
-  if (verb !== undefined && verb !== 'create') throw new Error(`Unexpected argument '${verb}'`);
-  if (verb === 'create' && !NAME.test(name)) throw new Error('a name of a migration is such as saved-search-owners');
-  const options = { url: config.databaseUrl!, poolSize: 2, applicationName: 'flotilla-migrate' };
-  const persistence = await connectWithRetry(options, logger, WAIT_MS);
-  try {
-    if (verb === 'create') {
-      const file = await createMigration(persistence.orm, name);
-      logger.info(file === null ? 'the database has everything that the entities have' : `wrote ${file}`);
-    } else {
-      await migrate(persistence);
-      logger.info('the schema is up to date');
+await runCommand(
+  { name: 'migrate', role: 'migrate', help: HELP, env: process.env, maxWords: 2 },
+  async (config, logger, _, words) => {
+    const [verb, name = 'schema-change'] = words;
+    if (verb !== undefined && verb !== 'create') throw new Error(`Unexpected argument '${verb}'`);
+    if (verb === 'create' && !NAME.test(name)) throw new Error('a name of a migration is such as saved-search-owners');
+    const options = { url: config.databaseUrl!, poolSize: 2, applicationName: 'flotilla-migrate' };
+    const persistence = await connectWithRetry(options, logger, WAIT_MS);
+    try {
+      if (verb === 'create') {
+        const file = await createMigration(persistence.orm, name);
+        logger.info(file === null ? 'the database has everything that the entities have' : `wrote ${file}`);
+      } else {
+        await migrate(persistence);
+        logger.info('the schema is up to date');
+      }
+    } finally {
+      await persistence.close();
     }
-  } finally {
-    await persistence.close();
-  }
-});
+  },
+);

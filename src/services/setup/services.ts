@@ -208,5 +208,5 @@ function createIdentities(
   logger: Logger | undefined,
 ): IdentityAuthenticator | null {
   const { pam } = settings.identity;
-  return pam && createPamAuthenticator({ command: pamCommand(pam), service: pam.service, logger });
+  return pam && createPamAuthenticator({ ...pam, command: pamCommand(pam), logger });
 }

@@ -107,7 +107,7 @@ describe('the spans of an outbox dispatcher', () => {
   it('continue the request that starts a workflow, and the one that cancels it', async () => {
     const receiver = await startOtlpReceiver();
     process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = receiver.url;
-    const tracing = await startTracing('test', logger);
+    const tracing = await startTracing('test', logger, process.env);
     try {
       const group = await aGroup(db, account);
       await cancel(group, traceparent);

@@ -155,7 +155,7 @@ async function checkCluster(dataDir: string, user: UnprivilegedUser | null): Pro
 
 function spawnAs(as: RunAs, command: readonly string[], logFile: string): ChildProcess {
   const [program = '', ...args] = [...as.prefix, ...command];
-  const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' };
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
   const ids = as.uid === undefined ? {} : { uid: as.uid, gid: as.gid };
   const cwd = as.uid === undefined ? dirname(logFile) : '/';
   return spawnLogged(program, args, { logFile, env, cwd, ...ids });

@@ -13,13 +13,15 @@ import { startPostgres } from './postgres.ts';
  * Opens the database of the settings, else that of the embedded stack. If the stack does not run, its PostgreSQL is
  * started for the duration.
  * @param name - of the command, for PostgreSQL
+ * @param env - environment variables with the settings
  * @throws {StackError} when there is no database, it cannot be reached, or the stack has not started yet
  */
 export async function withDatabase<T>(
   name: string,
+  env: NodeJS.ProcessEnv,
   work: (persistence: Persistence, config: Config) => Promise<T>,
 ): Promise<T> {
-  const config = loadConfig(process.env, 'stack');
+  const config = loadConfig(env, 'stack');
   const use = async (url: string): Promise<T> => {
     const persistence = await openPersistence({ url, poolSize: 2, applicationName: name }).catch(() => {
       throw new StackError('The database cannot be reached: start it, or set FLOTILLA_DATABASE_URL to the right one.');

@@ -9,18 +9,19 @@ export interface Supervised<Started> {
   stop(): Promise<void>;
 }
 
-export interface SuperviseOptions<Started> {
+export interface SuperviseOptions<Settings, Started> {
   title: string;
   /** @throws {ConfigError} {StackError} when it cannot start */
-  create(): Supervised<Started>;
+  settings(): Settings;
+  create(settings: Settings): Supervised<Started>;
   /** Prints how to use it, in one write, so that a reader of the output sees all of it or nothing. */
-  announce(started: Started): Promise<void>;
+  announce(started: Started, settings: Settings): Promise<void>;
   /** The process exits after this in any case. */
   stopLimitMs: number;
 }
 
 /** Runs it in this process until a signal ends it. Exit code 0 after a signal, 1 when it cannot run. */
-export async function supervise<Started>(options: SuperviseOptions<Started>): Promise<void> {
+export async function supervise<Settings, Started>(options: SuperviseOptions<Settings, Started>): Promise<void> {
   const { title } = options;
   let running: Supervised<Started> | null = null;
   let isStopping = false;
@@ -47,8 +48,9 @@ export async function supervise<Started>(options: SuperviseOptions<Started>): Pr
   process.on('uncaughtException', (error) => void end(1, `unexpected: ${describe(error, true)}`));
   process.on('unhandledRejection', (error) => void end(1, `unexpected: ${describe(error, true)}`));
   try {
-    running = options.create();
-    await options.announce(await running.start());
+    const settings = options.settings();
+    running = options.create(settings);
+    await options.announce(await running.start(), settings);
     await running.failed;
   } catch (error) {
     if (isStopping) return;

@@ -8,21 +8,24 @@ import { planTopology, TOPOLOGY_HELP } from './topology-plan.ts';
 /** `npm run topology`: each part in its own process, until a signal stops it. */
 if (process.argv.includes('--help')) print(TOPOLOGY_HELP);
 else {
-  await supervise<StartedTopology>({
+  await supervise({
     title: 'Flotilla',
     stopLimitMs: TOPOLOGY_STOP_MS + 5000,
-    create() {
-      const config = loadConfig(process.env, 'stack');
-      const plan = planTopology(process.argv.slice(2), config);
+    settings: () => readSettings(process.env, process.argv.slice(2)),
+    create(settings) {
       print('Flotilla starts, every part apart');
-      const { env } = readSecretFiles(process.env);
-      return createTopology({ config, plan, env, report: (message) => print(`  ${message}`) });
+      return createTopology({ ...settings, report: (message) => print(`  ${message}`) });
     },
     async announce(started) {
       print(describe(started));
       if (started.administrator?.generatedPassword) await started.administratorShown();
     },
   });
+}
+
+function readSettings(env: NodeJS.ProcessEnv, args: string[]) {
+  const config = loadConfig(env, 'stack');
+  return { config, plan: planTopology(args, config), env: readSecretFiles(env).env };
 }
 
 function describe(started: StartedTopology): string {

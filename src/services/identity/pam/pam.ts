@@ -11,6 +11,8 @@ export interface PamOptions {
   /** Program and arguments; the login is written to its standard input as `service NUL name NUL password NUL`. */
   command: readonly [string, ...string[]];
   service: string;
+  /** Where programs are found, as in the variable PATH; absent: where the system looks by default. */
+  programPath?: string;
   logger?: Logger;
   /** Maximum time per login, including the time in the queue. */
   timeoutMs?: number;
@@ -22,7 +24,7 @@ const LIMITS = { concurrency: 8, concurrencyPerKey: 6, maxQueued: 32, maxQueuedP
 const EXIT_YES = 0;
 const EXIT_NO = 1;
 
-export function pamCommand(settings: PamSettings): readonly [string, ...string[]] {
+export function pamCommand(settings: Pick<PamSettings, 'helper'>): readonly [string, ...string[]] {
   return settings.helper === null ? ['python3', '-I', join(import.meta.dirname, 'helper.py')] : [settings.helper];
 }
 
@@ -60,7 +62,7 @@ function runHelper(
     // In its own process group: PAM modules start helpers too, and the timeout must end all of them.
     const child = spawn(program, args, {
       stdio: ['pipe', 'ignore', 'ignore'],
-      env: { PATH: process.env['PATH'] },
+      env: { PATH: options.programPath },
       detached: true,
     });
     const timer = setTimeout(() => {

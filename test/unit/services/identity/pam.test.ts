@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 const requested = (helper: string, timeoutMs = 5000) =>
-  createPamAuthenticator({ command: [helper], service: 'fleet', timeoutMs });
+  createPamAuthenticator({ command: [helper], service: 'fleet', programPath: process.env['PATH'], timeoutMs });
 const login = (identity: string, password: string, address = '192.0.2.1') => ({
   identity,
   password,
@@ -78,7 +78,7 @@ describe('our own helper', () => {
     const account = 'account required pam_permit.so\n';
     await folder.write('fleet', `auth required pam_exec.so quiet expose_authtok ${program}\n${account}`);
     await folder.write('closed', 'auth required pam_permit.so\naccount required pam_deny.so\n');
-    const [python, ...args] = pamCommand({ service: 'fleet', helper: null });
+    const [python, ...args] = pamCommand({ helper: null });
     const ask = (service: string, identity: string, password: string) =>
       createPamAuthenticator({ command: [python, ...args, folder.path], service })
         .verify(login(identity, password))

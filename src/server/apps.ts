@@ -1,0 +1,77 @@
+import type { Express, RequestHandler } from 'express';
+import { createCodecRouter } from '../../temporal/codec-server.ts';
+import { createApp, createGatewayApp } from '../api/app/app.ts';
+import { createCodecAccess } from '../api/identity/codec-access.ts';
+import { createGateway } from '../gateway/http/gateway.ts';
+import type { Persistence } from '../persistence/orm/orm.ts';
+import { createClientAddress } from '../process/client-address.ts';
+import type { Config } from '../process/config.ts';
+import type { Logger } from '../process/logger.ts';
+import type { Metrics } from '../process/metrics.ts';
+import type { ConcurrencyLimits } from '../process/admission/concurrency-limiter.ts';
+import { systemClock } from '../services/common/ports.ts';
+import type { Services } from '../services/setup/services.ts';
+import type { ServerRole } from './arguments.ts';
+
+const SLOTS_FOR_OTHER_ACCOUNTS = 2;
+const QUEUE_TIMEOUT_MS = 15_000;
+
+interface AppParts {
+  config: Config;
+  logger: Logger;
+  metrics: Metrics;
+  services: Services;
+  persistence: Persistence;
+}
+
+export interface ServerApp {
+  app: Express;
+  /** Ends what the gateway does beside requests. */
+  close(): Promise<void>;
+}
+
+/** The application of a process: API, gateway, or the API with a gateway in it. */
+export function createServerApp({ withApi, withGateway }: ServerRole, parts: AppParts): ServerApp {
+  const { persistence, config, logger, services, metrics } = parts;
+  const clientAddress = createClientAddress(config.trustedProxies);
+  const { registry } = metrics;
+  const gateway = withGateway
+    ? createGateway({ persistence, config, logger, clock: systemClock, registry, clientAddress })
+    : null;
+  const app = withApi
+    ? createApiApp(parts, gateway?.router)
+    : createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger });
+  return { app, close: async () => gateway?.close() };
+}
+
+/** The API with the codec endpoint and, where there is one, the gateway. */
+function createApiApp(parts: AppParts, gateway: RequestHandler | undefined): Express {
+  const { config, logger, metrics, services } = parts;
+  const access = createCodecAccess({ authenticator: services.authenticator, config });
+  return createApp({
+    services,
+    logger,
+    publicUrl: config.publicUrl,
+    deployment: config.deployment,
+    trustedProxies: config.trustedProxies,
+    rate: config.traffic.api,
+    concurrency: concurrencyLimits(config),
+    unknownKeys: config.unknownKeys,
+    gateway,
+    codec: [access.guard, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
+    onRequestStart: metrics.startRequest,
+    onRequestEnd: metrics.endRequest,
+    prepareInBackground: true,
+  });
+}
+
+/** As many calls at once as there are connections; one account leaves some to others. */
+function concurrencyLimits({ databasePoolSize, traffic: { maxWaiting } }: Config): ConcurrencyLimits {
+  return {
+    concurrency: databasePoolSize,
+    concurrencyPerKey: Math.max(1, databasePoolSize - SLOTS_FOR_OTHER_ACCOUNTS),
+    maxQueued: maxWaiting,
+    maxQueuedPerKey: Math.ceil(maxWaiting / 2),
+    queueTimeoutMs: QUEUE_TIMEOUT_MS,
+  };
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { notifyReady } from '../src/process/lifecycle.ts';
+import { createDatabaseFileStore } from '../src/services/common/files.ts';
+import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
+import { createRetentionActivities } from './activities/activity-retention.activities.ts';
+import { createAuditRetentionActivities } from './activities/audit-retention.activities.ts';
+import { createEngineActivities } from './activities/engine.activities.ts';
+import { createProfileActivities } from './activities/profile.activities.ts';
+import { createReportActivities } from './activities/report.activities.ts';
+import { makeCurrentIfAllowed } from './builds.ts';
+import type { Parts } from './parts.ts';
+import { createReconciler } from './reconciler/reconciler.ts';
+import { activityConcurrency, type RunningWorker, superviseWorker } from './run-worker.ts';
+import type { WorkflowBundle } from './workflow-bundle.ts';
+
+/** Starts a worker for each queue; announces readiness once a build that gets work polls all of them. */
+export async function serveQueues(
+  queues: readonly TaskQueue[],
+  { codePath, buildId }: WorkflowBundle,
+  parts: Parts,
+): Promise<RunningWorker[]> {
+  const { config, logger, measures } = parts;
+  const code = await readFile(codePath, 'utf8');
+  const waiting = new Set<TaskQueue>(queues);
+  return queues.map((queue) => {
+    const onPolling = async (): Promise<void> => {
+      await makeCurrentIfAllowed(config, buildId, logger);
+      logger.info({ queue }, 'polling');
+      if (waiting.delete(queue) && waiting.size === 0) notifyReady();
+    };
+    const activities = createActivities(queue, parts);
+    return superviseWorker({ config, queue, code, buildId, activities, logger, onPolling, measures });
+  });
+}
+
+function createActivities(queue: TaskQueue, parts: Parts) {
+  const { config, measures, db } = parts;
+  const { eventRetentionDays, activityRetentionDays } = config;
+  switch (queue) {
+    case TASK_QUEUES.activity:
+      return createEngineActivities({ ...parts, concurrency: activityConcurrency(config.databasePoolSize) });
+    case TASK_QUEUES.schedule:
+      return {
+        ...createReconciler({ ...parts, eventRetentionDays, metrics: measures }),
+        ...createProfileActivities(parts),
+        ...createRetentionActivities({ ...parts, activityRetentionDays }),
+        ...createAuditRetentionActivities(parts),
+      };
+    case TASK_QUEUES.report:
+      return createReportActivities({ ...parts, files: createDatabaseFileStore(db) });
+  }
+}
+
+/** What keeps a worker process from being ready. */
+export function unpolledQueues(queues: readonly TaskQueue[], workers: readonly RunningWorker[]): string[] {
+  const polled = workers.filter((worker) => worker.isPolling()).map((worker) => worker.queue);
+  return queues.filter((queue) => !polled.includes(queue)).map((queue) => `the task queue ${queue} is not polled`);
+}
