@@ -1,7 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { msToNumber, msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
+import pRetry from 'p-retry';
+import { retryEvery } from '../src/process/retry.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
 import { connectClient, type TemporalSettings } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
@@ -70,14 +71,10 @@ export async function bootstrap(
 }
 
 async function retryUntil(until: number, what: string, work: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (Date.now() >= until) throw new BootstrapError(`${what}: ${describe(error)}`, error);
-      await delay(PAUSE_MS);
-    }
+  try {
+    await pRetry(work, retryEvery(PAUSE_MS, until - Date.now()));
+  } catch (error) {
+    throw new BootstrapError(`${what}: ${describe(error)}`, error);
   }
 }
 

@@ -1,6 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
+import pRetry from 'p-retry';
 import type { Config } from '../src/process/config.ts';
+import { retryEvery } from '../src/process/retry.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { openConnection, type ServerSettings } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
@@ -29,26 +30,23 @@ export async function readCurrentBuild(settings: DeploymentSettings): Promise<st
  */
 export async function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
   const namespace = settings.temporalNamespace;
-  const until = Date.now() + waitMs;
   await withConnection(settings, async (connection) => {
-    for (;;) {
-      try {
-        if ((await currentBuild(connection, namespace)) === buildId) return;
-        await bounded(connection, () =>
-          connection.workflowService.setWorkerDeploymentCurrentVersion({
-            namespace,
-            deploymentName: DEPLOYMENT_NAME,
-            buildId,
-            // The server's own check misses queues that are idle. See {@link waitForPollers}.
-            ignoreMissingTaskQueues: true,
-            identity: `flotilla-deploy-${process.pid}`,
-          }),
-        );
-      } catch (error) {
-        if (Date.now() >= until) throw error;
-        await delay(PAUSE_MS);
-      }
-    }
+    const isCurrent = async (): Promise<boolean> => (await currentBuild(connection, namespace)) === buildId;
+    const makeCurrent = async (): Promise<void> => {
+      if (await isCurrent()) return;
+      await bounded(connection, () =>
+        connection.workflowService.setWorkerDeploymentCurrentVersion({
+          namespace,
+          deploymentName: DEPLOYMENT_NAME,
+          buildId,
+          // The server's own check misses queues that are idle. See {@link waitForPollers}.
+          ignoreMissingTaskQueues: true,
+          identity: `flotilla-deploy-${process.pid}`,
+        }),
+      );
+      if (!(await isCurrent())) throw new Error(`build ${buildId} is not current yet`);
+    };
+    await pRetry(makeCurrent, retryEvery(PAUSE_MS, waitMs));
   });
 }
 
@@ -59,17 +57,12 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
  */
 export async function waitForPollers(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
   const namespace = settings.temporalNamespace;
-  const until = Date.now() + waitMs;
   await withConnection(settings, async (connection) => {
-    for (let waiting: string[] = Object.values(TASK_QUEUES); ; await delay(SERVED_PAUSE_MS)) {
-      try {
-        waiting = await unserved(connection, namespace, buildId);
-        if (waiting.length === 0) return;
-      } catch (error) {
-        if (Date.now() >= until) throw error;
-      }
-      if (Date.now() >= until) throw new Error(notServed(buildId, waiting));
-    }
+    const expectPollers = async (): Promise<void> => {
+      const waiting = await unserved(connection, namespace, buildId);
+      if (waiting.length > 0) throw new Error(notServed(buildId, waiting));
+    };
+    await pRetry(expectPollers, retryEvery(SERVED_PAUSE_MS, waitMs));
   });
 }
 

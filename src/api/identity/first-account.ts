@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import type { Logger } from '../../process/logger.ts';
+import { retryEvery } from '../../process/retry.ts';
 import type { AccountsService } from '../../services/identity/accounts.service.ts';
 
 const RETRY_MS = 2_000;
@@ -9,18 +10,8 @@ const RETRY_MS = 2_000;
  * logs it.
  */
 export async function logSetupToken(accounts: AccountsService, logger: Logger): Promise<void> {
-  for (;;) {
-    try {
-      const token = await accounts.makeSetupToken();
-      if (token !== null) {
-        logger.warn(
-          `there is no account yet: create it by POST /api/v2/standalone-account with the setup token ${token}`,
-        );
-      }
-      return;
-    } catch {
-      // The database may not be available or migrated yet; requests report that.
-      await delay(RETRY_MS, undefined, { ref: false });
-    }
-  }
+  // The database may not be available or migrated yet; requests report that.
+  const token = await pRetry(() => accounts.makeSetupToken(), { ...retryEvery(RETRY_MS), unref: true });
+  if (token === null) return;
+  logger.warn(`there is no account yet: create it by POST /api/v2/standalone-account with the setup token ${token}`);
 }

@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, type Transaction } from 'kysely';
+import pRetry from 'p-retry';
 import type { Pool, QueryResultRow } from 'pg';
 import { inChildSpan } from '../../process/tracing.ts';
 import { isSerializationFailure } from '../database/errors.ts';
 import type { Database, EntityManager, Sql } from '../database/sql.ts';
 
-const MAX_RETRY_DELAY_MS = 50;
+const FIRST_RETRY_MS = 15;
 
 /**
  * Statements and transactions over a pool.
@@ -26,15 +26,13 @@ export function createDatabase(pool: Pool, em: EntityManager, maxAttempts = 1): 
   };
 }
 
-async function transact<T>(em: EntityManager, maxAttempts: number, work: (tx: Sql) => Promise<T>): Promise<T> {
-  for (let attempts = 1; ; attempts += 1) {
-    try {
-      return await em.fork().transactional((own) => work(statementsOf(own)));
-    } catch (error) {
-      if (attempts >= maxAttempts || !isSerializationFailure(error)) throw error;
-      await delay(Math.random() * MAX_RETRY_DELAY_MS * attempts);
-    }
-  }
+function transact<T>(em: EntityManager, maxAttempts: number, work: (tx: Sql) => Promise<T>): Promise<T> {
+  return pRetry(() => em.fork().transactional((own) => work(statementsOf(own))), {
+    retries: maxAttempts - 1,
+    minTimeout: FIRST_RETRY_MS,
+    randomize: true,
+    shouldRetry: ({ error }) => isSerializationFailure(error),
+  });
 }
 
 /** Statements on the connection of the transaction that `em` runs. */

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
+import pRetry from 'p-retry';
 import type { Pool, PoolClient } from 'pg';
 import type { Logger } from '../../process/logger.ts';
 import type { PoolState } from '../../process/metrics.ts';
+import { retryEvery } from '../../process/retry.ts';
 import { SESSION_LOCKS } from '../database/advisory-locks.ts';
 import type { Database } from '../database/sql.ts';
 import { MigrationGenerator } from './create-migration.ts';
@@ -130,19 +132,15 @@ async function waitForMigrationLock(session: PoolClient): Promise<void> {
 const CONNECT_RETRY_MS = 500;
 
 /** Opens the database once its server accepts connections. @throws the error of the last attempt after `timeoutMs` */
-export async function connectWithRetry(
+export function connectWithRetry(
   options: Parameters<typeof openPersistence>[0],
   logger: Logger,
   timeoutMs = Number.POSITIVE_INFINITY,
 ): Promise<Persistence> {
-  const deadline = Date.now() + timeoutMs;
-  for (let retries = 0; ; retries += 1) {
-    try {
-      return await openPersistence(options);
-    } catch (error) {
-      if (Date.now() >= deadline) throw error;
-      if (retries === 0) logger.warn({ err: error }, 'the database does not answer, trying again');
-      await delay(CONNECT_RETRY_MS);
-    }
-  }
+  return pRetry(() => openPersistence(options), {
+    ...retryEvery(CONNECT_RETRY_MS, timeoutMs),
+    onFailedAttempt({ error, attemptNumber }) {
+      if (attemptNumber === 1) logger.warn({ err: error }, 'the database does not answer, trying again');
+    },
+  });
 }

@@ -20,10 +20,11 @@ function aPipe(): { read: number; write: number } {
 const LINE = `${'x'.repeat(1023)}\n`;
 
 describe('the log sink', () => {
-  it('DISK-full: a file that cannot be written loses lines and nothing else', () => {
+  it('DISK-full: a file that cannot be written loses lines beyond the buffer and nothing else', () => {
     const fd = openSync('/dev/full', 'w');
-    const sink = createLogSink(fd);
-    for (let n = 0; n < 3; n++) sink.write('{"msg":"hello"}\n');
+    const line = '{"msg":"hello"}\n';
+    const sink = createLogSink(fd, { maxBufferedBytes: 2 * line.length });
+    for (let n = 0; n < 5; n++) sink.write(line);
     expect(sink.dropped()).toBe(3);
     closeSync(fd);
   });
