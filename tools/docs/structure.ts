@@ -130,7 +130,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'agents',
     holds: 'registrations, message sessions and reported facts of computers (domain and persistence only)',
-    mayUse: [...FRAME, 'activities', 'query'],
+    mayUse: [...FRAME, 'activities', 'computers', 'query'],
   },
   { name: 'import', holds: 'import of an account from a document', mayUse: FRAME },
   {
@@ -146,6 +146,7 @@ export const AREAS: readonly Area[] = [
       'compliance',
       'computers',
       'software',
+      'agents',
     ],
   },
   {

@@ -70,31 +70,3 @@ export interface OpenResync {
   id: number;
   scopes: readonly string[];
 }
-
-/** Columns of `computer` that agents report; only those present change. */
-export interface ComputerColumns {
-  hostname?: string;
-  machine_id?: string | null;
-  total_memory?: number | null;
-  total_swap?: number | null;
-  reboot_required?: boolean;
-  reboot_packages?: string[];
-  update_manager_prompt?: string | null;
-  distribution?: string | null;
-  distribution_info?: Json;
-  cloud_instance_metadata?: Json;
-  cloud_init?: Json;
-  distro_pro_info?: Json;
-  hotpatch_info?: Json;
-  distro_pro_reboot_required_info?: Json;
-}
-
-/** Columns of `computer_inventory`; only those present change. */
-export interface InventoryColumns {
-  client_types?: string[];
-  processors?: Json;
-  snap_device?: Json;
-  snap_services?: Json;
-  apt_preferences?: Json;
-  package_report?: Json;
-}

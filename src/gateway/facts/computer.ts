@@ -1,5 +1,6 @@
-import type { ComputerColumns, Json } from '../../domain/agents/facts.ts';
+import type { Json } from '../../domain/agents/facts.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
+import type { ComputerReport } from '../../persistence/computers/computer.entity.ts';
 import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import { MAX_TAGS } from '../../services/common/tag-fields.ts';
 import type { Facts } from './facts.ts';
@@ -20,7 +21,7 @@ const MAX_TAG_LIST = 100_000;
 
 /** Reads `computer-info`, which contains only changes. */
 export function readComputerInfo(message: BObject, facts: Facts, faults: MessageFaults): void {
-  const columns: ComputerColumns = {};
+  const columns: ComputerReport = {};
   const hostname = lenientText(message['hostname'] ?? undefined, MAX_NAME, { what: 'the host name', faults });
   if (message['hostname'] === null) columns.hostname = '';
   else if (hostname !== null) columns.hostname = hostname;
@@ -104,7 +105,7 @@ export function readUpdateManager(message: BObject, facts: Facts, faults: Messag
 
 /** Reads `reboot-required-info`, which contains only changes. */
 export function readRebootRequired(message: BObject, facts: Facts, faults: MessageFaults): void {
-  const columns: ComputerColumns = {};
+  const columns: ComputerReport = {};
   const flag = lenientBoolean(message['flag'], { what: 'flag', faults });
   if (flag !== null) columns.reboot_required = flag;
   const given = message['packages'];

@@ -1,10 +1,8 @@
 import type { PackageDelta, PackageRequest, ProcessDelta, UserDelta } from '../../domain/agents/deltas.ts';
 import type {
   AuditReport,
-  ComputerColumns,
   HardwareReport,
   InstalledSnap,
-  InventoryColumns,
   NetworkDevice,
   OpenResync,
   OperationResult,
@@ -12,12 +10,14 @@ import type {
   RecoveryKey,
   RejectedMessage,
 } from '../../domain/agents/facts.ts';
+import type { ComputerReport } from '../../persistence/computers/computer.entity.ts';
+import type { InventoryReport } from '../../persistence/computers/computer-facts.entity.ts';
 import { Faults } from './faults.ts';
 
 /** The content of all messages of one exchange, saved together: the last of each full report, and the sum of deltas. */
 export interface Facts {
-  computer: ComputerColumns;
-  inventory: InventoryColumns;
+  computer: ComputerReport;
+  inventory: InventoryReport;
   /** Text that should have been JSON, by message type. */
   unparsed: Record<string, string>;
   tags: string[] | null;

@@ -1,36 +1,10 @@
-import type { ComputerColumns, InventoryColumns } from '../../domain/agents/facts.ts';
+import { type ComputerReport, REPORTED_COLUMNS } from '../computers/computer.entity.ts';
+import { INVENTORY_COLUMNS, type InventoryReport } from '../computers/computer-facts.entity.ts';
 import type { Sql } from '../database/sql.ts';
 import { computerIds, type PerComputer } from './per-computer.ts';
 
-/** Columns of `computer` that agents may set. */
-const COMPUTER_COLUMNS = [
-  'hostname',
-  'machine_id',
-  'total_memory',
-  'total_swap',
-  'reboot_required',
-  'reboot_packages',
-  'update_manager_prompt',
-  'distribution',
-  'distribution_info',
-  'cloud_instance_metadata',
-  'cloud_init',
-  'distro_pro_info',
-  'hotpatch_info',
-  'distro_pro_reboot_required_info',
-] as const satisfies ReadonlyArray<keyof ComputerColumns>;
-
-const INVENTORY_COLUMNS = [
-  'client_types',
-  'processors',
-  'snap_device',
-  'snap_services',
-  'apt_preferences',
-  'package_report',
-] as const satisfies ReadonlyArray<keyof InventoryColumns>;
-
 /** Unchanged rows are not written. */
-export async function saveComputers(tx: Sql, reports: ReadonlyArray<PerComputer<ComputerColumns>>): Promise<void> {
+export async function saveComputers(tx: Sql, reports: ReadonlyArray<PerComputer<ComputerReport>>): Promise<void> {
   await tx.query(SAVE_COMPUTERS, [computerIds(reports), jsonOf(reports)], 'gateway-save-computers');
   const named = reports.filter(({ value }) => value.machine_id);
   if (named.length > 0) await tx.query(FLAG_CLONES, [computerIds(named)], 'gateway-flag-clones');
@@ -38,7 +12,7 @@ export async function saveComputers(tx: Sql, reports: ReadonlyArray<PerComputer<
 
 export async function saveInventories(
   tx: Sql,
-  reports: ReadonlyArray<PerComputer<{ columns: InventoryColumns; unparsed: Record<string, string> }>>,
+  reports: ReadonlyArray<PerComputer<{ columns: InventoryReport; unparsed: Record<string, string> }>>,
 ): Promise<void> {
   const columns = reports.map(({ value }) => JSON.stringify(value.columns));
   const unparsed = reports.map(({ value }) => JSON.stringify(value.unparsed));
@@ -70,8 +44,8 @@ function jsonOf(reports: ReadonlyArray<PerComputer<unknown>>): string[] {
 const LOCK = 'select id from computer where id = any($1::int[]) order by id for no key update';
 
 const SAVE_COMPUTERS = `
-  update computer c set (${COMPUTER_COLUMNS.join(', ')}) = (
-    select ${COMPUTER_COLUMNS.map((column) => `r.${column}`).join(', ')} from jsonb_populate_record(c, v.columns) r)
+  update computer c set (${REPORTED_COLUMNS.join(', ')}) = (
+    select ${REPORTED_COLUMNS.map((column) => `r.${column}`).join(', ')} from jsonb_populate_record(c, v.columns) r)
   from unnest($1::int[], $2::jsonb[]) v(id, columns)
   where c.id = v.id and c is distinct from jsonb_populate_record(c, v.columns)`;
 

@@ -1,3 +1,5 @@
+import { REPORTED_COLUMNS } from './computer.entity.ts';
+
 /** Aliases of a computer, its access group and its times of contact. */
 interface Aliases {
   computer: string;
@@ -13,16 +15,25 @@ const PARENT: Aliases = { computer: 'p', group: 'p_group', contact: 'p_contact' 
 /** SQL of a time in the format of responses. */
 const time = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
+/** What agents report is in every item, except columns for details, blocks and conditions, and those of another form. */
+const ELSEWHERE = new Set([
+  'machine_id',
+  'reboot_required',
+  'reboot_packages',
+  'update_manager_prompt',
+  'hotpatch_info',
+  'distro_pro_reboot_required_info',
+]);
+const LISTED = REPORTED_COLUMNS.filter((column) => !ELSEWHERE.has(column));
+
 /** The columns of every list, parent, child and detail. @see docs/api-conventions.md#computer-fields */
 const fieldsOf = ({ computer: c, group, contact }: Aliases) => `
-  ${c}.id, ${c}.title, ${c}.comment, ${c}.hostname, ${c}.total_memory, ${c}.total_swap,
-  ${c}.reboot_required as reboot_required_flag, coalesce(${c}.update_manager_prompt, '') as update_manager_prompt,
-  ${c}.clone_id, ${time(`${contact}.last_exchange_time`)} as last_exchange_time,
-  ${time(`${contact}.last_ping_time`)} as last_ping_time,
+  ${c}.id, ${c}.title, ${c}.comment, ${LISTED.map((column) => `${c}.${column}`).join(', ')},
+  ${c}.reboot_required as reboot_required_flag, coalesce(${c}.update_manager_prompt, '') as update_manager_prompt, ${c}.clone_id,
+  ${time(`${contact}.last_exchange_time`)} as last_exchange_time, ${time(`${contact}.last_ping_time`)} as last_ping_time,
   (select coalesce(array_agg(tag order by tag), '{}') from unnest(${c}.tags) tag) as tags,
-  ${group}.name as access_group, ${c}.distribution, ${c}.distribution_info, ${c}.cloud_instance_metadata, ${c}.cloud_init,
-  nullif(${c}.vm_info, '') as vm_info, nullif(${c}.container_info, '') as container_info, ${c}.distro_pro_info, ${c}.is_wsl as is_wsl_instance, ${c}.archived, ${c}.employee_id,
-  ${time(`${c}.registered_at`)} as registered_at`;
+  ${group}.name as access_group, nullif(${c}.vm_info, '') as vm_info, nullif(${c}.container_info, '') as container_info,
+  ${c}.is_wsl as is_wsl_instance, ${c}.archived, ${c}.employee_id, ${time(`${c}.registered_at`)} as registered_at`;
 
 const joinsOf = ({ computer: c, group, contact }: Aliases) => `
   join access_group ${group} on ${group}.id = ${c}.access_group_id

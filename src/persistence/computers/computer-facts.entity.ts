@@ -1,4 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { Json } from '../../domain/agents/facts.ts';
+import { columnsOf, type Reported } from '../database/reported.ts';
 import { Computer } from './computer.entity.ts';
 
 export const ComputerHardwareSchema = defineEntity({
@@ -16,19 +18,27 @@ export const ComputerHardwareSchema = defineEntity({
 export class ComputerHardware extends ComputerHardwareSchema.class {}
 ComputerHardwareSchema.setClass(ComputerHardware);
 
+/** What an agent reports of the inventory of its computer. */
+const INVENTORY = {
+  clientTypes: p.array().strictNullable(),
+  processors: p.json<Json>().strictNullable(),
+  snapDevice: p.json<Json>().strictNullable(),
+  snapServices: p.json<Json>().strictNullable(),
+  aptPreferences: p.json<Json>().strictNullable(),
+  packageReport: p.json<Json>().strictNullable(),
+};
+
+export type InventoryReport = Reported<typeof INVENTORY>;
+export const INVENTORY_COLUMNS = columnsOf(INVENTORY);
+
 export const ComputerInventorySchema = defineEntity({
   name: 'ComputerInventory',
   tableName: 'computer_inventory',
   properties: {
     computer: () => p.oneToOne(Computer).owner().deleteRule('cascade').updateRule('no action').ref().primary(),
-    clientTypes: p.array().strictNullable(),
+    ...INVENTORY,
     clientTags: p.array().default([]),
     clientAnnotations: p.json<unknown>().defaultRaw(`'{}'`),
-    processors: p.json<unknown>().strictNullable(),
-    snapDevice: p.json<unknown>().strictNullable(),
-    snapServices: p.json<unknown>().strictNullable(),
-    aptPreferences: p.json<unknown>().strictNullable(),
-    packageReport: p.json<unknown>().strictNullable(),
     unparsed: p.json<unknown>().defaultRaw(`'{}'`),
   },
 });

@@ -1,6 +1,30 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { Json } from '../../domain/agents/facts.ts';
+import { columnsOf, type Reported } from '../database/reported.ts';
 import { AccessGroup } from '../identity/access-group.entity.ts';
 import { Account } from '../identity/account.entity.ts';
+
+/** What an agent reports of its computer. */
+const REPORTED = {
+  hostname: p.text().default(''),
+  machineId: p.text().strictNullable(),
+  totalMemory: p.integer().strictNullable(),
+  totalSwap: p.integer().strictNullable(),
+  rebootRequired: p.boolean().default(false),
+  rebootPackages: p.array().default([]),
+  updateManagerPrompt: p.text().strictNullable(),
+  distribution: p.text().strictNullable(),
+  distributionInfo: p.json<Json>().strictNullable(),
+  cloudInstanceMetadata: p.json<Json>().defaultRaw(`'{}'`),
+  cloudInit: p.json<Json>().defaultRaw(`'{}'`),
+  distroProInfo: p.json<Json>().strictNullable(),
+  hotpatchInfo: p.json<Json>().strictNullable(),
+  distroProRebootRequiredInfo: p.json<Json>().strictNullable(),
+};
+
+/** Columns that agents set; only those present change. */
+export type ComputerReport = Reported<typeof REPORTED>;
+export const REPORTED_COLUMNS = columnsOf(REPORTED);
 
 export const ComputerSchema = defineEntity({
   name: 'Computer',
@@ -11,9 +35,9 @@ export const ComputerSchema = defineEntity({
     accessGroup: () => p.manyToOne(AccessGroup).ref().index('computer_access_group'),
     state: p.enum(['pending', 'approved']),
     archived: p.boolean().default(false),
+    ...REPORTED,
     title: p.text(),
     comment: p.text().default(''),
-    hostname: p.text().default(''),
     tags: p.array().default([]),
     annotations: p.json<unknown>().defaultRaw(`'{}'`),
     parent: () => p.manyToOne(Computer).deleteRule('set null').ref().strictNullable(),
@@ -21,22 +45,9 @@ export const ComputerSchema = defineEntity({
     isDefaultChild: p.boolean().strictNullable(),
     hostagentUid: p.text().strictNullable(),
     cloneId: p.integer().strictNullable(),
-    machineId: p.text().strictNullable(),
     employeeId: p.text().strictNullable(),
-    totalMemory: p.integer().strictNullable(),
-    totalSwap: p.integer().strictNullable(),
-    rebootRequired: p.boolean().default(false),
-    rebootPackages: p.array().default([]),
-    updateManagerPrompt: p.text().strictNullable(),
-    distribution: p.text().strictNullable(),
-    distributionInfo: p.json<unknown>().strictNullable(),
-    cloudInstanceMetadata: p.json<unknown>().defaultRaw(`'{}'`),
-    cloudInit: p.json<unknown>().defaultRaw(`'{}'`),
     vmInfo: p.text().strictNullable(),
     containerInfo: p.text().strictNullable(),
-    distroProInfo: p.json<unknown>().strictNullable(),
-    hotpatchInfo: p.json<unknown>().strictNullable(),
-    distroProRebootRequiredInfo: p.json<unknown>().strictNullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     registeredAt: p.datetime().strictNullable(),
     proAttached: p

@@ -18,7 +18,7 @@ import {
   AgentSchema,
   AgentSpareIdentitySchema,
   AgentUnknownTypeSchema,
-} from '../computers/agent.entity.ts';
+} from '../agents/agent.entity.ts';
 import {
   ComputerGroupSchema,
   ComputerHardwareSchema,

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Computer } from './computer.entity.ts';
+import { Computer } from '../computers/computer.entity.ts';
 
 export const AgentSchema = defineEntity({
   name: 'Agent',
