@@ -24,7 +24,7 @@ old() {
   done
 }
 
-# Returns when the new containers are healthy: workers poll, the others answer.
+# Returns when the new containers are healthy: workers poll, the others respond.
 start_beside() {
   all=$(running "$1" | wc -l)
   of_old=$(old "$1" | wc -l)

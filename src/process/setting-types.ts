@@ -25,7 +25,7 @@ export function decimal(min: number, max: number) {
   return schema.describe(`number, ${min} to ${max}`);
 }
 
-/** Days that something is kept; -1 keeps it for ever. */
+/** Days that something is kept; -1 keeps it forever. */
 export function retentionDays(max: number) {
   const message = `must be -1 or a whole number of days from 1 to ${max}`;
   const schema = number(/^(-1|(?!0+$)\d{1,6})$/, -1, max, message);

@@ -202,12 +202,12 @@ export const SETTINGS = {
     about: 'Set by `npm start` for the processes that it runs: they end within seconds and have no rate limits.',
   }),
   FLOTILLA_EVENT_RETENTION_DAYS: setting(types.retentionDays(36_500).default(-1), 'worker', {
-    about: 'How long the event log keeps an entry; -1 = for ever.',
+    about: 'How long the event log keeps an entry; -1 = forever.',
     unit: 'days',
   }),
   FLOTILLA_ACTIVITY_RETENTION_DAYS: setting(types.retentionDays(36_500).default(-1), 'worker', {
     about:
-      'How long activities are kept after their end, each group as a whole; -1 = for ever. The latest run of every profile stays, and so does what a computer was sent and has not acknowledged.',
+      'How long activities are kept after their end, each group as a whole; -1 = forever. The latest run of every profile stays, and so does what a computer was sent and has not acknowledged.',
     unit: 'days',
   }),
   FLOTILLA_UNKNOWN_KEYS: setting(types.oneOf('refuse', 'ignore').default('refuse'), 'API', {

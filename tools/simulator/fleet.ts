@@ -121,7 +121,7 @@ function createContext(settings: FleetSettings): RunningContext {
     violations,
     registrationRejected(reason) {
       if (!rejections.has(reason))
-        logger.warn({ reason, account: settings.account }, 'registration refused, will retry');
+        logger.warn({ reason, account: settings.account }, 'registration rejected; will retry');
       rejections.add(reason);
     },
     violation(text) {

@@ -41,7 +41,7 @@ export async function loadSecrets(file: string, hasData: boolean): Promise<Stack
   }
   if (hasData) {
     throw new StackError(
-      `${file} is missing, but databases made with it exist: restore it, or move ${dirname(file)} away to begin anew.`,
+      `${file} is missing, but databases made with it exist: restore it, or move ${dirname(file)} away to start over.`,
     );
   }
   const secrets = newSecrets();
@@ -80,7 +80,7 @@ const LASTING = ['jwtSecret', 'encryptionKeys', 'databasePassword'] as const;
 
 function parse(text: string, file: string): { kept: Partial<StackSecrets>; isComplete: boolean } {
   const broken = (cause?: unknown): StackError =>
-    new StackError(`The secrets ${file} are broken: restore the file, or move ${dirname(file)} away to begin anew.`, {
+    new StackError(`The secrets ${file} are broken: restore the file, or move ${dirname(file)} away to start over.`, {
       cause,
     });
   let value: Record<string, unknown>;

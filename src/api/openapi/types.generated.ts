@@ -3612,7 +3612,7 @@ export interface components {
             restart_deliver_delay: number;
             /** @description Minutes */
             restart_deliver_delay_window: number;
-            /** @description Days to keep results; negative for ever */
+            /** @description Days to keep results; a negative number keeps them forever */
             retention_period: number;
             tailoring_file_uri: string | null;
             last_run_results: components["schemas"]["UsgRunResults"];

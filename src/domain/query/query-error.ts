@@ -8,7 +8,7 @@ import { DomainError } from '../common/errors.ts';
  */
 export function queryError(text: string, at: number, expected: string, path: string): DomainError {
   const message = `character ${characterAt(text, at)}: expected ${expected}`;
-  return new DomainError('InvalidQueryError', `The query is wrong at ${message}`, { details: [{ path, message }] });
+  return new DomainError('InvalidQueryError', `The query is invalid at ${message}`, { details: [{ path, message }] });
 }
 
 /** Counts characters outside the basic plane, which are two UTF-16 units, as one. */

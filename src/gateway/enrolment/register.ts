@@ -62,7 +62,7 @@ export async function register(
   }
   if (enrolment.kind === 'refused') {
     metrics.enrolled('refused');
-    logger.info({ address, reason: enrolment.info }, 'registration refused');
+    logger.info({ address, reason: enrolment.info }, 'registration rejected');
     consume(deps, deps.failedRegistrations, sender);
     return [registrationMessage(enrolment.info)];
   }

@@ -44,7 +44,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     new Counter({ name: `flotilla_gateway_${what}_total`, help, labelNames, registers });
   const exchanges = counter('exchanges', 'Exchanges of agents with an identity, by outcome', 'outcome');
   const messages = counter('messages_received', 'New messages of agents, by type', 'type');
-  const faulty = counter('faulty_values', 'Reported values that were cut, left out or refused', 'type', 'outcome');
+  const faulty = counter('faulty_values', 'Reported values that were cut, left out or rejected', 'type', 'outcome');
   const operations = counter('operations_delivered', 'Operations sent for the first time');
   const results = counter('results', 'Results of operations that were waiting for one', 'outcome');
   const droppedOperations = counter('poisoned_messages', 'Operations dropped because an agent cannot handle them');

@@ -140,7 +140,7 @@ export function connectWithRetry(
   return pRetry(() => openPersistence(options), {
     ...retryEvery(CONNECT_RETRY_MS, timeoutMs),
     onFailedAttempt({ error, attemptNumber }) {
-      if (attemptNumber === 1) logger.warn({ err: error }, 'the database does not answer, trying again');
+      if (attemptNumber === 1) logger.warn({ err: error }, 'the database does not respond; trying again');
     },
   });
 }

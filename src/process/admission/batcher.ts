@@ -36,7 +36,7 @@ export class Batcher<I, O> {
   constructor(
     run: (items: I[]) => Promise<ReadonlyArray<O | Error>>,
     limits: BatchLimits,
-    rejection: () => Error = () => new Error('too many calls wait already'),
+    rejection: () => Error = () => new Error('too many calls are waiting'),
   ) {
     this.#run = run;
     this.#limits = limits;

@@ -54,7 +54,7 @@ export class ConcurrencyLimiter {
   async #waitForSlot(key: Key): Promise<void> {
     const sinceMs = performance.now();
     await new Promise<void>((start) => {
-      if (!this.#queue.push(key, { sinceMs, start })) throw this.#rejection('too many tasks wait already');
+      if (!this.#queue.push(key, { sinceMs, start })) throw this.#rejection('too many tasks are waiting');
     });
     if (performance.now() - sinceMs <= this.#queueTimeoutMs) return;
     this.#release(key);

@@ -25,7 +25,7 @@ export async function requirePrior(
   if (!prior) throw unknownActivities([after]);
   const without = await awaitActivity(tx, caller.accountId, after, computers);
   if (without.length === 0) return after;
-  throw new DomainError('InvalidParameter', `after: activity ${after} does nothing on computer ${without[0]}`, {
+  throw new DomainError('InvalidParameter', `after: activity ${after} has no operation on computer ${without[0]}`, {
     details: without.slice(0, MAX_DETAILS).map((id) => ({
       path: 'body.after',
       id,

@@ -34,7 +34,7 @@ export function readTimezone(path: string, value: string): string {
 }
 
 export function emailTaken(): DomainError {
-  return new DomainError('DuplicateEmail', 'Somebody else has this email address', {
+  return new DomainError('DuplicateEmail', 'Another person has this email address', {
     details: [{ path: 'body.email', message: 'is taken' }],
   });
 }

@@ -58,7 +58,7 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
         await lockSearchTitles(tx, caller.accountId);
         await requireFreeTitle(tx, caller, named);
         const row = await insertSavedSearch(tx, caller.accountId, { ...named, search, creator_id: caller.personId });
-        if (!row) throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this name already');
+        if (!row) throw new DomainError('DuplicateSavedSearch', 'A saved search with this name already exists');
         await recordEvent(tx, caller, eventOf(row, `Saved the search ${row.title}`));
         return row;
       });
@@ -93,7 +93,10 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
 async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSearchRow> {
   const row = requireRow(await lockSavedSearch(tx, caller.accountId, name));
   if (row.creator_id === caller.personId || caller.may('ManageAccount')) return row;
-  throw new DomainError('Forbidden', 'Somebody else made this saved search; the permission ManageAccount is needed');
+  throw new DomainError(
+    'Forbidden',
+    'Another person created this saved search; the permission ManageAccount is needed',
+  );
 }
 
 async function requireFreeTitle(
@@ -102,7 +105,7 @@ async function requireFreeTitle(
   { name, title }: { name: string; title: string },
 ): Promise<void> {
   if (!(await isSearchTitleTaken(tx, caller.accountId, title, name))) return;
-  throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this title already');
+  throw new DomainError('DuplicateSavedSearch', 'A saved search with this title already exists');
 }
 
 function readNames({ name, title }: SavedSearchContent): { name: string; title: string } {

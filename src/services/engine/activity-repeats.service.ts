@@ -199,8 +199,8 @@ function restOf({ notReverted }: Draft, operations: number): string {
 const REASONS: Readonly<Record<NotReverted['reason'], string>> = {
   failed: 'failed',
   canceled: 'canceled',
-  computer_gone: 'its computer is gone',
-  reverted: 'reverted already',
+  computer_gone: 'its computer was removed',
+  reverted: 'already reverted',
   unchanged: 'changed nothing',
 };
 
@@ -246,4 +246,4 @@ async function requireScriptsOf(tx: Sql, caller: Caller, verb: Verb, runs: reado
   if (forbidden !== undefined) throw new DomainError('Forbidden', `You may not run scripts on computer ${forbidden}`);
 }
 
-const LOST_TARGET = 'one of its computers is archived or gone';
+const LOST_TARGET = 'one of its computers is archived or removed';

@@ -80,7 +80,7 @@ function toView({ id, name, subjects, fresh }: AlertRow): AlertView {
 const PROFILE_CREATORS = {
   type: 'ProfileCreatorsAlert',
   summary: 'The creator of an active profile is no longer an administrator',
-  description: 'Script and USG profiles that run on though whoever made them has left the account',
+  description: 'Active script and USG profiles whose creator is no longer an administrator',
 };
 
 function textsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'description' | 'scope'> & { summary: string } {

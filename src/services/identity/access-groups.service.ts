@@ -95,7 +95,7 @@ async function requireFreeTitle(tx: Sql, accountId: number, given: string, name:
   const title = cleanTitle(given);
   if (title === null) throw fieldError('body.title', 'must have 1 to 255 letters, digits, spaces, dashes or dots');
   if (await isTitleTaken(tx, accountId, title, name)) {
-    throw new DomainError('DuplicateAccessGroup', 'There is an access group with this title already');
+    throw new DomainError('DuplicateAccessGroup', 'An access group with this title already exists');
   }
   return title;
 }

@@ -92,7 +92,8 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
       return (await findAccount(deps.db, accountId))!;
     },
     async createOwn(caller, title) {
-      if (!deps.selfService) throw new DomainError('SelfServiceDisabled', 'Accounts are not made by oneself here');
+      if (!deps.selfService)
+        throw new DomainError('SelfServiceDisabled', 'This deployment has no self-service accounts');
       const line = readLine('body.title', title);
       return deps.db.transaction((tx) => insertOwn(tx, caller, line, deps.throttle));
     },
@@ -141,7 +142,7 @@ async function insertOwn(tx: Sql, caller: Caller, title: string, throttle: Login
   const person = await lockCaller(tx, caller);
   await throttle.checkRegistration(address, tx);
   if (await hasAccount(tx, caller.personId))
-    throw new DomainError('AccountExists', 'This person has an account already');
+    throw new DomainError('AccountExists', 'This person already has an account');
   await throttle.register(address, tx);
   let accountId: number | null = null;
   while (accountId === null) {
@@ -221,5 +222,5 @@ function registrationKey(): string {
 }
 
 function alreadyExists(): DomainError {
-  return new DomainError('StandaloneAccountExists', 'The standalone account exists already');
+  return new DomainError('StandaloneAccountExists', 'The standalone account already exists');
 }

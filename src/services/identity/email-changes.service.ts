@@ -57,7 +57,10 @@ export function createEmailChangesService(deps: EmailChangesDeps): EmailChangesS
     async confirmFor(caller, personId, email) {
       const by = { email: readEmail('body.email', email) };
       if (deps.mailer.isOn) {
-        throw new DomainError('Forbidden', 'Mail goes out here: the person confirms the address by the mail to it');
+        throw new DomainError(
+          'Forbidden',
+          'This deployment sends mail: the person confirms the address with the token mailed to it',
+        );
       }
       const administrator = await withEmailConflict(() =>
         changeRights(deps, caller, async (tx) => {
@@ -85,7 +88,7 @@ async function replaceEmail(
   const former = await lockEmail(tx, personId);
   const email = await takeEmailChange(tx, personId, by, now);
   if (email === null || former === null) {
-    throw new DomainError('UnknownEmailChange', 'No such change of address waits for its confirmation');
+    throw new DomainError('UnknownEmailChange', 'No change of address with this token is pending');
   }
   if (await isEmailTaken(tx, email, personId)) throw emailTaken();
   await setEmail(tx, personId, email);

@@ -84,7 +84,7 @@ function readKey(key: string): string {
 }
 
 function readDays(days: number): number {
-  if (days === 0) throw fieldError('body.audit_retention_period', 'must be -1 for ever, or at least 1 day');
+  if (days === 0) throw fieldError('body.audit_retention_period', 'must be -1 (forever), or at least 1 day');
   return days;
 }
 

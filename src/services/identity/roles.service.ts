@@ -70,7 +70,7 @@ async function create(tx: Sql, limit: RoleLimit, caller: Caller, given: string, 
   const content = readContent(change, NO_CONTENT);
   const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups ?? [ROOT], GROUPS_FIELD);
   const roleId = await insertRole(tx, caller.accountId, name, content);
-  if (roleId === null) throw new DomainError('DuplicateRole', 'There is a role with this name already');
+  if (roleId === null) throw new DomainError('DuplicateRole', 'A role with this name already exists');
   await replaceRoleGroups(tx, roleId, groupIds);
   await limit(tx, [roleId]);
   const role = await requireRole(tx, caller, name);

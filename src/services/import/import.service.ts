@@ -94,7 +94,7 @@ async function checkLicenses(tx: Sql, accountId: number, { licenses, computers }
   const wanted = [...own, ...computers.flatMap(({ license }) => license ?? [])];
   const stored = await findLicenses(tx, wanted);
   licenses.forEach(({ id }, index) => {
-    if ((stored.get(id) ?? accountId) !== accountId) report(`licenses[${index}].id`, 'is taken already');
+    if ((stored.get(id) ?? accountId) !== accountId) report(`licenses[${index}].id`, 'is already taken');
   });
   computers.forEach(({ license }, index) => {
     if (license === undefined || license === null || own.has(license) || stored.get(license) === accountId) return;

@@ -35,7 +35,7 @@ export function planRequested(profile: ProfileSchedule, now: Date, { change }: {
   }
   const dates = take(datesOf(schedule, now), PLANNED_DATES);
   if (dates.length > 0 || (!change && isStartAlone(schedule))) return dates;
-  throw fieldError(FIELD, 'has no date from now on');
+  throw fieldError(FIELD, 'has no future date');
 }
 
 /** Up to {@link PLANNED_DATES} dates after `now`, ascending and distinct. @param profile - its rule was validated */

@@ -163,7 +163,7 @@ async function withTitleConflict<T>({ db }: ScriptsDeps, work: (tx: Sql) => Prom
     return await db.transaction(work);
   } catch (error) {
     if (!isUniqueViolation(error, 'script_title')) throw error;
-    throw new DomainError('DuplicateScript', 'There is an active script with this title already');
+    throw new DomainError('DuplicateScript', 'An active script with this title already exists');
   }
 }
 

@@ -163,7 +163,7 @@ describe('GET /activities?query=', () => {
       400,
       {
         error: 'InvalidQueryError',
-        message: 'The query is wrong at character 7: expected a non-negative integer after id:',
+        message: 'The query is invalid at character 7: expected a non-negative integer after id:',
         code: 400,
         details: [{ path: 'query.query', message: 'character 7: expected a non-negative integer after id:' }],
       },

@@ -136,7 +136,9 @@ describe('POST /activities/revert', () => {
     const seen = (await detail(made.id, world.tokens.servers)).not_reverted;
     expect(seen.map((one: { computer_title: string }) => one.computer_title)).toEqual(['db', 'leaving', 'idle']);
     const [event] = (await world.app.call('GET', '/events?search=Reverted&limit=1', { token })).body.results;
-    expect(event.message).toContain(`, without 5 of its 6 operations: ${db} (failed), ${left} (its computer is gone)`);
+    expect(event.message).toContain(
+      `, without 5 of its 6 operations: ${db} (failed), ${left} (its computer was removed)`,
+    );
     await end(made.id, true);
     const [again] = (await verb('reapply', [made.id])).body;
     expect(await detail(again)).not.toHaveProperty('not_reverted');

@@ -127,7 +127,7 @@ describe('POST /activities/reapply', () => {
     expect(response.body.details.map(({ id }: { id: number }) => id)).toEqual([key]);
     expect((await unchanged(() => verb('reapply', [removed]))).body).toMatchObject({
       error: 'ActivityNotEligible',
-      details: [{ id: removed, message: 'one of its computers is archived or gone' }],
+      details: [{ id: removed, message: 'one of its computers is archived or removed' }],
     });
     await world.db.query('update computer set archived = false where id = $1', [world.ids['desk']]);
   });

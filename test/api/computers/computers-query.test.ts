@@ -117,7 +117,7 @@ describe('GET /computers?query=', () => {
       400,
       {
         error: 'InvalidQueryError',
-        message: 'The query is wrong at character 5: expected a non-negative integer after id:',
+        message: 'The query is invalid at character 5: expected a non-negative integer after id:',
         code: 400,
         details: [{ path: 'query.query', message: 'character 5: expected a non-negative integer after id:' }],
       },

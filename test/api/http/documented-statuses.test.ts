@@ -9,7 +9,7 @@ import { createRightsWorld, type RightsWorld } from '../../support/identity/righ
 import { type DocumentedOperation, OPERATIONS, sampleBody, samplePath } from '../../support/http/sample-requests.ts';
 import { createTcpProxy } from '../../../tools/harness/tcp-proxy.ts';
 
-/** Refusals that are documented for every operation of a kind and that this file does not provoke one by one. */
+/** Error responses that are documented for every operation of a kind and that this file does not provoke one by one. */
 const PROVOKED_ELSEWHERE: Readonly<Record<string, string>> = {
   '408 InvalidParameter': 'takes the minute that a request may take to arrive',
 };

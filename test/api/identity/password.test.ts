@@ -57,7 +57,7 @@ describe('PUT /password', () => {
     expect(log).not.toContain('battery');
   });
 
-  it('rejects a wrong present password, and throttles guesses as logins', async () => {
+  it('rejects a wrong current password, and throttles guesses as logins', async () => {
     const wrong = await change({ password: 'wrong', new_password: 'battery staple' });
     expect(wrong.body).toMatchObject({ error: 'AuthenticationFailed', code: 401 });
     await works();

@@ -173,7 +173,7 @@ describe('npm run import', () => {
         ],
       }),
     ).toEqual([
-      'licenses[1].id is taken already',
+      'licenses[1].id is already taken',
       'computers[4].license names no licence; there is no 9',
       'computers[4].contracts[0] names no contract; there is no "c"',
       'profiles[0].name is that of the package profile 5',

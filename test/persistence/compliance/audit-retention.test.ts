@@ -98,7 +98,7 @@ const runsOf = (profileId: number) =>
 const reportUri = async (profileId: number) => (await usg.profiles.get(usg.caller, profileId)).lastRun;
 
 describe('retention of audits', () => {
-  it('keeps everything when an account keeps it for ever', async () => {
+  it('keeps everything when an account keeps it forever', async () => {
     const profile = await usg.create({ startDate: '2090-01-01' });
     await audited(profile, 3000);
     const path = await made(profile, dayOf(daysAgo(3000)));

@@ -154,8 +154,8 @@ describe('an audit', () => {
     expect(await run.results()).toEqual(counts(0, 0, 0, 2, false));
     const texts = [(await run.steps(0))[0], (await run.steps(1))[0]].map((step) => step!.result_text);
     expect(texts).toEqual([
-      expect.stringMatching(/^done\nThe report of the audit was refused: the report is not well-formed XML: .+\.$/),
-      'done\nThe report of the audit was refused: the report has a document type or entities.',
+      expect.stringMatching(/^done\nThe report of the audit was rejected: the report is not well-formed XML: .+\.$/),
+      'done\nThe report of the audit was rejected: the report has a document type or entities.',
     ]);
     await run.report(1, Buffer.from('<!DOCTYPE x><x/>'));
     await takeIn();
@@ -176,7 +176,7 @@ describe('an audit', () => {
       return { taken };
     });
     await advancing.taken;
-    expect((await run.steps(0))[0]!.result_text).toMatch(/^done\nThe report of the audit was refused: /);
+    expect((await run.steps(0))[0]!.result_text).toMatch(/^done\nThe report of the audit was rejected: /);
   });
 
   it('without a report fails after half an hour, and a late one still counts', async () => {

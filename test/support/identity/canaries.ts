@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** A text that occurs nowhere by chance. */
 const canary = (): string => `Kanari1-${randomBytes(9).toString('hex')}`;
 
-/** A marker for every secret somebody gives to a stack. What the stack generates is collected from its answers. */
+/** A marker for every secret somebody gives to a stack. What the stack generates is collected from its responses. */
 export const createCanaries = () => ({
   adminPassword: canary(),
   wrongPassword: canary(),

@@ -149,8 +149,8 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   ],
   ['I4', 'an open workflow without a row', { openWorkflows: ['activity/10'] }],
   ['I4', 'a queue that is not emptied', { leftovers: ['outbox row start 10'] }],
-  ['I5', 'a group that was answered and is gone', { activities: [], batches: [] }],
-  ['I5', 'a tag that was answered and is gone', { tags: new Map([[101, []]]) }],
+  ['I5', 'an acknowledged group that no longer exists', { activities: [], batches: [] }],
+  ['I5', 'an acknowledged tag that no longer exists', { tags: new Map([[101, []]]) }],
   [
     'I5',
     'a cancel that was answered and did nothing',

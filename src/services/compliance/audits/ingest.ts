@@ -171,7 +171,7 @@ async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<
 
 function toVerdict({ run_id, computer_id, received_at, found }: ReadReport, ruleSetId: number | null): AuditVerdict {
   const own = { runId: run_id, computerId: computer_id, reportedAt: received_at };
-  if ('reason' in found) return { ...failedFor(`The report of the audit was refused: ${found.reason}.`), ...own };
+  if ('reason' in found) return { ...failedFor(`The report of the audit was rejected: ${found.reason}.`), ...own };
   const { passed, failed } = countLetters(found.results);
   const state = failed === 0 ? 'pass' : 'fail';
   return { ...own, state, reason: null, passed, failed, ruleSetId, results: found.results };

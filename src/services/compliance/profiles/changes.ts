@@ -103,7 +103,7 @@ function planPatched(profile: UsgProfileRow, { schedule, timezone }: UsgProfileC
   const dates = planDates(changed, now);
   // In another zone, days that the rule takes from the start may differ.
   if (dates.length > 0 || planDates(profile, now).length === 0) return dates;
-  throw fieldError('body.timezone', 'must leave the schedule a date from now on');
+  throw fieldError('body.timezone', 'must leave the schedule a future date');
 }
 
 /** A due date remains due under another rule, in case its run has not started yet. */

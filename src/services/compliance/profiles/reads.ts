@@ -44,7 +44,7 @@ export async function readProfile({ db, clock }: UsgProfilesDeps, caller: Caller
 export async function requireVisible(sql: Sql, caller: Caller, id: number): Promise<UsgProfileRow> {
   const scope = { accountId: caller.accountId, view: caller.groups('ViewUsgProfile') };
   const found = await findUsgProfile(sql, scope, id);
-  if (!found) throw new DomainError('UnknownUsgProfile', 'There is no such usg profile');
+  if (!found) throw new DomainError('UnknownUsgProfile', 'There is no such USG profile');
   return found;
 }
 

@@ -141,7 +141,7 @@ function chooseName(wanted: string | null, taken: readonly string[]): string {
   }
   if (wanted !== null) {
     if (!taken.includes(wanted)) return wanted;
-    throw new DomainError('DuplicateAccessKey', 'There is an access key with this name for the account already');
+    throw new DomainError('DuplicateAccessKey', 'An access key with this name already exists for the account');
   }
   let name = DEFAULT_NAME;
   for (let number = 2; taken.includes(name); number += 1) name = `${DEFAULT_NAME} ${number}`;

@@ -25,5 +25,5 @@ export async function requireOwnPassword(
 }
 
 export function wrongPassword(): DomainError {
-  return new DomainError('AuthenticationFailed', 'The present password is wrong');
+  return new DomainError('AuthenticationFailed', 'The current password is wrong');
 }

@@ -137,7 +137,7 @@ async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<Scri
 
 async function requireRoom(tx: Sql, { accountId }: Caller, maxProfiles: number): Promise<void> {
   if ((await countActiveScriptProfiles(tx, accountId)) < maxProfiles) return;
-  throw new DomainError('ProfileLimitReached', `There are ${maxProfiles} script profiles already; archive one first`);
+  throw new DomainError('ProfileLimitReached', `There are already ${maxProfiles} script profiles; archive one first`);
 }
 
 async function withTitleConflict<T>({ db }: ScriptProfilesDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
@@ -145,7 +145,7 @@ async function withTitleConflict<T>({ db }: ScriptProfilesDeps, work: (tx: Sql) 
     return await db.transaction(work);
   } catch (error) {
     if (!isUniqueViolation(error, 'script_profile_title')) throw error;
-    throw new DomainError('DuplicateScriptProfile', 'There is an active script profile with this title already');
+    throw new DomainError('DuplicateScriptProfile', 'An active script profile with this title already exists');
   }
 }
 

@@ -24,7 +24,7 @@ function refusal(text: string): string {
     expect(error).toBeInstanceOf(DomainError);
     const { code, message, details } = error as DomainError;
     expect(code).toBe('InvalidQueryError');
-    expect(details).toEqual([{ path: 'query.query', message: message.replace('The query is wrong at ', '') }]);
+    expect(details).toEqual([{ path: 'query.query', message: message.replace('The query is invalid at ', '') }]);
     return details![0]!.message;
   }
   throw new Error(`${text.slice(0, 50)} was accepted`);

@@ -77,7 +77,7 @@ describe('Batcher', () => {
     const outcomes = (await Promise.allSettled(calls)).map((outcome) =>
       outcome.status === 'fulfilled' ? outcome.value : String(outcome.reason.message),
     );
-    expect(outcomes).toEqual([1, 'one', 2, 3, 'all', 'all', 'too many calls wait already']);
+    expect(outcomes).toEqual([1, 'one', 2, 3, 'all', 'all', 'too many calls are waiting']);
     expect(await batcher.call('a', 7)).toBe(7);
   });
 });

@@ -92,7 +92,9 @@ describe('the dates of a profile', () => {
     ['COUNT', 'FREQ=WEEKLY;COUNT=3'],
   ])('are none of a rule used up by %s, which is rejected of a new profile and of a changed one', (_, schedule) => {
     const given = { schedule, start: new Date('2024-06-03T03:00:00Z') };
-    const refused = expect.stringMatching(/^InvalidParameter: body.schedule (has no date|must not end in the past)/);
+    const refused = expect.stringMatching(
+      /^InvalidParameter: body.schedule (has no future date|must not end in the past)/,
+    );
     expect(refusal(() => created(given))).toEqual(refused);
     expect(refusal(() => changed(given, NOW))).toEqual(refused);
   });
@@ -101,7 +103,7 @@ describe('the dates of a profile', () => {
     for (const schedule of ['FREQ=WEEKLY;COUNT=1', 'FREQ=WEEKLY;UNTIL=20260102', 'FREQ=YEARLY;INTERVAL=100']) {
       const given = { schedule, start: later(NOW, -1) };
       expect(created(given)).toEqual([]);
-      expect(refusal(() => changed(given, NOW))).toBe('InvalidParameter: body.schedule has no date from now on');
+      expect(refusal(() => changed(given, NOW))).toBe('InvalidParameter: body.schedule has no future date');
     }
   });
 
