@@ -17,7 +17,7 @@ import { errorHandler } from '../http/middleware/error-handler.ts';
 import { handle } from '../http/middleware/handle.ts';
 import { matchOperation } from '../http/middleware/match-operation.ts';
 import { normalizePath } from '../http/middleware/normalize-path.ts';
-import { rateLimit, rateLimitInvalidTokens } from '../http/middleware/rate-limit.ts';
+import { rateLimit } from '../http/middleware/rate-limit.ts';
 import { requestId, requestIdOf } from '../http/middleware/request-id.ts';
 import { type RequestListeners, requestLog } from '../http/middleware/request-log.ts';
 import { createRequestMemoryLimit, requestMemory } from '../http/middleware/request-memory.ts';
@@ -26,7 +26,6 @@ import { trace } from '../http/middleware/trace.ts';
 import { unmatched } from '../http/middleware/unmatched.ts';
 import { createResponseCheck, createValidation } from '../http/middleware/validate.ts';
 import { Operations } from '../http/operations.ts';
-import { createRateLimit } from '../http/rate-limit.ts';
 import { createRouter } from '../http/router.ts';
 import { loadDocument, type OpenApiDocument } from '../openapi/document.ts';
 import { plainRoutes } from './plain-routes.ts';
@@ -96,7 +95,7 @@ function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operation
   const { authenticator, features } = deps.services;
   const enabled = features.flatMap(({ key, enabled }) => (enabled ? [key] : []));
   const offer = { deployment: deps.deployment, features: new Set(enabled) };
-  const limit = createRateLimit(deps.rate ?? null, deps.clock ?? systemClock);
+  const limit = rateLimit(deps.rate ?? null, deps.clock ?? systemClock);
   const memoryLimit = deps.requestMemory ?? createRequestMemoryLimit();
   const busy = () => serviceBusy('Too many requests at once');
   const concurrency = deps.concurrency ? new ConcurrencyLimiter(deps.concurrency, busy) : null;
@@ -113,8 +112,8 @@ function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operation
     return [
       matchOperation(operation),
       authenticate(authenticator, operation),
-      rateLimitInvalidTokens(limit),
-      rateLimit(limit),
+      limit.invalidTokens,
+      limit.requests,
       authorize(authenticator, offer, operation),
       ...body,
       validation.validate(operation),

@@ -1,22 +1,43 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
-import type { RateLimit } from '../rate-limit.ts';
+import { TokenBuckets } from '../../../process/admission/token-buckets.ts';
+import { rateLimitKey } from '../../../process/client-address.ts';
+import type { Rate } from '../../../process/config.ts';
+import type { Clock } from '../../../services/common/ports.ts';
 
-/** Counts an authenticated request by its token, any other by its address. @throws {DomainError} TooManyRequests */
-export function rateLimit(limit: RateLimit): RequestHandler {
-  return (_req, { locals: { principal, address } }, next) => {
-    if (principal === null) limit.byAddress(address);
-    else limit.byToken(principal.token.id);
-    next();
-  };
+export interface RateLimit {
+  /** Counts an authenticated request by its token, any other by its address. @throws {DomainError} TooManyRequests */
+  requests: RequestHandler;
+  /** Counts an invalid token against its address, and not against valid tokens from the same address. */
+  invalidTokens: ErrorRequestHandler;
 }
 
+/** Of tokens and of addresses: some 20 MB together. */
+const MAX_KEYS = 100_000;
 const TOKEN_ERRORS: ReadonlySet<string> = new Set(['Unauthorized', 'AccountDisabled']);
 
-/** Counts an invalid token against its address, and not against valid tokens from the same address. */
-export function rateLimitInvalidTokens(limit: RateLimit): ErrorRequestHandler {
-  return (error: unknown, _req, res, next) => {
-    if (error instanceof DomainError && TOKEN_ERRORS.has(error.code)) limit.byAddress(res.locals.address);
-    next(error);
+/** Limits the rate of requests, per process. @param rate - null for no limit */
+export function rateLimit(rate: Rate | null, clock: Clock): RateLimit {
+  if (rate === null)
+    return { requests: (_req, _res, next) => next(), invalidTokens: (error, _req, _res, next) => next(error) };
+  const tokens = new TokenBuckets({ ...rate, maxKeys: MAX_KEYS });
+  const addresses = new TokenBuckets({ ...rate, maxKeys: MAX_KEYS });
+  const spend = (buckets: TokenBuckets, key: string): void => {
+    const waitSeconds = buckets.take(key, 1, clock.now().getTime());
+    if (waitSeconds === 0) return;
+    throw new DomainError('TooManyRequests', 'Too many requests; try again later', {
+      retryAfterSeconds: Math.max(1, waitSeconds),
+    });
+  };
+  return {
+    requests(_req, { locals: { principal, address } }, next) {
+      if (principal) spend(tokens, principal.token.id);
+      else spend(addresses, rateLimitKey(address));
+      next();
+    },
+    invalidTokens(error, _req, { locals: { address } }, next) {
+      if (error instanceof DomainError && TOKEN_ERRORS.has(error.code)) spend(addresses, rateLimitKey(address));
+      next(error);
+    },
   };
 }
