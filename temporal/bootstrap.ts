@@ -43,27 +43,27 @@ export async function bootstrap(
   const { connection } = client;
   const until = Date.now() + waitMs;
   const bounded = <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + TRY_LIMIT_MS, work);
-  const insist = (what: string, work: () => Promise<unknown>) => retryUntil(until, what, () => bounded(work));
+  const retry = (what: string, work: () => Promise<unknown>) => retryUntil(until, what, () => bounded(work));
   try {
     const server = connection as Connection;
-    await insist('the Temporal server does not answer', () => server.workflowService.getSystemInfo({}));
-    await insist('the namespace cannot be registered', () =>
+    await retry('the Temporal server does not respond', () => server.workflowService.getSystemInfo({}));
+    await retry('the namespace cannot be registered', () =>
       ensureNamespace(server, config.temporalNamespace, options.isLocal ?? false),
     );
-    await insist('the search attributes cannot be registered', () =>
+    await retry('the search attributes cannot be registered', () =>
       ensureSearchAttributes(server, config.temporalNamespace),
     );
     // The server's caches lag behind a registration; this query fails until they know namespace and attributes.
-    await insist('the namespace is not usable yet', () =>
+    await retry('the namespace is not usable yet', () =>
       client.workflow.count(
         Object.values(SEARCH_ATTRIBUTES)
           .map(({ name }) => `${name} = '0'`)
           .join(' AND '),
       ),
     );
-    await insist('the schedules cannot be set', () => upsertSchedules(client));
+    await retry('the schedules cannot be set', () => upsertSchedules(client));
     return await reencryptSchedules(client, config.encryptionKeys).catch((error: unknown) => {
-      throw new BootstrapError(`the schedules cannot be sealed with the first key: ${describe(error)}`, error);
+      throw new BootstrapError(`the schedules cannot be encrypted with the first key: ${describe(error)}`, error);
     });
   } finally {
     await close();

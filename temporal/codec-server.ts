@@ -22,38 +22,38 @@ export interface CodecServerOptions {
 export function createCodecRouter(options: CodecServerOptions): Router {
   const codec = new EncryptionCodec(options.encryptionKeys);
   const router = express.Router();
-  const admit: RequestHandler = async (req, _res, next) => {
+  const authorize: RequestHandler = async (req, _res, next) => {
     if (!(await options.allow(req)))
       throw new DomainError('Unauthorized', 'a token that may read payloads is required');
     next();
   };
   const readBody: RequestHandler = (req, res, next) => {
-    parseJson(req, res, (error?: unknown) => next(error === undefined ? undefined : asRefusal(error)));
+    parseJson(req, res, (error?: unknown) => next(error === undefined ? undefined : toDomainError(error)));
   };
   router.post(
     '/encode',
-    admit,
+    authorize,
     readBody,
-    answer((payloads) => codec.encode(payloads)),
+    respondWith((payloads) => codec.encode(payloads)),
   );
   router.post(
     '/decode',
-    admit,
+    authorize,
     readBody,
-    answer((payloads) => codec.reveal(payloads)),
+    respondWith((payloads) => codec.reveal(payloads)),
   );
   return router;
 }
 
 const parseJson = express.json({ limit: BODY_LIMIT, type: () => true });
 
-function asRefusal(error: unknown): DomainError {
+function toDomainError(error: unknown): DomainError {
   return (error as { status?: number }).status === 413
     ? new DomainError('PayloadTooLarge', `the body must not exceed ${BODY_LIMIT}`)
     : new DomainError('InvalidJson', 'the body is not JSON');
 }
 
-function answer(convert: (payloads: Payload[]) => ReturnType<PayloadCodec['encode']>): RequestHandler {
+function respondWith(convert: (payloads: Payload[]) => ReturnType<PayloadCodec['encode']>): RequestHandler {
   return async (req, res) => {
     const payloads = readPayloads(req.body);
     const converted = await convert(payloads).catch((error: Error) => {

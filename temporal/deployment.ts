@@ -14,7 +14,7 @@ export type DeploymentSettings = ServerSettings & Pick<Config, 'temporalNamespac
 
 const CALL_LIMIT_MS = 5_000;
 const PAUSE_MS = 100;
-const SERVED_PAUSE_MS = 500;
+const POLLERS_PAUSE_MS = 500;
 
 /** The current build, which gets new and waiting workflows; null when there is none. */
 export async function readCurrentBuild(settings: DeploymentSettings): Promise<string | null> {
@@ -59,14 +59,14 @@ export async function waitForPollers(settings: DeploymentSettings, buildId: stri
   const namespace = settings.temporalNamespace;
   await withConnection(settings, async (connection) => {
     const expectPollers = async (): Promise<void> => {
-      const waiting = await unserved(connection, namespace, buildId);
-      if (waiting.length > 0) throw new Error(notServed(buildId, waiting));
+      const waiting = await findUnpolledQueues(connection, namespace, buildId);
+      if (waiting.length > 0) throw new Error(unpolledMessage(buildId, waiting));
     };
-    await pRetry(expectPollers, retryEvery(SERVED_PAUSE_MS, waitMs));
+    await pRetry(expectPollers, retryEvery(POLLERS_PAUSE_MS, waitMs));
   });
 }
 
-async function unserved(connection: Connection, namespace: string, buildId: string): Promise<string[]> {
+async function findUnpolledQueues(connection: Connection, namespace: string, buildId: string): Promise<string[]> {
   const found = await Promise.all(
     Object.values(TASK_QUEUES).map(async (queue) => {
       const { builds } = await bounded(connection, () => readPollers(connection, namespace, queue));
@@ -76,11 +76,11 @@ async function unserved(connection: Connection, namespace: string, buildId: stri
   return found.flat();
 }
 
-function notServed(buildId: string, queues: readonly string[]): string {
+function unpolledMessage(buildId: string, queues: readonly string[]): string {
   const names = queues.join(', ');
   return (
-    `no worker of this build (${buildId}) polls ${names}: what waits there would stand still. ` +
-    `Start them (npm run worker -- --queues ${queues.join(',')}) beside those of the build before, then repeat`
+    `no worker of this build (${buildId}) polls ${names}: workflows on these queues would not continue. ` +
+    `Start them (npm run worker -- --queues ${queues.join(',')}) beside those of the previous build, then repeat`
   );
 }
 
@@ -88,7 +88,7 @@ function notServed(buildId: string, queues: readonly string[]): string {
  * Counts open workflows pinned to other builds, which are reports; at zero the workers of those builds may be stopped.
  * @throws when the server does not respond
  */
-export async function countBoundElsewhere(settings: DeploymentSettings, buildId: string): Promise<number> {
+export async function countPinnedElsewhere(settings: DeploymentSettings, buildId: string): Promise<number> {
   const { temporalNamespace: namespace } = settings;
   const query = `ExecutionStatus = 'Running' AND TemporalWorkflowVersioningBehavior = 'Pinned'
     AND TemporalWorkerDeploymentVersion != '${DEPLOYMENT_NAME}:${buildId}'`;

@@ -4,7 +4,7 @@ import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { openConnection, type ServerSettings, type TemporalSettings } from './connection.ts';
 import { readPollers } from './pollers.ts';
 
-const ANSWER_LIMIT_MS = 2_000;
+const CALL_LIMIT_MS = 2_000;
 const CACHE_MS = 1_500;
 /** Callers that wait for readiness poll often and need a fresh result. */
 const FAILURE_CACHE_MS = 100;
@@ -22,11 +22,11 @@ export function createTemporalHealth(
   return {
     check() {
       if (!last || Date.now() > last.until) {
-        const look = { until: Date.now() + CACHE_MS, outcome: lookAt(connection, config.temporalNamespace) };
-        look.outcome.catch(() => {
-          look.until = Date.now() + FAILURE_CACHE_MS;
+        const check = { until: Date.now() + CACHE_MS, outcome: checkPollers(connection, config.temporalNamespace) };
+        check.outcome.catch(() => {
+          check.until = Date.now() + FAILURE_CACHE_MS;
         });
-        last = look;
+        last = check;
       }
       return last.outcome;
     },
@@ -40,24 +40,24 @@ export function createTemporalHealth(
  */
 export async function findOutage({ connection }: Client, namespace: string): Promise<string[]> {
   try {
-    await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
+    await connection.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
       connection.workflowService.describeNamespace({ namespace }),
     );
     return [];
   } catch (error) {
-    return [noAnswer(error).message];
+    return [toUnavailable(error).message];
   }
 }
 
-function noAnswer(error: unknown): Error {
+function toUnavailable(error: unknown): Error {
   return new Error(`Temporal does not answer: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-async function lookAt(connection: Connection, namespace: string): Promise<void> {
+async function checkPollers(connection: Connection, namespace: string): Promise<void> {
   const { current, builds } = await connection
-    .withDeadline(Date.now() + ANSWER_LIMIT_MS, () => readPollers(connection, namespace, TASK_QUEUES.activity))
+    .withDeadline(Date.now() + CALL_LIMIT_MS, () => readPollers(connection, namespace, TASK_QUEUES.activity))
     .catch((error: unknown) => {
-      throw noAnswer(error);
+      throw toUnavailable(error);
     });
   if (builds.size === 0) throw new Error(`no worker polls the task queue ${TASK_QUEUES.activity}`);
   // Only the current build gets work; without one, only unversioned workers do.

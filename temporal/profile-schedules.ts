@@ -1,7 +1,6 @@
 import {
   type CalendarSpec,
   type Client,
-  ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   type ScheduleOptionsAction,
   ScheduleOverlapPolicy,
@@ -23,6 +22,7 @@ import {
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { unreadSchedule } from './unread-schedules.ts';
+import { type DeclaredSchedule, deleteSchedule, updateSchedule, upsertSchedule } from './upsert-schedule.ts';
 
 /** What was done on the server. `none`: there is no schedule and none is needed. */
 export type EnsureOutcome = 'created' | 'updated' | 'paused' | 'deleted' | 'none';
@@ -31,8 +31,6 @@ export type EnsureOutcome = 'created' | 'updated' | 'paused' | 'deleted' | 'none
 const EXHAUSTED = 'There is no further date.';
 /** A server that was down catches up on this much by itself; the reconciler handles older dates. */
 const CATCHUP = '24h';
-/** Another process may delete or create the schedule between two calls. */
-const TRIES = 3;
 const MONTHS = [
   'JANUARY',
   'FEBRUARY',
@@ -60,22 +58,15 @@ export async function ensureSchedule(
   scheduleId: string,
   desired: DesiredSchedule | null,
 ): Promise<EnsureOutcome> {
-  if (desired === null) return await remove(client, scheduleId);
-  const exhausted = isExhausted(desired);
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return await update(client, scheduleId, desired);
-    } catch (error) {
-      if (!(error instanceof ScheduleNotFoundError)) throw error;
-      if (exhausted) return 'none';
-    }
-    try {
-      await client.schedule.create({ scheduleId, ...declaration(desired), state: { note: desired.note } });
-      return 'created';
-    } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning) || tried === TRIES) throw error;
-    }
-  }
+  if (desired === null) return (await deleteSchedule(client, scheduleId)) ? 'deleted' : 'none';
+  const schedule: DeclaredSchedule = {
+    scheduleId,
+    ...declaration(desired),
+    note: desired.note,
+    stateOf: (current) => (isByOperator(current) ? current : stateFor(desired)),
+  };
+  if (!isExhausted(desired)) return upsertSchedule(client, schedule);
+  return (await updateSchedule(client, schedule)) ? 'paused' : 'none';
 }
 
 /**
@@ -90,31 +81,19 @@ export function isDeclaredAs({ paused, note }: ScheduleSummary['state'], beginni
 export async function isPausedByOperator(client: Client, scheduleId: string): Promise<boolean> {
   try {
     const { state } = await unreadSchedule(client, scheduleId).describe();
-    return state.paused && state.note !== EXHAUSTED;
+    return isByOperator(state);
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return false;
     throw error;
   }
 }
 
-async function remove(client: Client, scheduleId: string): Promise<EnsureOutcome> {
-  try {
-    await client.schedule.getHandle(scheduleId).delete();
-    return 'deleted';
-  } catch (error) {
-    if (error instanceof ScheduleNotFoundError) return 'none';
-    throw error;
-  }
+function isByOperator({ paused, note }: { paused: boolean; note?: string }): boolean {
+  return paused && note !== EXHAUSTED;
 }
 
-async function update(client: Client, scheduleId: string, desired: DesiredSchedule): Promise<EnsureOutcome> {
-  const exhausted = isExhausted(desired);
-  await unreadSchedule(client, scheduleId).update(({ state }) => {
-    const byOperator = state.paused && state.note !== EXHAUSTED;
-    const declared = exhausted ? { paused: true, note: EXHAUSTED } : { paused: false, note: desired.note };
-    return { ...declaration(desired), state: byOperator ? state : declared };
-  });
-  return exhausted ? 'paused' : 'updated';
+function stateFor(desired: DesiredSchedule): { paused: boolean; note: string } {
+  return isExhausted(desired) ? { paused: true, note: EXHAUSTED } : { paused: false, note: desired.note };
 }
 
 function declaration(desired: DesiredSchedule) {

@@ -10,7 +10,7 @@ import { GRPC, hasCode } from './grpc-codes.ts';
 import { EncryptionCodec } from './payload-codec.ts';
 
 type Action = proto.temporal.api.workflow.v1.INewWorkflowExecutionInfo;
-type Outcome = 'resealed' | 'current' | 'unreadable';
+type Outcome = 'reencrypted' | 'current' | 'unreadable';
 
 export interface ReencryptionReport {
   /** Number of schedules re-encrypted with the first key. */
@@ -19,7 +19,7 @@ export interface ReencryptionReport {
   unreadable: string[];
 }
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 /** Other processes may change a schedule between two calls. */
 const TRIES = 5;
 const PAUSE_MS = 100;
@@ -37,10 +37,10 @@ export async function reencryptSchedules(client: Client, keys: readonly Encrypti
   if (keys.length < 2) return report;
   const codec = new EncryptionCodec(keys);
   const ids = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => listIds(client));
-  const limiter = new ConcurrencyLimiter({ concurrency: AT_ONCE });
+  const limiter = new ConcurrencyLimiter({ concurrency: CONCURRENCY });
   const reencryptOne = async (scheduleId: string): Promise<void> => {
     const outcome = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => reencrypt(client, codec, scheduleId));
-    if (outcome === 'resealed') report.reencrypted += 1;
+    if (outcome === 'reencrypted') report.reencrypted += 1;
     if (outcome === 'unreadable') report.unreadable.push(scheduleId);
   };
   const ends = await Promise.allSettled(ids.map((id) => limiter.run('', () => reencryptOne(id))));
@@ -64,7 +64,7 @@ async function reencrypt(client: Client, codec: EncryptionCodec, scheduleId: str
     const schedule = found?.schedule;
     const action = schedule?.action?.startWorkflow;
     if (!action || !payloadsOf(action).some((payload) => codec.isOutdated(payload))) {
-      return tried === 0 ? 'current' : 'resealed';
+      return tried === 0 ? 'current' : 'reencrypted';
     }
     if (tried > 1) await delay(PAUSE_MS);
     const startWorkflow = await renewed(action, codec);
@@ -80,7 +80,7 @@ async function reencrypt(client: Client, codec: EncryptionCodec, scheduleId: str
     });
     await unless(GRPC.failedPrecondition, unless(GRPC.notFound, update));
   }
-  throw new Error(`the schedule ${scheduleId} could not be sealed anew: it keeps changing`);
+  throw new Error(`the schedule ${scheduleId} could not be encrypted with the first key: it keeps changing`);
 }
 
 function payloadsOf({ input, userMetadata }: Action): Payload[] {

@@ -1,4 +1,4 @@
-import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import { type Client, ScheduleOverlapPolicy } from '@temporalio/client';
 import {
   ACTIVITY_RETENTION_SCHEDULE_ID,
   ACTIVITY_RETENTION_WORKFLOW,
@@ -15,7 +15,7 @@ import {
   RECONCILE_WORKFLOW_ID,
 } from '../workflows/contracts/reconcile.contract.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
-import { unreadSchedule } from './unread-schedules.ts';
+import { deleteSchedule, upsertSchedule } from './upsert-schedule.ts';
 
 /** Id prefix of system schedules; those that are not declared are deleted. */
 export const SYSTEM_SCHEDULE_PREFIX = 'system/';
@@ -72,30 +72,19 @@ const SYSTEM_SCHEDULES = [
  * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is missing is encrypted anew.
  */
 export async function upsertSchedules(client: Client): Promise<void> {
-  await Promise.all(SYSTEM_SCHEDULES.map((schedule) => upsertSchedule(client, schedule)));
+  await Promise.all(
+    SYSTEM_SCHEDULES.map(({ spec, action, ...schedule }) =>
+      upsertSchedule(client, {
+        ...schedule,
+        spec: { intervals: [...spec.intervals] },
+        action: { ...action, args: [...action.args] },
+        stateOf: (current) => current,
+      }),
+    ),
+  );
   const declared = new Set<string>(SYSTEM_SCHEDULES.map((schedule) => schedule.scheduleId));
   for await (const { scheduleId } of client.schedule.list()) {
     if (!scheduleId.startsWith(SYSTEM_SCHEDULE_PREFIX) || declared.has(scheduleId)) continue;
-    await client.schedule
-      .getHandle(scheduleId)
-      .delete()
-      .catch((error: unknown) => {
-        if (!(error instanceof ScheduleNotFoundError)) throw error;
-      });
-  }
-}
-
-async function upsertSchedule(client: Client, schedule: (typeof SYSTEM_SCHEDULES)[number]): Promise<void> {
-  const declared = {
-    ...schedule,
-    spec: { intervals: [...schedule.spec.intervals] },
-    action: { ...schedule.action, args: [...schedule.action.args] },
-  };
-  try {
-    await client.schedule.create(declared);
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const { spec, action, policies } = declared;
-    await unreadSchedule(client, schedule.scheduleId).update(({ state }) => ({ spec, action, policies, state }));
+    await deleteSchedule(client, scheduleId);
   }
 }

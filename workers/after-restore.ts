@@ -7,8 +7,8 @@ import { type RestoreReport, repairAfterRestore } from './restore/repair-after-r
 const HELP = `npm run after-restore
 
 Brings a database that was restored from a backup in line with the Temporal server and the agents, before gateways and
-APIs start: ends operations whose outcome is not known, passes over dates of profiles, revokes every login, moves ids
-ahead, terminates workflows whose rows are gone. Safe to repeat; nothing of it can be taken back.
+APIs start: ends operations whose outcome is not known, skips missed runs of profiles, revokes every login, moves ids
+ahead, terminates workflows without rows. Safe to repeat; cannot be undone.
 
   --help  this text`;
 
@@ -32,11 +32,11 @@ await runCommand({ name: 'after-restore', role: 'process', help: HELP, env: proc
   }
 });
 
-function describe({ operations, workflows, dates }: RestoreReport): string {
+function describe({ operations, workflows, skippedRuns: dates }: RestoreReport): string {
   const parts = [
     `${operations} operations of unknown outcome ended`,
     `${workflows.length} workflows terminated`,
-    `${dates} dates of profiles passed over`,
+    `${dates} missed runs skipped`,
   ];
   return `after the restore: ${parts.join(', ')}, every login revoked, ids moved ahead`;
 }

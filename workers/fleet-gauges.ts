@@ -71,29 +71,29 @@ type Values = (figures: FleetFigures) => Record<string, number> | number;
 
 /** Every gauge: its name after `flotilla_`, its help, its label if any, and its value or values by label. */
 const GAUGES: ReadonlyArray<readonly [name: string, help: string, label: string | null, values: Values]> = [
-  ['outbox_rows', 'Orders that wait for a relay, by kind', 'kind', (f) => f.outbox],
-  [
-    'outbox_oldest_seconds',
-    'Age of the oldest order that no relay has carried out',
-    null,
-    (f) => f.outboxOldestSeconds,
-  ],
-  ['inbox_rows', 'News that no batch has settled', null, (f) => f.inbox],
-  ['inbox_oldest_seconds', 'Age of the oldest news that no batch has settled', null, (f) => f.inboxOldestSeconds],
+  ['outbox_rows', 'Outbox commands that wait for a dispatcher, by kind', 'kind', (f) => f.outbox],
+  ['outbox_oldest_seconds', 'Age of the oldest outbox command', null, (f) => f.outboxOldestSeconds],
+  ['inbox_rows', 'Pending events of batches', null, (f) => f.inbox],
+  ['inbox_oldest_seconds', 'Age of the oldest pending event', null, (f) => f.inboxOldestSeconds],
   ['lanes_open', 'Batches with open operations', null, (f) => f.openBatches],
-  ['lanes_overdue', 'Open batches whose next moment passed over a minute ago', null, (f) => f.overdueBatches],
-  ['lanes_unopened', 'Batches made over two minutes ago that no workflow has opened', null, (f) => f.unopenedBatches],
+  ['lanes_overdue', 'Open batches whose due time passed over a minute ago', null, (f) => f.overdueBatches],
+  [
+    'lanes_unopened',
+    'Batches created over two minutes ago that no workflow has opened',
+    null,
+    (f) => f.unopenedBatches,
+  ],
   [
     'operations_open',
     'Open operations by age: under a minute, under ten, and so on',
     'age',
     (f) => Object.fromEntries(AGE_BUCKETS.map(({ name }, i) => [name, f.openOperations[i] ?? 0])),
   ],
-  ['messages_waiting', 'Messages that no computer has taken, by state', 'state', (f) => f.messages],
-  ['reports_open', 'Reports that have not ended, by state: waiting for a worker, or begun', 'state', (f) => f.reports],
+  ['messages_waiting', 'Messages that have not been delivered, by state', 'state', (f) => f.messages],
+  ['reports_open', 'Open reports, by state: waiting for a worker, or started', 'state', (f) => f.reports],
   [
     'reports_oldest_seconds',
-    'Time since the oldest report that has not ended was asked for, by state',
+    'Time since the oldest open report was requested, by state',
     'state',
     (f) => f.reportsOldestSeconds,
   ],

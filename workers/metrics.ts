@@ -32,21 +32,21 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
   const registers = [registry];
   const relay = new Counter({
     name: 'flotilla_relay_events_total',
-    help: 'What the relay did, by kind',
+    help: 'Actions of the outbox dispatcher, by kind',
     labelNames: ['kind'] as const,
     registers,
   });
   for (const kind of DISPATCHER_EVENTS) relay.inc({ kind }, 0);
   const steps = new Histogram({
     name: 'flotilla_step_duration_seconds',
-    help: 'Time of one step of a workflow in this process, by step',
+    help: 'Duration of one Temporal activity in this process, by activity',
     labelNames: ['step', 'outcome'] as const,
     buckets: STEP_SECONDS,
     registers,
   });
-  const settled = new Counter({
+  const processed = new Counter({
     name: 'flotilla_lane_events_total',
-    help: 'News of computers and cancel requests that batches settled',
+    help: 'Results of computers and cancel requests that batches processed',
     registers,
   });
   const closed = new Counter({
@@ -57,7 +57,7 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
   return {
     dispatcherEvent: (kind) => relay.inc({ kind }),
     activityEnded: (step, isDone, seconds) => steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
-    eventsProcessed: (events) => settled.inc(events),
+    eventsProcessed: (events) => processed.inc(events),
     batchClosed: () => closed.inc(),
     ...repairMetrics(registry),
     ...reconcilerMetrics(registry, clock),
@@ -67,14 +67,14 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
 function repairMetrics(registry: Registry): Pick<WorkerMetrics, 'repaired' | 'stuck'> {
   const repairs = new Counter({
     name: 'flotilla_repairs_total',
-    help: 'Open rows whose workflow was lost or stuck and that were repaired, by who found them and what became of them',
+    help: 'Repaired open rows whose workflow was lost, by finder and outcome',
     labelNames: ['found_by', 'outcome'] as const,
     registers: [registry],
   });
   for (const found_by of REPAIR_FINDERS) for (const outcome of REPAIRS) repairs.inc({ found_by, outcome }, 0);
   const stuck = new Counter({
     name: 'flotilla_workflows_stuck_total',
-    help: 'Workflows found that cannot go on and are left as they are, by why; each counts again a minute later',
+    help: 'Stuck workflows found, by reason; each counts again a minute later',
     labelNames: ['reason'] as const,
     registers: [registry],
   });
@@ -89,19 +89,19 @@ function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics
   const registers = [registry];
   const missed = new Counter({
     name: 'flotilla_schedules_missed_total',
-    help: 'Dates of profiles that passed without their schedule and were made up for',
+    help: 'Missed runs of profiles that were started later',
     labelNames: ['kind'] as const,
     registers,
   });
   for (const kind of PROFILE_KINDS) missed.inc({ kind }, 0);
   const lastRun = new Gauge({
     name: 'flotilla_reconciler_last_run_timestamp_seconds',
-    help: 'When the reconciler last came to its end in this process; 0 for never',
+    help: 'When the reconciler last completed a run in this process; 0 for never',
     registers,
   });
   const lastSeconds = new Gauge({
     name: 'flotilla_reconciler_last_run_duration_seconds',
-    help: 'How long that run took',
+    help: 'Duration of that run',
     registers,
   });
   return {

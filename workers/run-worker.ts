@@ -41,17 +41,17 @@ const CACHED_WORKFLOWS = {
   [TASK_QUEUES.report]: 50,
 } as const;
 /** Schedules start many workflows at once; their activities are local and hold a task while they run. */
-const TASKS_AT_ONCE = {
+const CONCURRENT_TASKS = {
   [TASK_QUEUES.activity]: 100,
   [TASK_QUEUES.schedule]: 20,
   [TASK_QUEUES.report]: 5,
 } as const;
 /** Each report takes a connection and up to one core; the others wait. */
-const REPORTS_AT_ONCE = 2;
+const CONCURRENT_REPORTS = 2;
 /** Pool connections of the dispatcher and its listener. */
 const RESERVED_CONNECTIONS = 4;
 /** Local activities of batches, running or waiting for a slot. */
-const LOCAL_STEPS = 200;
+const LOCAL_ACTIVITIES = 200;
 /** The embedded stack stops within 15 s; elsewhere running activities get their full timeout. */
 const SHUTDOWN = {
   embedded: { shutdownGraceTime: '5s', shutdownForceTime: '8s' },
@@ -91,7 +91,7 @@ export function superviseWorker(settings: WorkerSettings): RunningWorker {
       await connection.close();
     }
   };
-  const keep = async (): Promise<void> => {
+  const supervise = async (): Promise<void> => {
     let pauseMs = FIRST_PAUSE_MS;
     const logError = throttledErrorLog(logger, { worker: queue });
     while (!stopping.signal.aborted) {
@@ -106,14 +106,14 @@ export function superviseWorker(settings: WorkerSettings): RunningWorker {
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
-  const kept = keep();
+  const supervised = supervise();
   return {
     queue,
     isPolling: () => isPolling,
     async stop() {
       stopping.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();
-      await kept;
+      await supervised;
     },
   };
 }
@@ -134,7 +134,7 @@ function workerOptions(
   { config, queue, code, buildId, activities, measures }: WorkerSettings,
   spans: WorkflowSpans,
 ): WorkerOptions {
-  const steps = activityConcurrency(config.databasePoolSize);
+  const concurrency = activityConcurrency(config.databasePoolSize);
   return {
     namespace: config.temporalNamespace,
     taskQueue: queue,
@@ -150,10 +150,11 @@ function workerOptions(
     },
     dataConverter: createDataConverter(config.encryptionKeys),
     maxCachedWorkflows: CACHED_WORKFLOWS[queue],
-    maxConcurrentWorkflowTaskExecutions: TASKS_AT_ONCE[queue],
+    maxConcurrentWorkflowTaskExecutions: CONCURRENT_TASKS[queue],
     // More than run at once: waiting activities take turns by account, unlike in a queue of the SDK.
-    maxConcurrentLocalActivityExecutions: queue === TASK_QUEUES.activity ? LOCAL_STEPS : steps,
-    maxConcurrentActivityTaskExecutions: queue === TASK_QUEUES.report ? Math.min(steps, REPORTS_AT_ONCE) : steps,
+    maxConcurrentLocalActivityExecutions: queue === TASK_QUEUES.activity ? LOCAL_ACTIVITIES : concurrency,
+    maxConcurrentActivityTaskExecutions:
+      queue === TASK_QUEUES.report ? Math.min(concurrency, CONCURRENT_REPORTS) : concurrency,
     workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },
     // After a worker is lost, its cached workflows wait this long before another takes over.
     stickyQueueScheduleToStartTimeout: '5s',

@@ -34,8 +34,8 @@ export async function runGroup(input: GroupInput): Promise<GroupResult> {
   const ended = runBatches(input, children.plans, board).then(() => {
     children.over = true;
   });
-  await Promise.race([ended, cancelOf(children)]);
-  const end = await closed(input, cancellation, children);
+  await Promise.race([ended, cancelRequested(children)]);
+  const end = await waitForRows(input, cancellation, children);
   const { succeeded, failed, canceled } = end;
   if (end.status === 'failed') {
     throw operationFailure(AGENT_FAILURE_MESSAGES.group);
@@ -45,14 +45,14 @@ export async function runGroup(input: GroupInput): Promise<GroupResult> {
 }
 
 /** Resolves on a cancel while batches are awaited; never where an older build handled the cancel. */
-function cancelOf(children: Children): Promise<void> {
+function cancelRequested(children: Children): Promise<void> {
   return CancellationScope.current().cancelRequested.catch(() =>
     children.over || patched(CANCEL_BY_ROWS) ? undefined : new Promise(() => undefined),
   );
 }
 
 /** Polls: rows may outlive their batch after a repair, and a batch its rows after a cancel; neither end is signaled. */
-async function closed(input: GroupInput, cancellation: CancelWatch, children: Children): Promise<GroupProgress> {
+async function waitForRows(input: GroupInput, cancellation: CancelWatch, children: Children): Promise<GroupProgress> {
   let waitMs = cancellation.requested ? CANCEL_POLL_MS : FIRST_POLL_MS;
   for (;;) {
     const { over } = children;
@@ -60,16 +60,16 @@ async function closed(input: GroupInput, cancellation: CancelWatch, children: Ch
     const isChanged = (): boolean => children.over !== over || cancellation.requested !== cancelAll;
     const progress = await activities.getGroupProgress({ group: input.id, cancelAll });
     if (progress.open === 0) {
-      if (!over) await waited(() => children.over, CANCEL_POLL_MS);
+      if (!over) await waitUntil(() => children.over, CANCEL_POLL_MS);
       return progress;
     }
     if (over) children.board.show(rowsProgress(progress, children.plans), []);
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof runGroup>(input);
-    await waited(isChanged, waitMs);
+    await waitUntil(isChanged, waitMs);
     waitMs = cancellation.requested === cancelAll ? Math.min(waitMs * 2, LAST_POLL_MS) : CANCEL_POLL_MS;
   }
 }
 
-function waited(check: () => boolean, limitMs: number): Promise<boolean> {
+function waitUntil(check: () => boolean, limitMs: number): Promise<boolean> {
   return CancellationScope.nonCancellable(() => condition(check, limitMs));
 }

@@ -51,12 +51,12 @@ export function createEngineActivities({
 }
 
 /** Caches the latest results, up to a limit: the account of a batch never changes. */
-function remember(ask: (batch: number) => Promise<BatchTurn>): (batch: number) => Promise<string> {
+function remember(read: (batch: number) => Promise<BatchTurn>): (batch: number) => Promise<string> {
   const known = new Map<number, string>();
   return async (batch) => {
     const found = known.get(batch);
     if (found !== undefined) return found;
-    const { account, isLarge } = await ask(batch);
+    const { account, isLarge } = await read(batch);
     const turn = `${account} ${isLarge ? 'large' : 'small'}`;
     if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
     known.set(batch, turn);

@@ -59,7 +59,7 @@ export interface Dispatcher {
 const INBOX_TICK_MS = 100;
 /** Only a fallback: NOTIFY wakes the outbox. */
 const OUTBOX_POLL_MS = 1_000;
-const LATE_DATES_MS = 2_000;
+const LATE_RUNS_MS = 2_000;
 
 /**
  * Passes work from the rows to Temporal: starts, cancels and schedule changes from the outbox, wake-ups for the inbox.
@@ -102,9 +102,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     logger,
     onFailure: () => count('failed'),
   });
-  const lateDates = startLoop({
-    name: 'late-dates',
-    everyMs: LATE_DATES_MS,
+  const lateRuns = startLoop({
+    name: 'late-runs',
+    everyMs: LATE_RUNS_MS,
     poll: lateRunsPoll({ client, kinds, clock, logger, isLeader: listener.isLeader }),
     logger,
     onFailure: () => count('failed'),
@@ -112,7 +112,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   return {
     isLeader: listener.isLeader,
     async stop() {
-      await Promise.all([outbox.stop(), schedules.stop(), inbox.stop(), lateDates.stop(), listener.stop()]);
+      await Promise.all([outbox.stop(), schedules.stop(), inbox.stop(), lateRuns.stop(), listener.stop()]);
     },
   };
 }

@@ -22,7 +22,7 @@ const RECENT_MS = 60_000;
 const MANY = 50;
 /** Outcomes that settle a date, after which another poll at once finds fewer. */
 const TAKEN: ReadonlySet<DueOutcome> = new Set(['started', 'busy']);
-const AT_ONCE = 3;
+const CONCURRENCY = 3;
 
 /**
  * Creates a poll that starts the runs the server is late with or has missed. When thousands of schedules are due at
@@ -34,16 +34,16 @@ const AT_ONCE = 3;
  */
 export function lateRunsPoll(deps: LateRunsDeps): () => Promise<boolean> {
   /** Per kind, the earliest date in progress; it is continued even when it is no longer recent. */
-  const begun = new Map<string, number>();
+  const inProgress = new Map<string, number>();
   return async () => {
     if (!deps.isLeader()) {
-      begun.clear();
+      inProgress.clear();
       return false;
     }
     let more = false;
     for (const kind of deps.kinds.values()) {
       const now = deps.clock.now().getTime();
-      const from = begun.get(kind.name);
+      const from = inProgress.get(kind.name);
       const missed = await kind.missedRuns(new Date(now - LATE_MS));
       const late = missed.filter(
         ({ scheduledTime }) => scheduledTime.getTime() >= Math.min(from ?? now, now - RECENT_MS),
@@ -51,8 +51,8 @@ export function lateRunsPoll(deps: LateRunsDeps): () => Promise<boolean> {
       const isMany = late.length >= MANY;
       const isMissed = late.some(({ scheduledTime }) => now - scheduledTime.getTime() > MISSED_MS);
       const done = isMany || isMissed || from !== undefined ? await startLate(deps, kind, late) : 0;
-      if (done === 0) begun.delete(kind.name);
-      else begun.set(kind.name, Math.min(...late.map(({ scheduledTime }) => scheduledTime.getTime())));
+      if (done === 0) inProgress.delete(kind.name);
+      else inProgress.set(kind.name, Math.min(...late.map(({ scheduledTime }) => scheduledTime.getTime())));
       more ||= isMany && done > 0;
     }
     return more;
@@ -77,8 +77,8 @@ async function startLate(deps: LateRunsDeps, kind: ProfileKind, late: readonly M
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  deps.logger.info({ kind: kind.name, runs: done, failed }, 'the server is behind with schedules');
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  deps.logger.info({ kind: kind.name, runs: done, failed }, 'started runs that the server is late with');
   return done;
 }
 

@@ -70,7 +70,7 @@ async function execute(
   );
   const byId = new Map(rows.map((row) => [row.activityId, row]));
   const attempt = (command: OutboxCommand, work: () => Promise<boolean>) =>
-    withLogFields(traceField(command.traceparent), () => settle(deps, command, refused, work));
+    withLogFields(traceField(command.traceparent), () => attemptCommand(deps, command, refused, work));
   const started = await Promise.all(
     starts.map((command) =>
       attempt(command, async () => {
@@ -89,12 +89,14 @@ async function execute(
 /** Passes the trace of the request, if any, on to the workflow. */
 function start({ starter, logger }: OutboxDeps, row: Startable, parent: string | null): Promise<boolean> {
   const { workflowId, activityId } = row;
-  const begin = async (): Promise<boolean> => {
-    const isNew = await starter.start(row, 'once');
+  const startWorkflow = async (): Promise<boolean> => {
+    const isNew = await starter.start(row, 'reject');
     logger.debug({ workflowId, activityId, isNew }, 'workflow started');
     return isNew;
   };
-  return parent === null ? begin() : inSpan('relay start', producing(parent, workflowId, activityId), begin);
+  return parent === null
+    ? startWorkflow()
+    : inSpan('relay start', producing(parent, workflowId, activityId), startWorkflow);
 }
 
 function producing(parent: string, workflowId: string, activityId: number | undefined): SpanOptions {
@@ -103,7 +105,7 @@ function producing(parent: string, workflowId: string, activityId: number | unde
 }
 
 /** @returns the id of a completed command, null for one to keep. @throws when the server is unavailable */
-async function settle(
+async function attemptCommand(
   { logger, count }: OutboxDeps,
   command: OutboxCommand,
   refused: RefusedEntries,

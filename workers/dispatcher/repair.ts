@@ -43,7 +43,7 @@ export interface RepairDeps {
 /** Reports a workflow that needs a fixed build or an operator. */
 export function reportStuck({ logger, stuck }: RepairDeps, workflowId: string, reason: StuckReason): void {
   stuck?.(reason);
-  logger.error({ workflowId, reason }, 'workflow cannot go on: it waits for a fixed build or an operator');
+  logger.error({ workflowId, reason }, 'workflow is stuck: it needs a fixed build or an operator');
 }
 
 /** A task lost by a worker is retried once or twice; a failing one is retried forever. */
@@ -93,14 +93,14 @@ export async function repairBatch(deps: RepairDeps, batch: number): Promise<Repa
   if (isLeftStanding(deps, row.wf_id, state)) return 'none';
   if (state === 'terminated') {
     await cancelBatch(deps, batch, TERMINATED_TEXT);
-    deps.logger.warn({ workflowId: row.wf_id }, 'workflow was terminated: its open operations are cancelled');
+    deps.logger.warn({ workflowId: row.wf_id }, 'canceled the open operations of a terminated workflow');
     return 'closed';
   }
   if (!row.opened && row.parent_id !== null && state === 'missing') return 'none';
   const [startable] = await readStartableBatches(deps.db, [batch]);
   if (!startable) return 'none';
-  await deps.starter.start(startable, 'again');
-  deps.logger.warn({ workflowId: row.wf_id, state }, 'open operations had no workflow: started again');
+  await deps.starter.start(startable, 'allow');
+  deps.logger.warn({ workflowId: row.wf_id, state }, 'restarted the workflow of a batch');
   return 'restarted';
 }
 
@@ -120,11 +120,11 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
       await ignoreNotFound(deps.client.workflow.getHandle(wf_id).cancel());
       await processAll(deps, id);
     }
-    deps.logger.warn({ workflowId }, 'workflow was terminated: the open operations of its group are cancelled');
+    deps.logger.warn({ workflowId }, 'canceled the open operations of a terminated group');
     return 'closed';
   }
-  await deps.starter.start(startable, 'again');
-  deps.logger.warn({ workflowId, state }, 'an open group had no workflow: started again');
+  await deps.starter.start(startable, 'allow');
+  deps.logger.warn({ workflowId, state }, 'restarted the workflow of a group');
   return 'restarted';
 }
 

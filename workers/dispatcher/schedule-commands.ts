@@ -23,7 +23,7 @@ export interface ScheduleCommandsDeps {
   count: (what: 'scheduled' | 'refused') => void;
 }
 
-const BATCH = 20;
+const LIMIT = 20;
 
 /**
  * Creates a poll that claims up to 20 commands, updates their schedules from the rows, and deletes the commands in the
@@ -36,29 +36,31 @@ export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<
   return async () => {
     const done = await deps.db.transaction(async (tx) => {
       const now = Date.now();
-      const orders = await claimScheduleSyncs(tx, refused.waiting(performance.now()), BATCH);
-      if (orders.length === 0) return [];
-      const settled = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => carryOut(deps, tx, orders, refused));
+      const commands = await claimScheduleSyncs(tx, refused.waiting(performance.now()), LIMIT);
+      if (commands.length === 0) return [];
+      const updated = await deps.client.withDeadline(now + CALL_LIMIT_MS, () =>
+        updateSchedules(deps, tx, commands, refused),
+      );
       await deleteScheduleSyncs(
         tx,
-        settled.map(({ id }) => id),
+        updated.map(({ id }) => id),
       );
-      return settled;
+      return updated;
     });
     refused.forget(done.map(({ id }) => id));
-    await startPassed(deps, new Set(done.map(({ key }) => key)));
-    return done.length === BATCH;
+    await startMissed(deps, new Set(done.map(({ key }) => key)));
+    return done.length === LIMIT;
   };
 }
 
 /** @returns the completed commands. @throws when the server is unavailable */
-async function carryOut(
+async function updateSchedules(
   deps: ScheduleCommandsDeps,
   tx: Sql,
-  orders: readonly ScheduleSync[],
+  commands: readonly ScheduleSync[],
   refused: RefusedEntries,
 ): Promise<ScheduleSync[]> {
-  const ids = [...new Set(orders.map(({ key }) => key))];
+  const ids = [...new Set(commands.map(({ key }) => key))];
   await lockSchedules(tx, ids);
   const desired = new Map<string, DesiredSchedule | null>();
   for (const id of ids) desired.set(id, await readDesired(deps, tx, id));
@@ -67,7 +69,7 @@ async function carryOut(
     try {
       const outcome = await ensureSchedule(deps.client, id, desired.get(id) ?? null);
       deps.count('scheduled');
-      deps.logger.debug({ schedule: id, outcome }, 'schedule is as its profile says');
+      deps.logger.debug({ schedule: id, outcome }, 'schedule updated from its profile');
     } catch (error) {
       if (isServerUnavailable(error)) throw error;
       failed.add(id);
@@ -78,8 +80,8 @@ async function carryOut(
   const ends = await Promise.allSettled(ids.map(ensure));
   const away = ends.find((end) => end.status === 'rejected');
   if (away) throw away.reason;
-  for (const { id, key } of orders) if (failed.has(key)) refused.add(id);
-  return orders.filter(({ key }) => !failed.has(key));
+  for (const { id, key } of commands) if (failed.has(key)) refused.add(id);
+  return commands.filter(({ key }) => !failed.has(key));
 }
 
 async function readDesired(
@@ -93,7 +95,7 @@ async function readDesired(
 }
 
 /** A server does not start dates before its schedule was written. Dates during a pause are left to the reconciler. */
-async function startPassed(
+async function startMissed(
   { kinds, client, clock }: ScheduleCommandsDeps,
   scheduleIds: ReadonlySet<string>,
 ): Promise<void> {

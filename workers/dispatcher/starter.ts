@@ -11,10 +11,10 @@ import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
 
 /**
- * `once`: at most one run per id. `again`: a new run when the last one is closed or deleted. `instead`: always a new
- * run; a running one is terminated.
+ * What to do about another run of the workflow id. `reject`: none may exist, open or closed. `allow`: none may be open.
+ * `replace`: an open one is terminated.
  */
-export type StartMode = 'once' | 'again' | 'instead';
+export type StartMode = 'reject' | 'allow' | 'replace';
 
 export interface Starter {
   /** Starts the workflow of a row. @returns false when the id is already used */
@@ -54,7 +54,7 @@ export function createStarter(client: Client, publicUrl: string): Starter {
 }
 
 function policies(mode: StartMode): Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'> {
-  return mode === 'once'
+  return mode === 'reject'
     ? {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
@@ -62,7 +62,7 @@ function policies(mode: StartMode): Pick<WorkflowStartOptions, 'workflowIdReuseP
     : {
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
         workflowIdConflictPolicy:
-          mode === 'again' ? WorkflowIdConflictPolicy.USE_EXISTING : WorkflowIdConflictPolicy.TERMINATE_EXISTING,
+          mode === 'allow' ? WorkflowIdConflictPolicy.USE_EXISTING : WorkflowIdConflictPolicy.TERMINATE_EXISTING,
       };
 }
 

@@ -22,16 +22,16 @@ const STEPS = 20;
  */
 export async function purgeExpiredEventLog({ db, logger, eventRetentionDays }: EventRetention): Promise<number> {
   if (eventRetentionDays < 0) return 0;
-  let gone = 0;
+  let deletedCount = 0;
   try {
     for (let step = 0; step < STEPS; step += 1) {
-      const forgotten = await purgeExpiredEvents(db, eventRetentionDays, STEP);
-      gone += forgotten;
-      if (forgotten < STEP) break;
+      const deleted = await purgeExpiredEvents(db, eventRetentionDays, STEP);
+      deletedCount += deleted;
+      if (deleted < STEP) break;
     }
   } catch (error) {
-    logger.warn({ err: error }, 'the event log could not be shortened');
+    logger.warn({ err: error }, 'expired events could not be deleted');
   }
-  if (gone > 0) logger.info({ gone, eventRetentionDays }, 'old lines of the event log are gone');
-  return gone;
+  if (deletedCount > 0) logger.info({ deletedCount, eventRetentionDays }, 'deleted expired events');
+  return deletedCount;
 }

@@ -6,7 +6,7 @@ import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.
 import { sendWakeUp } from '../dispatcher/wake-up.ts';
 
 /** Workflows checked per run; the next run continues with older ones. */
-const MOST_LOOKS = 400;
+const WORKFLOWS_LIMIT = 400;
 const PAGE = 200;
 
 /**
@@ -22,20 +22,19 @@ export async function wakeLeftRunning(
 ): Promise<number | undefined> {
   const { ids, next } = await runningBatches(client, before);
   for (const workflowId of await readClosedAmong(db, ids, settleMs)) {
-    if (await sendWakeUp(client, workflowId))
-      logger.warn({ workflowId }, 'a batch has ended and its workflow had not: woken');
+    if (await sendWakeUp(client, workflowId)) logger.warn({ workflowId }, 'woke a workflow whose batch has ended');
   }
   return next;
 }
 
 async function runningBatches(client: Client, before: number | undefined) {
-  const begun = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`;
-  const query = `${isOfType(BATCH_TYPES)} AND ExecutionStatus = 'Running'${begun}`;
+  const startedBefore = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`;
+  const query = `${isOfType(BATCH_TYPES)} AND ExecutionStatus = 'Running'${startedBefore}`;
   const ids: string[] = [];
   for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: PAGE })) {
     ids.push(workflowId);
     // The server stores fractions of a millisecond.
-    if (ids.length === MOST_LOOKS) return { ids, next: startTime.getTime() + 1 };
+    if (ids.length === WORKFLOWS_LIMIT) return { ids, next: startTime.getTime() + 1 };
   }
   return { ids, next: undefined };
 }

@@ -39,14 +39,14 @@ async function repairReport(
   if (!isReplaced && isLeftStanding(deps, workflowId, state)) return 'none';
   if (state === 'terminated') {
     await endReportActivity(db, id, { status: 'canceled', text: TERMINATED_TEXT, now });
-    logger.warn({ workflowId }, 'workflow was terminated: its report is cancelled');
+    logger.warn({ workflowId }, 'canceled the report of a terminated workflow');
     return 'closed';
   }
   const [startable] = await readStartableActivities(db, [id]);
   if (!startable) return 'none';
   // Counts as progress, so that a report waiting for its turn is not restarted repeatedly.
   await touchReportActivity(db, id, now);
-  await starter.start(startable, isReplaced ? 'instead' : 'again');
-  logger.warn({ workflowId, state }, 'nobody made a report: started again');
+  await starter.start(startable, isReplaced ? 'replace' : 'allow');
+  logger.warn({ workflowId, state }, 'restarted the workflow of a report');
   return 'restarted';
 }

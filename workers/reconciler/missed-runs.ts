@@ -39,7 +39,7 @@ export async function startMissedRuns(
       } catch (error) {
         if (isServerUnavailable(error)) throw error;
         const { profileId } = date;
-        deps.logger.error({ kind: kind.name, profileId, err: error }, 'a date passed and its run could not be started');
+        deps.logger.error({ kind: kind.name, profileId, err: error }, 'a missed run could not be started');
       }
     }
   }
@@ -58,7 +58,7 @@ async function startMissed(
   }
   const start = await kind.startRun(profileId, scheduledTime, now);
   count(kind.name);
-  logger.warn({ kind: kind.name, profileId, scheduledTime, ...start }, 'a date passed without its schedule');
+  logger.warn({ kind: kind.name, profileId, scheduledTime, ...start }, 'started a missed run');
   await kind.extendSchedule(profileId, now);
 }
 

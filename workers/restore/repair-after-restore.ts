@@ -28,7 +28,7 @@ export interface RestoreReport {
   /** Terminated workflows that had no open rows. */
   workflows: string[];
   /** Skipped dates of profiles that may already have run. */
-  dates: number;
+  skippedRuns: number;
 }
 
 /**
@@ -40,14 +40,14 @@ export interface RestoreReport {
  * @see docs/reliability.md#an-older-backup-is-restored
  */
 export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
-  return await alone(deps.db, () => repair(deps, now, mark));
+  return await withRepairLock(deps.db, () => repair(deps, now, mark));
 }
 
 /** @throws when a repair is in progress: one that outlives its caller's timeout continues by itself */
-async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
+async function withRepairLock<T>(db: Database, work: () => Promise<T>): Promise<T> {
   const session = await db.connect();
   try {
-    if (!(await trySessionLock(session, 'repair'))) throw new Error('a repair after a restore is under way');
+    if (!(await trySessionLock(session, 'repair'))) throw new Error('a repair after a restore is in progress');
     return await work();
   } finally {
     // Closing the session releases the lock, even when the connection is already lost.
@@ -60,7 +60,7 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
   // Before anything can be created under an id that a workflow or an agent knows.
   const highest = await highestActivity(client);
   await db.transaction((tx) => skipIds(tx, now, highest));
-  const dates = await passOverDates(deps, now);
+  const skippedRuns = await skipMissedRuns(deps, now);
   const operations = await db.transaction(async (tx) => {
     await resetExchangeTokens(tx);
     await revokeAfterRestore(tx);
@@ -70,9 +70,9 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
   const workflows = await terminateOrphans(db, client);
   // Last, so that an interrupted repair starts over.
   await setMark(db, mark);
-  const report = { operations, workflows, dates };
+  const report = { operations, workflows, skippedRuns };
   logger.warn(
-    { operations, workflows: workflows.length, dates },
+    { operations, workflows: workflows.length, skippedRuns },
     'the database was restored from a backup: operations of unknown outcome are ended, all tokens are revoked',
   );
   return report;
@@ -94,8 +94,8 @@ async function endUncertain(tx: Sql, now: Date): Promise<number> {
   return total;
 }
 
-async function passOverDates({ kinds }: RestoreDeps, now: Date): Promise<number> {
-  let passed = 0;
+async function skipMissedRuns({ kinds }: RestoreDeps, now: Date): Promise<number> {
+  let skipped = 0;
   for (const kind of kinds.values()) {
     const done = new Set<number>();
     for (;;) {
@@ -107,7 +107,7 @@ async function passOverDates({ kinds }: RestoreDeps, now: Date): Promise<number>
         done.add(profileId);
       }
     }
-    passed += done.size;
+    skipped += done.size;
   }
-  return passed;
+  return skipped;
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
 import {
-  countBoundElsewhere,
+  countPinnedElsewhere,
   DEPLOYMENT_NAME,
   makeBuildCurrent,
   readCurrentBuild,
@@ -118,15 +118,15 @@ describe('worker builds', () => {
     await until(() => reports.begun === 1);
     const stopThird = await startBuild('third', TASK_QUEUES.report);
     await makeBuildCurrent(settings, 'third', WAIT_MS);
-    await until(async () => (await countBoundElsewhere(settings, 'third')) === 1);
-    expect(await countBoundElsewhere(settings, 'second')).toBe(0);
+    await until(async () => (await countPinnedElsewhere(settings, 'third')) === 1);
+    expect(await countPinnedElsewhere(settings, 'second')).toBe(0);
 
     await handle.cancel();
     await handle.result().catch(() => undefined);
     const { raw } = await handle.describe();
     expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('second');
     expect(reports).toMatchObject({ begun: 1, ends: ['canceled'] });
-    await until(async () => (await countBoundElsewhere(settings, 'third')) === 0);
+    await until(async () => (await countPinnedElsewhere(settings, 'third')) === 0);
     await Promise.all([stopSecond(), stopThird()]);
   });
 

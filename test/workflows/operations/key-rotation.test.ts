@@ -92,8 +92,8 @@ describe('schedules and a new encryption key', () => {
     await makeSchedules(before);
     const were = await allInClear(before);
 
-    expect(await server.bootstrap(NEW, OLD)).toEqual({ resealed: 3, unreadable: [] });
-    expect(await server.bootstrap(NEW, OLD)).toEqual({ resealed: 0, unreadable: [] });
+    expect(await server.bootstrap(NEW, OLD)).toEqual({ reencrypted: 3, unreadable: [] });
+    expect(await server.bootstrap(NEW, OLD)).toEqual({ reencrypted: 0, unreadable: [] });
     const after = await server.client(NEW);
     expect(await allInClear(after)).toEqual(were);
     const [first, third] = [await read(after, 'usg/1'), await read(after, 'script/3')];
@@ -113,9 +113,9 @@ describe('schedules and a new encryption key', () => {
     await makeSchedules(before);
     await before.schedule.getHandle(RECONCILE_SCHEDULE_ID).pause('by an operator');
 
-    expect(await server.bootstrap(NEW)).toEqual({ resealed: 0, unreadable: [] });
+    expect(await server.bootstrap(NEW)).toEqual({ reencrypted: 0, unreadable: [] });
     const after = await server.client(NEW);
-    expect(await read(after, AUDIT_RETENTION_SCHEDULE_ID)).toMatchObject({ args: [{ gone: 0 }] });
+    expect(await read(after, AUDIT_RETENTION_SCHEDULE_ID)).toMatchObject({ args: [{ deletedCount: 0 }] });
     expect((await after.schedule.getHandle(RECONCILE_SCHEDULE_ID).describe()).state.paused).toBe(true);
     await expect(read(after, 'usg/1')).rejects.toThrow('not configured');
     expect(await isPausedByOperator(after, 'usg/1')).toBe(false);
@@ -132,8 +132,8 @@ describe('schedules and a new encryption key', () => {
     const server = await aNamespace();
     await server.bootstrap(OLD);
     await makeSchedules(await server.client(OLD));
-    const { reencrypted: resealed, unreadable } = await server.bootstrap(NEW, THIRD);
-    expect([resealed, unreadable.toSorted()]).toEqual([0, ['script/3', 'usg/1', 'usg/2']]);
-    expect(await server.bootstrap(NEW, OLD)).toEqual({ resealed: 3, unreadable: [] });
+    const { reencrypted, unreadable } = await server.bootstrap(NEW, THIRD);
+    expect([reencrypted, unreadable.toSorted()]).toEqual([0, ['script/3', 'usg/1', 'usg/2']]);
+    expect(await server.bootstrap(NEW, OLD)).toEqual({ reencrypted: 3, unreadable: [] });
   });
 });

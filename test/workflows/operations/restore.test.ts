@@ -198,7 +198,7 @@ describe('a database restored to an older backup', () => {
     const connection = await world.runtime.db.connect();
     try {
       await connection.query('select pg_advisory_lock($1)', [SESSION_LOCKS.repair]);
-      await expect(world.reconcile()).rejects.toThrow('under way');
+      await expect(world.reconcile()).rejects.toThrow('in progress');
       expect(await world.epoch()).toBe(before);
       await connection.query('select pg_advisory_unlock($1)', [SESSION_LOCKS.repair]);
     } finally {

@@ -128,8 +128,8 @@ describe('what the Temporal server stores', () => {
       profileId: null,
       computers: 100,
     };
-    expect(await starter.start(row, 'once')).toBe(true);
-    expect(await starter.start(row, 'once')).toBe(false);
+    expect(await starter.start(row, 'reject')).toBe(true);
+    expect(await starter.start(row, 'reject')).toBe(false);
     await temporal.client.workflow.getHandle(row.workflowId).terminate();
   });
 });

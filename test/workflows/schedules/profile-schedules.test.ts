@@ -80,7 +80,7 @@ describe('the schedule of a profile', () => {
     expect(run!.nominal_time).toEqual(start);
     const workflowId = `usg-run/${id}-${start.toISOString().slice(0, 19)}Z`;
     const result = await runtime.client.workflow.getHandle(workflowId).result();
-    expect(result).toEqual({ scheduledTime: start.toISOString(), outcome: 'started' });
+    expect(result).toEqual({ scheduledTime: start.toISOString(), outcome: 'started', activity: run!.activity_id });
     const [order] = await runtime.db.query('select type, children_count from activity where id = $1', [
       run!.activity_id,
     ]);

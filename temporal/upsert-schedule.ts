@@ -1,0 +1,68 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import { unreadSchedule } from './unread-schedules.ts';
+
+/** Another process may delete or create the schedule between two calls. */
+const TRIES = 3;
+
+type State = Pick<ScheduleDescription['state'], 'paused' | 'note'>;
+
+/** A schedule as it should be. */
+export interface DeclaredSchedule extends Pick<ScheduleOptions, 'scheduleId' | 'spec' | 'action' | 'policies'> {
+  /** Note of a new schedule. */
+  note?: string;
+  /** Pause and note of one that exists. */
+  stateOf(current: State): State;
+}
+
+/**
+ * Creates a schedule or updates it. One whose key is missing is encrypted anew.
+ * @remarks Idempotent, safe to run from several processes at once.
+ */
+export async function upsertSchedule(client: Client, schedule: DeclaredSchedule): Promise<'created' | 'updated'> {
+  const { note, stateOf: _, ...options } = schedule;
+  for (let tried = 1; ; tried += 1) {
+    if (await updateSchedule(client, schedule)) return 'updated';
+    try {
+      await client.schedule.create({ ...options, ...(note !== undefined && { state: { note } }) });
+      return 'created';
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning) || tried === TRIES) throw error;
+    }
+  }
+}
+
+/** Updates a schedule. Idempotent. @returns false when there is none */
+export async function updateSchedule(
+  client: Client,
+  { scheduleId, spec, action, policies, stateOf }: DeclaredSchedule,
+): Promise<boolean> {
+  return exists(
+    unreadSchedule(client, scheduleId).update(({ state }) => ({
+      spec,
+      action: { ...action, workflowId: action.workflowId! },
+      policies,
+      state: stateOf(state),
+    })),
+  );
+}
+
+/** Deletes a schedule. Idempotent. @returns false when there was none */
+export function deleteSchedule(client: Client, scheduleId: string): Promise<boolean> {
+  return exists(client.schedule.getHandle(scheduleId).delete());
+}
+
+async function exists(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
+  }
+}
