@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
@@ -10,11 +9,6 @@ import { requestIdOf } from '../http/middleware/request-id.ts';
 import { sendJson, toErrorResponse } from '../http/middleware/send.ts';
 import { JsonText } from '../http/response-bodies.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
-
-interface StaticFile {
-  type: string;
-  content: string | Buffer;
-}
 
 type Page = (req: Request, res: Response, requestId: string) => Promise<void> | void;
 
@@ -46,7 +40,7 @@ export function plainRoutes(deps: {
     pages.set('/openapi.json', (req, res, requestId) =>
       sendJson(req, res, { status: 200, body: new JsonText(text), headers: {}, requestId }),
     );
-    for (const [path, page] of docsPages()) pages.set(path, serveFile(page));
+    for (const [path, page] of docsPages()) pages.set(path, page);
     pages.set('/', (_req, res, requestId) => {
       res.writeHead(302, { Location: '/docs', 'Content-Length': 0, 'X-Request-Id': requestId }).end();
     });
@@ -71,51 +65,30 @@ function notReady(obstacles: ReadonlyArray<{ part: string; reason: string }>): D
   return new DomainError('ServiceUnavailable', `Not ready: ${message}`, { details, retryAfterSeconds: 1 });
 }
 
-function serveFile(page: StaticFile): Page {
-  return (req, res, requestId) => {
-    const length = Buffer.byteLength(page.content);
-    res.writeHead(200, {
-      ...DOCS_HEADERS,
-      'X-Request-Id': requestId,
-      'Content-Type': page.type,
-      'Content-Length': length,
+/** Swagger UI, without scripts or styles of other hosts. */
+function docsPages(): Array<[string, Page]> {
+  const own = join(import.meta.dirname, 'docs');
+  const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  return [
+    ['/docs', sendFile(own, 'index.html')],
+    ['/docs/start.js', sendFile(own, 'start.js')],
+    ...['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'].map((name): [string, Page] => [
+      `/docs/${name}`,
+      sendFile(swaggerUi, name),
+    ]),
+  ];
+}
+
+function sendFile(root: string, name: string): Page {
+  return (_req, res, requestId) => {
+    const headers = { ...DOCS_HEADERS, 'X-Request-Id': requestId };
+    return new Promise((resolve, reject) => {
+      const done = (error?: NodeJS.ErrnoException) => {
+        // A client that went away needs no response.
+        if (error && !res.headersSent && !res.destroyed) reject(error);
+        else resolve();
+      };
+      res.sendFile(name, { root, headers, cacheControl: false, acceptRanges: false }, done);
     });
-    res.end(req.method === 'HEAD' ? undefined : page.content);
   };
 }
-
-/** Swagger UI, without scripts or styles of other hosts. */
-function docsPages(): Array<[string, StaticFile]> {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const file = (name: string, type: string): [string, StaticFile] => [
-    `/docs/${name}`,
-    { type, content: readFileSync(join(folder, name)) },
-  ];
-  return [
-    ['/docs', { type: 'text/html; charset=utf-8', content: DOCS_HTML }],
-    ['/docs/start.js', { type: 'text/javascript; charset=utf-8', content: DOCS_START }],
-    file('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
-    file('swagger-ui.css', 'text/css; charset=utf-8'),
-    file('favicon-32x32.png', 'image/png'),
-  ];
-}
-
-const DOCS_HTML = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Flotilla API reference</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-<div id="docs"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-`;
-
-const DOCS_START = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null });
-`;
