@@ -1,7 +1,11 @@
+import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { EndReporter } from './test/support/end-reporter.ts';
 import { LongestFirst } from './test/support/run-order.ts';
 
+/** Of random tests. */
+const seed = Number(process.env['FLOTILLA_TEST_SEED'] ?? randomInt(2 ** 31));
 const unit = ['test/{architecture,released,unit}/**/*.test.ts'];
 const system = ['test/{e2e,faults}/**/*.test.ts'];
 
@@ -11,7 +15,8 @@ export default defineConfig({
     // One more than the processors, because tests wait for servers.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', './test/support/slowest-reporter.ts'],
+    reporters: ['default', new EndReporter(seed)],
+    provide: { seed },
     testTimeout: 120_000,
     hookTimeout: 240_000,
     teardownTimeout: 60_000,

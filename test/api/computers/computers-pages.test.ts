@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import fc from '../../support/random.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BENCHMARKS } from '../../../src/domain/compliance/profile.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { NEVER } from '../../support/identity/rights-world.ts';
 import { type DocumentedOperation, OPERATIONS, sampleBody, samplePath } from '../../support/http/sample-requests.ts';
+import fc from '../../support/random.ts';
 
 let world: FleetWorld;
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseActivityQuery } from '../../../src/domain/query/activity-query.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
@@ -20,8 +19,9 @@ import {
 import type { ReferenceQuery, ReferenceTerm } from '../../support/computers/query-reference.ts';
 import { aQuery, aSpelling, NASTY, spell } from '../../support/computers/query-terms.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import fc, { seedOr } from '../../support/random.ts';
 
-const SEED = 20_261_121;
+const SEED = seedOr(20_261_121);
 const ALL = { limit: 1000, offset: 0 };
 
 let database: TestDatabase;

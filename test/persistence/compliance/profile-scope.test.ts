@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import {
@@ -10,6 +9,7 @@ import { createGroup } from '../../../tools/harness/accounts.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import fc from '../../support/random.ts';
 
 const TREE = { a: 'global', b: 'global', aa: 'a', aaa: 'aa' } as const;
 const GROUPS = ['global', ...Object.keys(TREE)];

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { failUnreported, ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
@@ -8,6 +7,7 @@ import { addEvent, type ChildState, childrenOf, TestClock } from '../../support/
 import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import fc from '../../support/random.ts';
 
 const MODES = ['audit', 'fix-audit', 'fix-restart-audit'] as const;
 const HALF_HOUR_MS = 30 * 60_000;

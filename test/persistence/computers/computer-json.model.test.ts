@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readComputers, WITHOUT_BLOCKS } from '../../../src/persistence/computers/computer-items.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import fc from '../../support/random.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteIdentity } from '../../../src/persistence/agents/agent-identities.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
@@ -20,6 +19,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { dyingAfter } from '../../support/database/dying-database.ts';
 import { guardStatuses } from '../../support/database/status-guard.ts';
 import { administratorOf } from '../../support/http/callers.ts';
+import fc from '../../support/random.ts';
 
 const HOUR_MS = 3_600_000;
 const EXPIRY_DAYS = 1;

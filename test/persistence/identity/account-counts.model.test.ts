@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toParentResponse } from '../../../src/api/activities/activity-responses.ts';
 import { WITHOUT_BLOCKS } from '../../../src/persistence/computers/computer-items.ts';
@@ -8,6 +7,7 @@ import { prepareComputerQuery } from '../../../src/services/query/computer-queri
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { Recount, readRaw } from '../../support/identity/account-recount.ts';
 import { AccountTrial } from '../../support/identity/account-trial.ts';
+import fc from '../../support/random.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../random.ts';
 import type { ReferenceQuery, ReferenceTerm } from './query-reference.ts';
 import { ADDRESSES, CONTRACTS, GROUPS, KEYS, MACS, NAMES, PROFILE_TYPES, TAGS, TEXTS } from './query-world.ts';
 import type { StoredWorld } from './query-world-rows.ts';

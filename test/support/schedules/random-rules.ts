@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../random.ts';
 
 const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 

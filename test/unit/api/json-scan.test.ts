@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findJsonFault } from '../../../src/api/http/request/json-scan.ts';
+import fc from '../../support/random.ts';
 
 describe('findJsonFault', () => {
   it('finds nothing in any storable value of bounded depth', () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findSyntaxFault } from '../../../src/api/http/request/json-syntax.ts';
+import fc from '../../support/random.ts';
 
 function isJson(text: string): boolean {
   try {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadDocument } from '../../../src/api/openapi/document.ts';
 import { parseInstant } from '../../../src/domain/common/instant.ts';
@@ -8,6 +7,7 @@ import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../../src/domain/ident
 import { isAttachmentName, isUsername, parseScript } from '../../../src/domain/scripts/script.ts';
 import { readEmail, readLine } from '../../../src/services/common/fields.ts';
 import { readAnnotationKey, readTags } from '../../../src/services/common/tag-fields.ts';
+import fc from '../../support/random.ts';
 
 interface Schema {
   pattern: string;

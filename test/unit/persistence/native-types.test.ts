@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { NATIVE_TYPES } from '../../../src/persistence/database/native-types.ts';
+import { createRandom } from '../../../tools/simulator/random.ts';
+import { SEED } from '../../support/random.ts';
 
 const TIMESTAMPTZ = 1184;
 const parsed = (oid: number, text: string): unknown => NATIVE_TYPES.getTypeParser(oid, 'text')(text);
@@ -28,8 +30,9 @@ describe('values of PostgreSQL', () => {
 
   it('read moments as the driver does', () => {
     const driver = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => Date;
+    const random = createRandom(SEED, 'moments');
     for (let i = 0; i < 1000; i++) {
-      const moment = new Date(Math.floor(Math.random() * 4e12)).toISOString();
+      const moment = new Date(random.int(0, 4e12)).toISOString();
       const text = `${moment.slice(0, 10)} ${moment.slice(11, -1)}+00`;
       expect(parsed(TIMESTAMPTZ, text), text).toEqual(driver(text));
     }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   BFloat,
@@ -13,6 +12,7 @@ import {
 } from '../../../src/protocol/bpickle.ts';
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
 import { fromTypedJson } from '../../support/http/typed-json.ts';
+import fc from '../../support/random.ts';
 
 interface Vector {
   name: string;

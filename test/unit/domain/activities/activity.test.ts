@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ActivitySubject, actionsOf } from '../../../../src/domain/activities/eligibility.ts';
 import { readStatus } from '../../../../src/domain/activities/reading.ts';
 import { snapMessage, snapOperationSummary } from '../../../../src/domain/activities/snap-actions.ts';
 import { ACTIVITY_STATUSES, type ActivityStatus, isFinal } from '../../../../src/domain/activities/status.ts';
 import { countDifference, rollUp } from '../../../../src/domain/engine/roll-up.ts';
+import fc from '../../../support/random.ts';
 
 const counts = (set: Partial<Parameters<typeof rollUp>[0]>) => ({
   open: 0,

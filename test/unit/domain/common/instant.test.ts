@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readDelivery } from '../../../../src/domain/activities/delivery.ts';
 import { parseInstant } from '../../../../src/domain/common/instant.ts';
+import fc from '../../../support/random.ts';
 
 describe('TIME-bad: parsing a moment', () => {
   it.each([

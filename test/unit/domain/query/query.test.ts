@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../../../src/domain/common/errors.ts';
 import { parseComputerQuery, usesDeprecated } from '../../../../src/domain/query/computer-query.ts';
 import { parseQuery, type QueryLanguage } from '../../../../src/domain/query/parser.ts';
+import fc from '../../../support/random.ts';
 
 /** The clauses as text: `a|!b & c`. */
 function shape(text: string): string {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   lastCalendarDate,
@@ -7,6 +6,7 @@ import {
 } from '../../../../src/domain/schedules/calendar-dates.ts';
 import { cronCalendars, isCronProblem, parseCron } from '../../../../src/domain/schedules/cron.ts';
 import { nextCronDate } from '../../../../src/services/schedules/cron-dates.ts';
+import fc from '../../../support/random.ts';
 import { naiveCron } from '../../../support/schedules/naive-cron.ts';
 
 const MINUTE = 60_000;

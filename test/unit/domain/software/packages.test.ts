@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareVersions, roundVersion } from '../../../../src/domain/software/debian-version.ts';
+import fc from '../../../support/random.ts';
 
 describe('compareVersions', () => {
   it.each([
