@@ -75,7 +75,9 @@ describe('database timeouts', () => {
     const limited = await openLimited({ idleSeconds: 1 });
     const abandoned = limited.db.transaction(async (tx) => {
       await tx.query(`update account set title = 'abandoned'`);
-      await new Promise((resolve) => setTimeout(resolve, 2500));
+      const [connection] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const open = () => persistence.db.query('select from pg_stat_activity where pid = $1', [connection!.pid]);
+      await expect.poll(open).toEqual([]);
       await tx.query('select 1');
     });
     const error = await abandoned.catch((thrown: unknown) => thrown);

@@ -1,9 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import { RequestMemoryLimit } from '../../../src/process/admission/request-memory.ts';
@@ -21,13 +21,21 @@ let directory: string;
 let app: TestApp;
 let token: string;
 let ended: Array<[operation: string, status: number]>;
+/** The server's side of the connection of every request. */
+let requests: Socket[];
+const onRequest = (message: unknown) => void requests.push((message as { socket: Socket }).socket);
 
 beforeAll(async () => {
   database = await createTestDatabase();
   await createAdmin(database.persistence);
+  requests = [];
+  subscribe('http.server.request.start', onRequest);
 });
 
-afterAll(() => database?.drop());
+afterAll(async () => {
+  unsubscribe('http.server.request.start', onRequest);
+  await database?.drop();
+});
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'flotilla-broken-'));
@@ -37,6 +45,7 @@ beforeEach(async () => {
   app = await createTestApp(database.persistence, { logger, onRequestEnd: onAnswer, requestMemory: bodies });
   token = await app.login();
   ended = [];
+  requests = [];
 });
 
 afterEach(async () => {
@@ -48,6 +57,12 @@ afterEach(async () => {
 function lines(): Array<Record<string, unknown>> {
   const text = readFileSync(join(directory, 'log'), 'utf8');
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]));
+}
+
+/** Waits until the server has seen that the client of the latest request is gone. */
+async function disconnected(): Promise<void> {
+  const socket = requests.at(-1)!;
+  if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
 }
 
 const errors = () => lines().filter(({ level }) => level === ERROR);
@@ -66,7 +81,6 @@ describe('a response that breaks off', () => {
   it('is logged once as an error and counts as 500', async () => {
     serveFile(async function* () {
       yield Buffer.from('begun');
-      await delay(20);
       throw new Error('the file is gone');
     });
     const headers = { accept: 'text/csv', 'x-request-id': 'broken-1' };
@@ -100,7 +114,7 @@ describe('a client that disconnects', () => {
     const client = get(BLOB).end();
     serveFile(async function* () {
       client.on('error', () => undefined).destroy();
-      await delay(100);
+      await disconnected();
       yield PIECE;
     });
     await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 499]]);
@@ -114,7 +128,7 @@ describe('a client that disconnects', () => {
       const { authenticate } = app.services.authenticator;
       vi.spyOn(app.services.authenticator, 'authenticate').mockImplementation(async (...args) => {
         socket.destroy();
-        await delay(100);
+        await disconnected();
         return authenticate(...args);
       });
       const head = ['POST /api/v2/scripts HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
@@ -144,7 +158,7 @@ describe('a client that disconnects', () => {
     const { getSelf } = app.services.people;
     vi.spyOn(app.services.people, 'getSelf').mockImplementation(async (caller) => {
       client.on('error', () => undefined).destroy();
-      await delay(100);
+      await disconnected();
       return getSelf(caller);
     });
     await expect.poll(() => ended).toEqual([['getPerson', 499]]);
@@ -156,7 +170,7 @@ describe('a client that disconnects', () => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     const head = ['POST /api/v2/scripts HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
     socket.write([...head, 'Content-Type: application/json', 'Content-Length: 100', '', '{"title"'].join('\r\n'));
-    await delay(50);
+    await expect.poll(() => requests.length).toBe(1);
     socket[leave]();
     await expect.poll(() => ended).toEqual([['createScript', 499]]);
     expect(errors()).toEqual([]);
@@ -166,7 +180,7 @@ describe('a client that disconnects', () => {
     const client = get('/person').end();
     vi.spyOn(app.services.people, 'getSelf').mockImplementation(async () => {
       client.on('error', () => undefined).destroy();
-      await delay(100);
+      await disconnected();
       throw new Error('a defect');
     });
     await expect.poll(() => ended).toEqual([['getPerson', 500]]);

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { lockRights } from '../../../src/persistence/identity/rights.repository.ts';
 import { createAccount, createGroup, createMember } from '../../../tools/harness/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
@@ -43,8 +42,10 @@ async function slowly(token: string, meanwhile: () => unknown): Promise<number |
   };
   const sent = request(`${app.url}/api/v2/scripts`, { method: 'POST', headers });
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
-  await new Promise((resolve) => sent.write(body.slice(0, -1), resolve));
-  await setTimeout(300);
+  const authenticate = vi.spyOn(app.services.authenticator, 'authenticate');
+  sent.write(body.slice(0, -1));
+  await expect.poll(() => authenticate.mock.settledResults[0]?.type).toBe('fulfilled');
+  authenticate.mockRestore();
   await meanwhile();
   sent.end('}');
   const [response] = await answered;

@@ -225,12 +225,11 @@ describe('the login throttle', () => {
   it('LOGIN-storm: bounds what waits and rejects the rest, while other routes respond', async () => {
     const token = await app.login();
     const storm = Array.from({ length: 500 }, (_, n) => login({ email: `storm${n}@fleet.example`, password: 'x' }));
-    const startedAt = performance.now();
-    expect((await app.call('GET', '/person', { token })).status).toBe(200);
-    const otherMs = performance.now() - startedAt;
-    const statuses = (await Promise.all(storm)).map(({ status }) => status);
+    const responses = Promise.all(storm);
+    const other = app.call('GET', '/person', { token });
+    expect(await Promise.race([other, responses])).toMatchObject({ status: 200 });
+    const statuses = (await responses).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401, 503]));
-    expect(otherMs).toBeLessThan(performance.now() - startedAt);
     expect((await login(right)).status).toBe(200);
   });
 });

@@ -210,14 +210,13 @@ describe('POST /person:test-email', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
     const hanging = await createTestApp(database.persistence, { settings: { smtpUrl: `smtp://127.0.0.1:${port}` } });
-    const startedAt = performance.now();
-    const pending = Array.from({ length: 50 }, () => send(hanging));
-    expect((await hanging.call('GET', '/person', { token })).status).toBe(200);
-    const responses = await Promise.all(pending);
+    const pending = Promise.all(Array.from({ length: 50 }, () => send(hanging)));
+    const other = hanging.call('GET', '/person', { token });
+    expect(await Promise.race([other, pending])).toMatchObject({ status: 200 });
+    const responses = await pending;
     // Ten of a person are let through, however many come at once.
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(40).fill(429), ...Array(10).fill(502)]);
-    expect(performance.now() - startedAt).toBeLessThan(8000);
     await hanging.close();
     silent.close();
   });

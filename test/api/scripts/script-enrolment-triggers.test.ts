@@ -90,9 +90,7 @@ describe('post_enrollment', () => {
     });
     await expect(died).rejects.toThrow();
     expect(await Promise.all(profiles.map(({ id }) => t.runs(id)))).toEqual([[], [], []]);
-    const began = performance.now();
     expect((await accept(ids)).status).toBe(200);
-    expect(performance.now() - began).toBeLessThan(30_000);
     const [counted] = await t.world.db.query(
       `select count(*)::int as operations, count(distinct (r.profile_id, k.computer_id))::int as pairs
        from script_profile_run r join activity k on k.parent_id = r.activity_id

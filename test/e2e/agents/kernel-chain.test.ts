@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityBody } from '../../../tools/harness/stack-client.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
@@ -106,7 +105,7 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
     await scenario.stack.waitUntil('the first change to be delivered', delivered, { everyMs: 50 });
     await scenario.stack.kill('worker');
     await scenario.stack.kill('api');
-    await sleep(1500);
+    await scenario.untilReady();
     await scenario.stack.waitUntil('a worker to kill', () => scenario.stack.processes('worker').length > 0, {
       limitMs: 30_000,
     });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityBody, Page } from '../../../tools/harness/stack-client.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
@@ -85,7 +84,7 @@ describe('runs of USG profiles', { timeout: TIMEOUT_MS }, () => {
     await scenario.stack.waitUntil('the first fix to be delivered', started, { everyMs: 50 });
     await scenario.stack.kill('worker');
     await scenario.stack.kill('api');
-    await sleep(1500);
+    await scenario.untilReady();
     const isBack = () => scenario.stack.processes('worker').length > 0;
     await scenario.stack.waitUntil('a worker to kill', isBack, { limitMs: 30_000 });
     const audited = async () => {

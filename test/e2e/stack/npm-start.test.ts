@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { signalProcess } from '../../../tools/stack/processes/processes.ts';
+import { isAlive, signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { script } from '../../support/scripts/scripts.ts';
 import {
   processesOfStack,
@@ -129,8 +129,9 @@ describe('npm start', () => {
     for (const part of [/src\/server\/main\.ts/, /workers\/main\.ts/, /flotilla-temporal/, /bin\/postgres -D/]) {
       const victim = processesOfStack(dataDir).find((line) => part.test(line));
       expect(victim, String(part)).toBeDefined();
-      signalProcess(Number(victim!.split(' ')[0]), 'SIGKILL');
-      await sleep(300);
+      const pid = Number(victim!.split(' ')[0]);
+      signalProcess(pid, 'SIGKILL');
+      await expect.poll(() => isAlive(pid)).toBe(false);
       await first.ready();
     }
     await logIn(first, 'admin@example.com', 'chosen-by-test');

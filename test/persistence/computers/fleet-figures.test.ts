@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { beginReportActivity, endReportActivity } from '../../../src/persistence/compliance/usg-reports.repository.ts';
 import { readFleetFigures } from '../../../src/persistence/computers/fleet-figures.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
@@ -126,8 +125,9 @@ describe('gauges of the fleet', () => {
   it('are shown by the leader alone, and no longer when another leads', async () => {
     const registry = new Registry();
     let leads = false;
-    const gauges = startFleetGauges({ db, registry, logger, isLeader: () => leads, everyMs: 20 });
-    await sleep(100);
+    const isLeader = vi.fn(() => leads);
+    const gauges = startFleetGauges({ db, registry, logger, isLeader, everyMs: 20 });
+    await expect.poll(() => isLeader.mock.calls.length).toBeGreaterThan(2);
     expect(await registry.metrics()).not.toContain('flotilla_');
     leads = true;
     await expect.poll(() => registry.metrics(), { timeout: 20_000 }).toContain('flotilla_computers{state="pending"} 2');

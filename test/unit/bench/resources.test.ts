@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createResources } from '../../../tools/bench/harness/resources.ts';
 
@@ -9,7 +9,7 @@ it('is released by every caller only when all of it has ended, newest first', as
   const ended: string[] = [];
   resources.defer(() => void ended.push('first'));
   resources.defer(async () => {
-    await sleep(50);
+    await setImmediate();
     ended.push('second');
   });
   const early = resources.release();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readHardwareReport } from '../../../src/gateway/facts/hardware.ts';
+import { processorMs } from '../../support/processor-time.ts';
 
 describe('a hardware report of a mebibyte', () => {
   const SIZE = 1024 * 1024;
@@ -17,11 +18,9 @@ describe('a hardware report of a mebibyte', () => {
     '<![CDATA[',
     '<!-- ',
     '<node     ',
-  ])('of nothing but %j is read in little time', (part) => {
+  ])('of nothing but %j is read in little time', async (part) => {
     const data = part.repeat(Math.ceil(SIZE / part.length));
-    const startedAt = performance.now();
-    readHardwareReport(data);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(await processorMs(() => readHardwareReport(data))).toBeLessThan(2000);
   });
 
   it('that is larger is read as far as that', () => {

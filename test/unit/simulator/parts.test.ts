@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MessageQueue } from '../../../tools/simulator/agent/message-queue.ts';
 import { parseCommandLine } from '../../../tools/simulator/command-line.ts';
 import { createComputerOptions, faultOccurs, NO_FAULTS } from '../../../tools/simulator/computer-options.ts';
@@ -195,17 +195,19 @@ describe('createRandom', () => {
 });
 
 describe('createTimerWheel', () => {
-  it('calls in order of time, and never what was cancelled or stopped', async () => {
+  it('calls in order of time, and never what was cancelled or stopped', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     const wheel = createTimerWheel(5);
     const called: string[] = [];
     wheel.after(60, () => called.push('late'));
     wheel.after(10, () => called.push('soon'));
     wheel.after(20, () => called.push('never')).cancel();
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    vi.advanceTimersByTime(120);
     expect(called).toEqual(['soon', 'late']);
     wheel.after(10, () => called.push('stopped'));
     wheel.stop();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    vi.advanceTimersByTime(30);
     expect(called).toHaveLength(2);
   });
 });

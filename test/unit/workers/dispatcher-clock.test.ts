@@ -1,14 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import { type InboxDeps, inboxPoll } from '../../../workers/dispatcher/inbox.ts';
 
 const HOUR_MS = 3_600_000;
 
 describe('the relay', () => {
-  afterEach(() => {
-    vi.restoreAllMocks();
-  });
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
 
   it('looks for news again at once after the clock was set back by an hour', async () => {
     let looks = 0;
@@ -24,10 +22,10 @@ describe('the relay', () => {
     } as unknown as InboxDeps;
     const round = inboxPoll(deps);
     const now = Date.now();
-    vi.spyOn(Date, 'now').mockReturnValue(now + HOUR_MS);
+    vi.setSystemTime(now + HOUR_MS);
     await round();
-    vi.spyOn(Date, 'now').mockReturnValue(now);
-    await sleep(50);
+    vi.setSystemTime(now);
+    vi.advanceTimersByTime(50);
     await round();
     expect(looks).toBe(2);
   });

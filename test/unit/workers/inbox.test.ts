@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import { type InboxDeps, inboxPoll } from '../../../workers/dispatcher/inbox.ts';
 
@@ -44,15 +43,18 @@ function aRelay(error: Error) {
 }
 
 describe('a round over the inbox', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
   it('goes on when the server refuses the nudge of one batch, which then waits by itself', async () => {
     const { round, told, counts } = aRelay(new Error('exceeded workflow execution limit for signal events'));
     await round();
     expect(told).toHaveLength(LANES - 1);
     expect(counts).toEqual({ refused: 1, nudged: LANES - 1 });
-    await sleep(50);
+    vi.advanceTimersByTime(50);
     await round();
     expect(counts).toEqual({ refused: 1, nudged: LANES - 1 });
-    await sleep(1000);
+    vi.advanceTimersByTime(1000);
     await round();
     expect(counts).toEqual({ refused: 2, nudged: LANES - 1 });
   });
@@ -69,7 +71,7 @@ describe('a round over the inbox', () => {
     await expect(round()).rejects.toThrow('unavailable');
     const reached = told.length;
     expect(reached).toBeLessThan(LANES - 1);
-    await sleep(50);
+    vi.advanceTimersByTime(50);
     await expect(round()).rejects.toThrow('unavailable');
     expect(told.length).toBeGreaterThan(reached);
     expect(new Set(told).size).toBe(told.length);

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipIds } from '../../../src/persistence/activities/restore.repository.ts';
 import { ORPHANED } from '../../../workers/restore/close-events.ts';
@@ -26,7 +25,8 @@ describe('ids after a restore', () => {
       await world.reconcile();
       await restore();
       // Seconds tell epochs apart.
-      await delay(1_100);
+      const second = Math.floor(Date.now() / 1000);
+      await until(() => Math.floor(Date.now() / 1000) > second);
       await world.reconcile();
       const id = await world.fleet.act(world.fleet.computers.slice(0, 2));
       await until(async () => (await world.queued(id)) === 2);

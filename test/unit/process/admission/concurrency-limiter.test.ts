@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConcurrencyLimiter } from '../../../../src/process/admission/concurrency-limiter.ts';
 
 const LIMITS = { concurrency: 3, concurrencyPerKey: 2, maxQueued: 100, maxQueuedPerKey: 100 };
@@ -50,6 +50,8 @@ describe('ConcurrencyLimiter', () => {
   });
 
   it('does not begin what waited too long, and hands its slot on', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     const limiter = new ConcurrencyLimiter({ ...LIMITS, concurrency: 1, concurrencyPerKey: 1, queueTimeoutMs: 0 });
     const first = held();
     let started = false;
@@ -57,7 +59,7 @@ describe('ConcurrencyLimiter', () => {
     const late = limiter.run('b', async () => {
       started = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    vi.advanceTimersByTime(5);
     first.end();
     await running;
     await expect(late).rejects.toThrow('too long');

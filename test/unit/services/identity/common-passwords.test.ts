@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isCommonPassword } from '../../../../src/services/identity/login/common-passwords.ts';
+import { processorMs } from '../../../support/processor-time.ts';
 
 const OWN = ['jane.doe@fleet.example', 'Jane Doe', 'Organization'];
 
@@ -80,9 +81,8 @@ describe('isCommonPassword', () => {
     expect(isCommonPassword(password, OWN)).toBe(false);
   });
 
-  it('takes no time for a long one', () => {
-    const startedAt = performance.now();
-    for (let i = 0; i < 100; i++) isCommonPassword(`${'a1b2'.repeat(31)}${i}`, OWN);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+  it('takes no time for a long one', async () => {
+    const passwords = Array.from({ length: 100 }, (_, i) => `${'a1b2'.repeat(31)}${i}`);
+    expect(await processorMs(() => passwords.map((password) => isCommonPassword(password, OWN)))).toBeLessThan(1000);
   });
 });

@@ -39,12 +39,9 @@ describe('a helper program', () => {
   });
 
   it('that hangs is ended with everything it started', async () => {
-    const startedAt = performance.now();
-    const text = `#!/bin/sh\nsleep 60 &\necho "$$ $!" > ${folder.path}/pids\nwait\n`;
+    const text = `#!/bin/sh\nsleep 600 &\necho "$$ $!" > ${folder.path}/pids\nwait\n`;
     const hanging = await folder.write('hanging.sh', text, 0o755);
     await expect(requested(hanging, 2000).verify(login('ada', 'x'))).rejects.toMatchObject(unavailable);
-    // Long before the minute that the helper sleeps, on a machine that stalls too.
-    expect(performance.now() - startedAt).toBeLessThan(30_000);
     const pids = (await readFile(`${folder.path}/pids`, 'utf8')).trim().split(' ');
     expect(pids).toHaveLength(2);
     for (const pid of pids) await expect.poll(() => isRunning(pid)).toBe(false);

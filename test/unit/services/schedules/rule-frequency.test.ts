@@ -3,6 +3,7 @@ import { occurrences } from '../../../../src/domain/schedules/occurrences.ts';
 import { isProblem, parseRule } from '../../../../src/domain/schedules/recurrence-rule.ts';
 import { frequencyOf } from '../../../../src/domain/schedules/rule-frequency.ts';
 import { daysOfYear } from '../../../../src/services/schedules/year-days.ts';
+import { processorMs } from '../../../support/processor-time.ts';
 import fc from '../../../support/random.ts';
 import { ENDLESS_RULES, STARTS } from '../../../support/schedules/random-rules.ts';
 
@@ -122,20 +123,22 @@ describe('how often a rule has dates', () => {
     expect(Math.min(frequent.yes, frequent.no)).toBeGreaterThan(50);
   }, 120_000);
 
-  it('is judged in bounded time', () => {
+  it('is judged in bounded time', async () => {
     const all = (count: number, from = 0) => Array.from({ length: count }, (_, n) => n + from).join(',');
-    const began = performance.now();
-    for (const text of [
+    const texts = [
       `FREQ=DAILY;BYHOUR=${all(24)};BYMINUTE=${all(60)};BYSECOND=${all(60)};BYSETPOS=366`,
       `FREQ=SECONDLY;INTERVAL=299;BYMINUTE=${all(30)};BYSECOND=${all(30)};BYMONTHDAY=31;BYMONTH=2`,
       `FREQ=SECONDLY;INTERVAL=86399;BYHOUR=0;BYMINUTE=0;BYSECOND=0`,
       `FREQ=YEARLY;BYYEARDAY=${all(200, 100)};BYSETPOS=-300,-301,-302,300,301`,
       `FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYSETPOS=${all(200, 100)}`,
       `FREQ=MONTHLY;BYMONTHDAY=${all(31, 1)};BYMONTH=2;BYSETPOS=${all(200, 30)}`,
-    ]) {
-      judge(text);
-      comesClose(text, START);
-    }
-    expect(performance.now() - began).toBeLessThan(5_000);
+    ];
+    const judgeAll = () => {
+      for (const text of texts) {
+        judge(text);
+        comesClose(text, START);
+      }
+    };
+    expect(await processorMs(judgeAll)).toBeLessThan(5_000);
   });
 });
