@@ -114,9 +114,11 @@ describe('how often a rule has dates', () => {
         const verdict = judge(text);
         expect(verdict === 'too-often', text).toBe(isClose);
         frequent[isClose ? 'yes' : 'no'] += 1;
-        // A rule that takes its weekday from the start may have dates from some starts and none from others.
+        // A rule of weeks that takes its weekday from the start may have dates from some starts and none from others, and
+        // its positions count others at the turn of a year.
+        const isByStart = /BYWEEKNO.*BYSETPOS/.test(text) && !text.includes('BYDAY');
         const own = judge(text, start);
-        if (own !== 'never') expect(own === 'too-often', text).toBe(isClose);
+        if (own !== 'never' && !isByStart) expect(own === 'too-often', text).toBe(isClose);
       }),
       { numRuns: 500 },
     );
