@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
-import { EndReporter } from './test/support/end-reporter.ts';
-import { LongestFirst } from './test/support/run-order.ts';
+import { EndReporter, LongestFirst } from './test/support/run.ts';
 
 /** Of random tests. */
 const seed = Number(process.env['FLOTILLA_TEST_SEED'] ?? randomInt(2 ** 31));
 const unit = ['test/{architecture,released,unit}/**/*.test.ts'];
+/** `npm run test:long`. */
+const long = ['test/bench/**/*.test.ts', 'test/faults/seeds.test.ts'];
 const system = ['test/{e2e,faults}/**/*.test.ts'];
 
 export default defineConfig({
@@ -29,14 +30,20 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...unit, ...system],
+          exclude: [...configDefaults.exclude, ...unit, ...system, ...long],
           globalSetup: ['test/support/stack/global-setup.ts'],
         },
       },
       {
         extends: true,
-        test: { name: 'system', include: system, globalSetup: ['test/support/stack/global-setup.ts'] },
+        test: {
+          name: 'system',
+          include: system,
+          exclude: [...configDefaults.exclude, ...long],
+          globalSetup: ['test/support/stack/global-setup.ts'],
+        },
       },
+      { extends: true, test: { name: 'long', include: long, globalSetup: ['test/support/stack/global-setup.ts'] } },
     ],
   },
 });

@@ -21,8 +21,7 @@ import {
   REPORT_WORKFLOW,
 } from '../../workflows/contracts/workflow-types.ts';
 import type { FakeBatches } from '../support/activities/fake-batches.ts';
-import type { FakeProfiles } from '../support/compliance/fake-profiles.ts';
-import type { FakeReports } from '../support/compliance/fake-reports.ts';
+import type { FakeProfiles, FakeReports } from '../support/compliance/fakes.ts';
 import { until } from '../support/temporal/workflow-environment.ts';
 
 /** One path through a workflow whose history is kept. */

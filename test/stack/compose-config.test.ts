@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findComposeCheck } from '../support/stack/compose-config.ts';
-import { COMPOSE_FILE, composeText } from '../support/stack/compose-file.ts';
+import { COMPOSE_FILE, composeText, findComposeCheck } from '../support/stack/deploy-files.ts';
 
 const check = await findComposeCheck().catch((error: Error) => {
   console.warn(`docker-compose.yml is not checked: ${error.message}`);

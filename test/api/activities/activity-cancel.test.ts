@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activityGroups } from '../../support/activities/activity-groups.ts';
-import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
-import { aLoneOperation } from '../../support/activities/lone-operation.ts';
+import { activityGroups, addEvent, aLoneOperation, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 
 let world: FleetWorld;

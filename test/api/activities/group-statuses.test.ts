@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activityGroups } from '../../support/activities/activity-groups.ts';
-import { childrenOf } from '../../support/activities/activity-rows.ts';
+import { activityGroups, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 

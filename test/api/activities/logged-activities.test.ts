@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
-import { activityGroups } from '../../support/activities/activity-groups.ts';
+import { activityGroups } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { usgReportRequests } from '../../support/compliance/usg-report-requests.ts';
+import { usgReportRequests } from '../../support/compliance/usg.ts';
 
 let directory: string;
 let world: FleetWorld;

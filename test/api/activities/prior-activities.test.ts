@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { insertPackage, reportKernels, reportPackages } from '../../support/computers/packages.ts';
+import { insertPackage, reportKernels, reportPackages } from '../../support/computers/computers.ts';
 
 let world: FleetWorld;
 let web: number;

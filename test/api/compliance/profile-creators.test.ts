@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMember } from '../../../tools/harness/accounts.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { event } from '../../support/scripts/script-profile-requests.ts';
-import { script, scriptProfile } from '../../support/scripts/scripts.ts';
-import { usgProfile } from '../../support/compliance/usg-profiles.ts';
+import { event, script, scriptProfile } from '../../support/scripts/scripts.ts';
+import { usgProfile } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 

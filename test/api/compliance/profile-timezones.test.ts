@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { usgProfile } from '../../support/compliance/usg-profiles.ts';
+import { usgProfile } from '../../support/compliance/usg.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
-import { MINUTE, TriggerWorld, text } from '../../support/scripts/script-trigger-world.ts';
+import { MINUTE, text, TriggerWorld } from '../../support/scripts/scripts.ts';
 
 const DAY = 24 * 60 * MINUTE;
 let t: TriggerWorld;

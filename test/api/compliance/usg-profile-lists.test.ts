@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { usgProfile } from '../../support/compliance/usg-profiles.ts';
+import { usgProfile } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 

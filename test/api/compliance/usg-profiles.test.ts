@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { usgProfile } from '../../support/compliance/usg-profiles.ts';
+import { usgProfile } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMember } from '../../../tools/harness/accounts.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { usgReportRequests } from '../../support/compliance/usg-report-requests.ts';
+import { usgReportRequests } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 const { call, create, ask } = usgReportRequests(() => world);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { usgReportRequests } from '../../support/compliance/usg-report-requests.ts';
-import { aRule } from '../../support/compliance/usg-results.ts';
+import { aRule, usgReportRequests } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 const { call, create, run, blob, made, csv } = usgReportRequests(() => world);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insist } from '../../support/http/app.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { usgReportRequests } from '../../support/compliance/usg-report-requests.ts';
+import { usgReportRequests } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 const { call, create, run, ask, blob, produce, made, csv } = usgReportRequests(() => world);

@@ -5,7 +5,7 @@ import { createEngine } from '../../../src/services/engine/engine.ts';
 import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
-import { usgProfile } from '../../support/compliance/usg-profiles.ts';
+import { usgProfile } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 

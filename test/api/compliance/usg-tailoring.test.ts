@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { usgProfile } from '../../support/compliance/usg-profiles.ts';
-import { createUsgWorld } from '../../support/compliance/usg-world.ts';
+import { createUsgWorld, usgProfile } from '../../support/compliance/usg.ts';
 import { processorMs } from '../../support/processor-time.ts';
 
 let world: FleetWorld;

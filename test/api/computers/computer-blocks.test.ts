@@ -3,8 +3,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { BTuple } from '../../../src/protocol/bpickle.ts';
 import { RawAgent } from '../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
-import { computerReports } from '../../support/computers/computer-reports.ts';
-import { tellPackages } from '../../support/computers/packages.ts';
+import { computerReports, tellPackages } from '../../support/computers/computers.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { createAdmin, createTestApp } from '../../support/http/app.ts';
 

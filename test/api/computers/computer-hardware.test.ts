@@ -3,7 +3,7 @@ import { blueprintOf } from '../../../tools/simulator/inventory/blueprint.ts';
 import { hardwareXml } from '../../../tools/simulator/inventory/hardware-xml.ts';
 import type { RawAgent } from '../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
-import { computerReports } from '../../support/computers/computer-reports.ts';
+import { computerReports } from '../../support/computers/computers.ts';
 
 let fleet: ServedFleet;
 let silent: RawAgent;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertComputer } from '../../support/computers/computers.ts';
+import { insertComputer, insertPackage, reportKernels, reportPackages } from '../../support/computers/computers.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { insertPackage, reportKernels, reportPackages } from '../../support/computers/packages.ts';
-import { usgProfile } from '../../support/compliance/usg-profiles.ts';
+import { usgProfile } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { activityGroups } from '../../support/activities/activity-groups.ts';
-import { childrenOf } from '../../support/activities/activity-rows.ts';
+import { activityGroups, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
-import { event, once } from '../../support/scripts/script-profile-requests.ts';
-import { script, scriptProfile } from '../../support/scripts/scripts.ts';
+import { event, once, script, scriptProfile } from '../../support/scripts/scripts.ts';
 
 const PAST = '2026-11-21T11:00:00Z';
 

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
 import { createAccount, PASSWORD } from '../../../tools/harness/accounts.ts';
-import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import {
+  ADMIN,
+  createAdmin,
+  createTestApp,
+  createTwoProcesses,
+  type TestApp,
+  type TwoProcesses,
+} from '../../support/http/app.ts';
 import type { TestDatabase } from '../../support/database/database.ts';
-import { createTwoProcesses, type TwoProcesses } from '../../support/http/two-processes.ts';
 
 let processes: TwoProcesses;
 let database: TestDatabase;

@@ -3,8 +3,7 @@ import { acceptComputers } from '../../../src/services/computers/acceptance.ts';
 import { SETTINGS } from '../../support/activities/activity-rows.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
-import { event } from '../../support/scripts/script-profile-requests.ts';
-import { LIMITS, TriggerWorld } from '../../support/scripts/script-trigger-world.ts';
+import { event, LIMITS, TriggerWorld } from '../../support/scripts/scripts.ts';
 
 let t: TriggerWorld;
 

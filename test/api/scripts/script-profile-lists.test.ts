@@ -4,8 +4,7 @@ import { createAdmin, createTestApp } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { event, once, recurring, scriptProfileRequests } from '../../support/scripts/script-profile-requests.ts';
-import { script, scriptProfile } from '../../support/scripts/scripts.ts';
+import { event, once, recurring, script, scriptProfile, scriptProfileRequests } from '../../support/scripts/scripts.ts';
 
 let world: FleetWorld;
 const { scriptIds, call, addScripts, nextTurn, create, turn } = scriptProfileRequests(() => world);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { event, once, recurring, scriptProfileRequests } from '../../support/scripts/script-profile-requests.ts';
-import { script } from '../../support/scripts/scripts.ts';
+import { event, once, recurring, script, scriptProfileRequests } from '../../support/scripts/scripts.ts';
 
 let world: FleetWorld;
 const { scriptIds, call, addScripts, nextTurn, create, stored, turn } = scriptProfileRequests(() => world);

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
-import { event } from '../../support/scripts/script-profile-requests.ts';
-import { HOUR, hourly, MINUTE, onceAt, TriggerWorld, text } from '../../support/scripts/script-trigger-world.ts';
-import { script } from '../../support/scripts/scripts.ts';
+import { event, HOUR, hourly, MINUTE, onceAt, script, text, TriggerWorld } from '../../support/scripts/scripts.ts';
 
 let t: TriggerWorld;
 

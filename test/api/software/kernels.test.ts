@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { insertPackage, reportKernels, reportPackages } from '../../support/computers/packages.ts';
+import { insertPackage, reportKernels, reportPackages } from '../../support/computers/computers.ts';
 
 type Kernels = Awaited<ReturnType<typeof reportKernels>>;
 

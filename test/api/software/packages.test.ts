@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { insertPackage, reportPackages, tellPackages } from '../../support/computers/packages.ts';
+import { insertPackage, reportPackages, tellPackages } from '../../support/computers/computers.ts';
 
 let world: FleetWorld;
 const id: Record<string, number> = {};

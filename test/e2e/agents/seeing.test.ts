@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestStack } from '../../../tools/harness/stack.ts';
 import { environmentOf } from '../../../tools/harness/stack-processes.ts';
 import { script } from '../../support/scripts/scripts.ts';
-import { metricsIn, readAlertRules, readPanels } from '../../support/stack/alert-rules.ts';
+import { metricsIn, readAlertRules, readPanels } from '../../support/stack/deploy-files.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../support/temporal/otlp-receiver.ts';
 

@@ -2,9 +2,14 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { readAgentIdentities } from '../../../tools/harness/stack-access.ts';
-import { createCanaries, RecordingClient } from '../../support/identity/canaries.ts';
+import {
+  allHistories,
+  columnsWith,
+  createCanaries,
+  filesWith,
+  RecordingClient,
+} from '../../support/identity/secret-scan.ts';
 import { type MailServer, startMailServer } from '../../support/identity/mail-server.ts';
-import { allHistories, columnsWith, filesWith } from '../../support/identity/secret-scan.ts';
 import { base64 } from '../../support/scripts/scripts.ts';
 
 const EMAIL = 'admin@example.com';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
-import { drain, work } from '../../support/agents/agent-work.ts';
-import type { RawAgent } from '../../support/agents/raw-agent.ts';
+import { drain, type RawAgent, work } from '../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
 
 let fleet: ServedFleet;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BValue, encode } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { post, RawAgent } from '../../support/agents/raw-agent.ts';
-import { aProcess, reportedRows } from '../../support/computers/reported-rows.ts';
+import { aProcess, reportedRows } from '../../support/computers/computers.ts';
 
 const MIB = 1024 * 1024;
 

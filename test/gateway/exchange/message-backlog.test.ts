@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { drain, work } from '../../support/agents/agent-work.ts';
-import { ping, type RawAgent, result } from '../../support/agents/raw-agent.ts';
+import { drain, ping, type RawAgent, result, work } from '../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
 
 let fleet: ServedFleet;

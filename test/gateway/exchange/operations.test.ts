@@ -8,7 +8,7 @@ import {
   messageStates,
 } from '../../support/agents/gateway-world.ts';
 import { post, RawAgent, result } from '../../support/agents/raw-agent.ts';
-import { tellPackages } from '../../support/computers/packages.ts';
+import { tellPackages } from '../../support/computers/computers.ts';
 import { untilBlocked } from '../../support/database/database.ts';
 
 let world: GatewayWorld;

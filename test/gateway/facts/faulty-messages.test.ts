@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, anOperation } from '../../support/agents/gateway-world.ts';
 import { RawAgent } from '../../support/agents/raw-agent.ts';
-import { aProcess, reportingAgent } from '../../support/computers/reported-rows.ts';
+import { aProcess, reportingAgent } from '../../support/computers/computers.ts';
 
 const { here, rows, events } = reportingAgent();
 const long = (length: number) => 'x'.repeat(length);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BFloat, BTuple, type BValue, encode } from '../../../src/protocol/bpickle.ts';
 import { anOperation } from '../../support/agents/gateway-world.ts';
 import { post } from '../../support/agents/raw-agent.ts';
-import { aProcess, reportingAgent } from '../../support/computers/reported-rows.ts';
+import { aProcess, reportingAgent } from '../../support/computers/computers.ts';
 
 const { here, rows, computer, rejected, events } = reportingAgent();
 const long = (length: number) => 'x'.repeat(length);

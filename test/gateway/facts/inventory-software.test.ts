@@ -2,8 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { RawAgent } from '../../support/agents/raw-agent.ts';
-import { tellPackages } from '../../support/computers/packages.ts';
-import { aProcess, reportedRows } from '../../support/computers/reported-rows.ts';
+import { aProcess, reportedRows, tellPackages } from '../../support/computers/computers.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BFloat, BTuple, type BValue, isDict } from '../../../src/protocol/bpickle.ts';
 import { type FactType, factOf } from '../../../tools/simulator/inventory/facts.ts';
 import { Machine } from '../../../tools/simulator/inventory/machine.ts';
-import { reportingAgent } from '../../support/computers/reported-rows.ts';
+import { reportingAgent } from '../../support/computers/computers.ts';
 import fc from '../../support/random.ts';
 
 const { here, rows, computer } = reportingAgent();

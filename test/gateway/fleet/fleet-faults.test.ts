@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '../../../tools/harness/accounts.ts';
 import { readExecutionLog } from '../../../tools/simulator/execution-log.ts';
 import type { Fleet, FleetOptions } from '../../../tools/simulator/fleet.ts';
-import { startGateway, type TestGateway } from '../../support/agents/fleet-gateway.ts';
+import { startGateway, type TestGateway } from '../../support/agents/fleet-world.ts';
 
 const install = { snaps: [{ name: 'hello' }] };
 const folder = mkdtempSync(join(tmpdir(), 'fleet-'));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
-import { QUICK, QUIET } from '../../support/agents/fleet-gateway.ts';
+import { QUICK, QUIET } from '../../support/agents/fleet-world.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
 import { script, scriptProfile } from '../../support/scripts/scripts.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';

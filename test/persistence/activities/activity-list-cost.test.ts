@@ -3,8 +3,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { onlyLater } from '../../../src/persistence/query/activity-fields.ts';
 import { visibilityParameters, VISIBLE } from '../../../src/persistence/query/activity-visibility.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { costOf } from '../../support/database/query-plan.ts';
+import { costOf, createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const PARENTS = 30;
 const CHILDREN = 400;

@@ -11,14 +11,13 @@ import {
   aChain,
   addEvent,
   aGroup,
+  aLoneOperation,
   anAccount,
   childrenOf,
   type TestAccount,
   TestClock,
 } from '../../support/activities/activity-rows.ts';
-import { aLoneOperation } from '../../support/activities/lone-operation.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { dyingAfter } from '../../support/database/dying-database.ts';
+import { createTestDatabase, dyingAfter, type TestDatabase } from '../../support/database/database.ts';
 
 const DAY_MS = 86_400_000;
 const logger = createLogger({ level: 'silent', role: 'test' });

@@ -11,8 +11,7 @@ import {
   type UsgReportsService,
 } from '../../../src/services/compliance/reports/usg-reports.service.ts';
 import { TestClock } from '../../support/activities/activity-rows.ts';
-import { aRule, insertAuditedRun } from '../../support/compliance/usg-results.ts';
-import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
+import { aRule, createUsgWorld, insertAuditedRun, type UsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLANNED_DATES, REFILL_BELOW } from '../../../src/domain/schedules/plan.ts';
-import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
+import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { naiveClock } from '../../support/http/naive-clock.ts';
-import { naiveOccurrences } from '../../support/schedules/naive-recurrence.ts';
+import { naiveClock, naiveOccurrences } from '../../support/schedules/naive-dates.ts';
 
 const DAY_MS = 86_400_000;
 const START = new Date(Date.UTC(2026, 10, 24, 2, 30));

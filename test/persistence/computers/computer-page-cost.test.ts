@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FIELDS, JOINS, VISIBLE } from '../../../src/persistence/computers/computer-columns.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { costOf } from '../../support/database/query-plan.ts';
+import { costOf, createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const PAGE = 50;
 const COMPUTERS = 600;

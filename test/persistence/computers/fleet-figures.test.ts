@@ -10,7 +10,7 @@ import { createUsgReportsService } from '../../../src/services/compliance/report
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { startFleetGauges } from '../../../workers/fleet-gauges.ts';
 import { aGroup, anAccount, childrenOf, computersIn, SETTINGS } from '../../support/activities/activity-rows.ts';
-import { createUsgWorld } from '../../support/compliance/usg-world.ts';
+import { createUsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;

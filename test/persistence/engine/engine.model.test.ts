@@ -14,11 +14,9 @@ import {
   type TestAccount,
   TestClock,
 } from '../../support/activities/activity-rows.ts';
-import { EngineModel, type ModelOperation } from '../../support/activities/engine-model.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { dyingAfter } from '../../support/database/dying-database.ts';
-import { guardStatuses } from '../../support/database/status-guard.ts';
-import { administratorOf } from '../../support/http/callers.ts';
+import { EngineModel, type ModelOperation } from '../../support/activities/engine-world.ts';
+import { createTestDatabase, dyingAfter, guardStatuses, type TestDatabase } from '../../support/database/database.ts';
+import { administratorOf } from '../../support/http/app.ts';
 import fc from '../../support/random.ts';
 
 const HOUR_MS = 3_600_000;

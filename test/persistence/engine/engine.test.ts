@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aChain, addEvent, aGroup, anAccount, childrenOf } from '../../support/activities/activity-rows.ts';
 import { EngineWorld } from '../../support/activities/engine-world.ts';
-import { dyingAfter } from '../../support/database/dying-database.ts';
+import { dyingAfter } from '../../support/database/database.ts';
 
 let world: EngineWorld;
 

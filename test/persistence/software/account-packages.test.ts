@@ -3,8 +3,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { MIGRATIONS } from '../../../src/persistence/orm/migrations/index.ts';
 import { migrate } from '../../../src/persistence/orm/orm.ts';
 import { anAccount } from '../../support/agents/gateway-world.ts';
-import { insertComputer } from '../../support/computers/computers.ts';
-import { insertPackage, reportPackages } from '../../support/computers/packages.ts';
+import { insertComputer, insertPackage, reportPackages } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;

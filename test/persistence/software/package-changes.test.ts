@@ -3,7 +3,7 @@ import { readPackageOperations } from '../../../src/persistence/activities/packa
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { addEvent, aGroup, anAccount, childrenOf, TestClock } from '../../support/activities/activity-rows.ts';
-import { insertPackage } from '../../support/computers/packages.ts';
+import { insertPackage } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;

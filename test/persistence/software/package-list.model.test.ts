@@ -9,8 +9,7 @@ import {
 } from '../../../src/persistence/software/packages.repository.ts';
 import { createAccount, createGroup } from '../../../tools/harness/accounts.ts';
 import { createRandom } from '../../../tools/simulator/random.ts';
-import { insertComputer } from '../../support/computers/computers.ts';
-import { insertPackage, type ReportedSets, reportPackages } from '../../support/computers/packages.ts';
+import { insertComputer, insertPackage, type ReportedSets, reportPackages } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import fc, { seedOr } from '../../support/random.ts';
 

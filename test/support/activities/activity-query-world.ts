@@ -1,7 +1,7 @@
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { Caller } from '../../../src/services/common/ports.ts';
 import { createRandom } from '../../../tools/simulator/random.ts';
-import { administratorOf } from '../http/callers.ts';
+import { administratorOf } from '../http/app.ts';
 import { anAccount, type TestAccount } from './activity-rows.ts';
 
 /** Rows of every stored position, at random, and somebody who sees them all and somebody who sees a part. */

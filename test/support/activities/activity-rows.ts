@@ -1,6 +1,9 @@
+import { expect } from 'vitest';
 import { createGroup, type GroupPlan } from '../../../src/persistence/activities/activity-creation.repository.ts';
+import { addStartCommand } from '../../../src/persistence/activities/outbox.repository.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { loadConfig } from '../../../src/process/config.ts';
+import type { FleetWorld } from '../agents/fleet-world.ts';
 
 export const SETTINGS = loadConfig({}, 'stack').activities;
 
@@ -145,3 +148,73 @@ export async function addEvent(db: Sql, ...pendingEvents: PendingEvent[]): Promi
     );
   }
 }
+
+/** Makes, reads, ends and cancels groups on a world that is made before the first test. */
+export function activityGroups(worldOf: () => FleetWorld) {
+  const admin = () => worldOf().tokens.admin;
+
+  /** Installs a snap on computers by their titles. */
+  async function act(computers: string[], over: object = {}): Promise<number> {
+    const { app, ids } = worldOf();
+    const body = { action: 'install', computer_ids: computers.map((title) => ids[title]), snaps: [{ name: 'hello' }] };
+    const response = await app.call('POST', '/snaps', { token: admin(), body: { ...body, ...over } });
+    expect(response.status).toBe(200);
+    return response.body.id;
+  }
+
+  const get = (path: string, token = admin()) => worldOf().app.call('GET', path, { token });
+
+  const cancel = (ids: unknown, token = admin()) =>
+    worldOf().app.call('POST', '/activities/cancel', { token, body: { activity_ids: ids } });
+
+  /** The computers' results, in order; null for none. */
+  async function report(group: number, ...outcomes: Array<boolean | null>): Promise<void> {
+    const { db, clock, processEvents: settle } = worldOf();
+    const children = await childrenOf(db, group);
+    for (const [index, ok] of outcomes.entries()) {
+      if (ok === null) continue;
+      const { lane_id, id } = children[index]!;
+      const text = ok ? 'done' : 'no such snap';
+      await addEvent(db, { batch: lane_id, activity: id, kind: 'result', ok, body: text, at: clock.now() });
+    }
+    await settle();
+  }
+
+  return { act, get, cancel, report };
+}
+
+/** Where an operation without a group is to be. */
+export interface LoneOperation {
+  accountId: number;
+  computer: number;
+  now: Date;
+}
+
+/**
+ * An operation that belongs to no group, as a database may hold it: its batch is the top workflow, which is ordered to
+ * start. No service makes one.
+ *
+ * @returns its id
+ */
+export function aLoneOperation(db: Database, { accountId, computer, now }: LoneOperation): Promise<number> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx.query<{ id: number }>(INSERT, [accountId, computer, now]);
+    await addStartCommand(tx, row!.id, { accountId, now });
+    return row!.id;
+  });
+}
+
+const INSERT = `
+  with payload as (
+    insert into operation_payload (account_id, message_type, fields, creation_time)
+    values ($1::int, 'install-snaps', '{"snaps": [{"name": "hello"}]}', $3::timestamptz) returning id
+  ), own as (
+    select nextval('activity_id_seq')::int as id
+  ), opened as (
+    insert into lane (account_id, wf_id, single, ordinal, size, open_count, summary, created_at)
+    select $1::int, 'activity/' || id, true, 1, 1, 1, 'Install snap hello', $3::timestamptz from own returning id
+  )
+  insert into activity (id, account_id, lane_id, computer_id, payload_id, type, summary, status, creation_time, deliver_at)
+  select own.id, $1::int, opened.id, $2::int, payload.id, 'InstallSnaps', 'Install snap hello', 'undelivered',
+    $3::timestamptz, $3::timestamptz
+  from own, opened, payload returning id`;

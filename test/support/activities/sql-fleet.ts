@@ -1,7 +1,7 @@
 import { createGroup } from '../../../src/persistence/activities/activity-creation.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { loadConfig } from '../../../src/process/config.ts';
-import { aLoneOperation } from './lone-operation.ts';
+import { aLoneOperation } from './activity-rows.ts';
 
 /** What the gateway and its agents do to the database, without them: set-based, for dispatcher and worker tests. */
 export interface SqlFleet {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { EVERYTHING } from '../../../src/gateway/http/message-types.ts';
 import { type BObject, type BValue, decode, encode } from '../../../src/protocol/bpickle.ts';
+import type { ServedFleet } from './served-fleet.ts';
 
 export interface ExchangeResponse {
   status: number;
@@ -126,4 +127,22 @@ export class RawAgent {
 /** A result of an operation. */
 export function result(operationId: number, fields: Record<string, BValue> = {}): BObject {
   return { type: 'operation-result', 'operation-id': operationId, status: 6, 'result-text': 'done', ...fields };
+}
+
+/** Reports the operations in `done` as done, in one exchange. @returns the operations that came */
+export async function work(agent: RawAgent, done: readonly number[] = []): Promise<number[]> {
+  const response = await agent.exchange(done.map((id) => result(id)));
+  return response.messages.flatMap((message) => (message['operation-id'] as number | undefined) ?? []);
+}
+
+/** Exchanges until no operation comes any more. @returns all operations that came, in order */
+export async function drain(fleet: ServedFleet, agent: RawAgent, done: readonly number[] = []): Promise<number[]> {
+  const all: number[] = [];
+  let last = [...done];
+  for (let idle = 0; idle < 3; idle = last.length === 0 ? idle + 1 : 0) {
+    last = await work(agent, last);
+    all.push(...last);
+    await fleet.settle();
+  }
+  return all;
 }

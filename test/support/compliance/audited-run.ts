@@ -2,7 +2,7 @@ import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { Engine } from '../../../src/services/engine/engine.ts';
 import { addEvent, childrenOf, type TestClock } from '../activities/activity-rows.ts';
-import { createUsgWorld, type UsgWorld } from './usg-world.ts';
+import { createUsgWorld, type UsgWorld } from './usg.ts';
 
 interface Scene {
   db: Database;

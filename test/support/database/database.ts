@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect } from 'vitest';
-import type { Sql } from '../../../src/persistence/database/sql.ts';
+import { ACTIVITY_STATUSES, TRANSITIONS } from '../../../src/domain/activities/status.ts';
+import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
 import { runService } from '../stack/run-service.ts';
 import type { PostgresService } from './postgres-service.ts';
@@ -58,4 +59,83 @@ async function administer(url: string, statement: string): Promise<void> {
   } finally {
     await client.end();
   }
+}
+
+/** Of failed logins, which are counted. */
+const VOLATILE = ['login_failure', 'login_address'];
+
+/**
+ * Digest of every table that requests may change, or of one account's rows of them; what every login writes aside.
+ */
+export async function fingerprint(db: Database, accountId?: number): Promise<string> {
+  const tables = await db.query<{ name: string }>(
+    `select t.table_name as name from information_schema.tables t
+     where t.table_schema = 'public' and t.table_type = 'BASE TABLE' and t.table_name <> all($1)
+       and ($2 or exists (select from information_schema.columns c
+         where c.table_name = t.table_name and c.column_name = 'account_id'))
+     order by 1`,
+    [VOLATILE, accountId === undefined],
+  );
+  const where = accountId === undefined ? '' : `where account_id = ${accountId}`;
+  const parts = tables.map(({ name }) => {
+    const row = name === 'person' ? `to_jsonb(t) - 'last_login_time' - 'last_login_host'` : 't';
+    return `select '${name}:' || md5(coalesce(string_agg((${row})::text, '' order by (${row})::text), '')) as line from "${name}" t ${where}`;
+  });
+  const rows = await db.query<{ line: string }>(parts.join(' union all '));
+  return rows
+    .map(({ line }) => line)
+    .sort()
+    .join('\n');
+}
+
+/** A database whose process dies after so many statements of a transaction. */
+export function dyingAfter(db: Database, statements: number): Database {
+  return {
+    ...db,
+    transaction: (work) =>
+      db.transaction((tx) => {
+        let left = statements;
+        return work({
+          ...tx,
+          query: (text, values, name) => {
+            if (left-- === 0) throw new Error('killed');
+            return tx.query(text, values, name);
+          },
+        });
+      }),
+  };
+}
+
+interface Explained {
+  Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number; 'Actual Rows': number };
+}
+
+/** Runs a statement: how many rows it gives, and how many blocks of tables and indexes it touches for them. */
+export async function costOf(
+  db: Sql,
+  text: string,
+  values: readonly unknown[],
+): Promise<{ rows: number; blocks: number }> {
+  const [row] = await db.query<{ 'QUERY PLAN': Explained[] }>(
+    `explain (analyze, buffers, format json) ${text}`,
+    values,
+  );
+  const { Plan: plan } = row!['QUERY PLAN'][0]!;
+  return { rows: plan['Actual Rows'], blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+}
+
+/** Makes the database reject every change of an operation's status that the table of transitions does not have. */
+export async function guardStatuses(db: Sql): Promise<void> {
+  const allowed = ACTIVITY_STATUSES.flatMap((from) => TRANSITIONS[from].map((to) => `('${from}', '${to}')`));
+  await db.query(`
+    create function check_transition() returns trigger language plpgsql as $$
+    begin
+      if (old.status, new.status) not in (${allowed.join(', ')}) then
+        raise exception 'activity % went from % to %', old.id, old.status, new.status;
+      end if;
+      return null;
+    end $$`);
+  await db.query(`
+    create trigger transition_check after update of status on activity for each row
+    when (old.status is distinct from new.status and new.computer_id is not null) execute function check_transition()`);
 }

@@ -1,13 +1,23 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect } from 'vitest';
 import { type AppDeps, createApp } from '../../../src/api/app/app.ts';
+import type { Sql } from '../../../src/persistence/database/sql.ts';
 import type { Persistence } from '../../../src/persistence/orm/orm.ts';
 import { type ActivitySettings, type Config, loadConfig } from '../../../src/process/config.ts';
 import { createLogger, type Logger } from '../../../src/process/logger.ts';
-import { type Clock, systemClock, type TemporalHealth } from '../../../src/services/common/ports.ts';
+import {
+  type Caller,
+  type Clock,
+  systemClock,
+  type TemporalHealth,
+  type TokenFacts,
+} from '../../../src/services/common/ports.ts';
 import { createStandaloneAccount } from '../../../src/services/identity/accounts.service.ts';
 import { createServices, type Services } from '../../../src/services/setup/services.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
+import type { TestAccount } from '../activities/activity-rows.ts';
+import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 
 export const JWT_SECRET = 'a secret of the tests that is long enough';
 export const PUBLIC_URL = 'https://fleet.example';
@@ -149,4 +159,87 @@ async function callApp(url: string, method: string, path: string, options: CallO
 async function closeServer(server: Server): Promise<void> {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
+}
+
+/** Facts of a token that never ends, of a login with a password. */
+export const TEST_TOKEN: TokenFacts = {
+  id: 'test',
+  family: 'test',
+  method: 'pwd',
+  accessKey: null,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+  epochs: { person: 0, account: 0, system: 0 },
+};
+
+/** Somebody of an account who may do everything, for calling services without the API. */
+export async function administratorOf(db: Sql, account: TestAccount): Promise<Caller> {
+  const [person] = await db.query<{ id: number; email: string }>(
+    `insert into person (name, email, allowable_emails, identity)
+     select 'Admin', mail, array[mail], mail from (select gen_random_uuid() || '@fleet.example' as mail) m
+     returning id, email`,
+  );
+  return {
+    token: TEST_TOKEN,
+    personId: person!.id,
+    email: person!.email,
+    name: 'Admin',
+    accountId: account.accountId,
+    accountName: 'test',
+    may: () => true,
+    groups: () => 'all',
+    origin: { address: '127.0.0.1', requestId: 'test' },
+  };
+}
+
+/** What "holds on every process" allows. */
+const WITHIN_MS = 5000;
+
+/** Two processes of one API on one database, with a clock that the test moves. */
+export interface TwoProcesses {
+  database: TestDatabase;
+  app: TestApp;
+  other: TestApp;
+  clock: { now(): Date };
+  pass(ms: number): void;
+  /** Lets as much time pass as what ends tokens may take to hold everywhere. */
+  passToOthers(): void;
+  /** The token is known to, and cached by, both processes. */
+  works(token: string): Promise<void>;
+  /** The token has ended in the first process, and in the other one in time. */
+  hasEnded(token: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createTwoProcesses(): Promise<TwoProcesses> {
+  const database = await createTestDatabase();
+  let nowMs = Date.now();
+  const clock = { now: () => new Date(nowMs) };
+  const app = await createTestApp(database.persistence, { clock });
+  const other = await createTestApp(database.persistence, { clock });
+  const person = (at: TestApp, token: string) => at.call('GET', '/person', { token });
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  const passToOthers = (): void => pass(WITHIN_MS);
+  return {
+    database,
+    app,
+    other,
+    clock,
+    pass,
+    passToOthers,
+    async works(token) {
+      for (const at of [app, other]) expect((await person(at, token)).status).toBe(200);
+    },
+    async hasEnded(token) {
+      expect((await person(app, token)).body).toMatchObject({ error: 'Unauthorized', code: 401 });
+      passToOthers();
+      expect((await person(other, token)).body).toMatchObject({ error: 'Unauthorized', code: 401 });
+    },
+    async close() {
+      await app.close();
+      await other.close();
+      await database.drop();
+    },
+  };
 }

@@ -29,7 +29,7 @@ import {
   type TestAccount,
   TestClock,
 } from '../activities/activity-rows.ts';
-import { administratorOf } from '../http/callers.ts';
+import { administratorOf } from '../http/app.ts';
 
 const EXPIRY_DAYS = 1;
 

@@ -2,10 +2,8 @@ import { SEED_ROLES } from '../../../src/domain/identity/permissions.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { Config } from '../../../src/process/config.ts';
 import { createAccount, createGroup, createMember } from '../../../tools/harness/accounts.ts';
-import { insertComputer } from '../computers/computers.ts';
-import { insertPackage, reportKernels, reportPackages } from '../computers/packages.ts';
-import { createTestDatabase } from '../database/database.ts';
-import { fingerprint } from '../database/database-digest.ts';
+import { insertComputer, insertPackage, reportKernels, reportPackages } from '../computers/computers.ts';
+import { createTestDatabase, fingerprint } from '../database/database.ts';
 import { ADMIN, type ApiResponse, createAdmin, createTestApp, type TestApp } from '../http/app.ts';
 import { type DocumentedOperation, type Samples, sampleBody, samplePath } from '../http/sample-requests.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { CASES_FILE, metricsIn, RULES_FILE, readAlertRules, readPanels } from '../../support/stack/alert-rules.ts';
+import { CASES_FILE, metricsIn, readAlertRules, readPanels, RULES_FILE } from '../../support/stack/deploy-files.ts';
 
 const rules = readAlertRules();
 

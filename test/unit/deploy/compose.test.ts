@@ -8,8 +8,8 @@ import { API_COMMAND, WORKER_COMMAND } from '../../../tools/stack/topology/roles
 import { SERVER_DYNAMIC_CONFIG } from '../../../tools/temporal-server/dynamic-config.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import {
-  COMPOSE_FILE,
   compose,
+  COMPOSE_FILE,
   composeText,
   networksOf,
   once,
@@ -19,7 +19,7 @@ import {
   running,
   scriptOf,
   services,
-} from '../../support/stack/compose-file.ts';
+} from '../../support/stack/deploy-files.ts';
 
 const example = await readFile(join(COMPOSE_FILE, '../.env.example'), 'utf8');
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { BlockList } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMPOSE_FILE, compose, ours, PROXY_ADDRESS, resolved, running } from '../../support/stack/compose-file.ts';
+import { compose, COMPOSE_FILE, ours, PROXY_ADDRESS, resolved, running } from '../../support/stack/deploy-files.ts';
 
 const proxy = await readFile(join(COMPOSE_FILE, '..', compose.configs['proxy']!.file), 'utf8');
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { COMPOSE_FILE, running } from '../../support/stack/compose-file.ts';
+import { COMPOSE_FILE, running } from '../../support/stack/deploy-files.ts';
 
 const FILE = join(COMPOSE_FILE, '../deploy/upgrade.sh');
 

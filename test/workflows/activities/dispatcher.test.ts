@@ -5,8 +5,8 @@ import { systemClock } from '../../../src/services/common/ports.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
-import { createUsgWorld } from '../../support/compliance/usg-world.ts';
-import { createScriptWorld } from '../../support/scripts/script-world.ts';
+import { createUsgWorld } from '../../support/compliance/usg.ts';
+import { createScriptWorld } from '../../support/scripts/scripts.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;

@@ -8,9 +8,9 @@ import { createKernelsService, type KernelCommand } from '../../../src/services/
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, anAccount, childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
-import { reportKernels } from '../../support/computers/packages.ts';
+import { reportKernels } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { administratorOf } from '../../support/http/callers.ts';
+import { administratorOf } from '../../support/http/app.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
 import { nudge, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../workflows/contracts/audit-retention.contract.ts';
 import type { ReportInput } from '../../../workflows/contracts/report.contract.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeReports } from '../../support/compliance/fake-reports.ts';
+import { FakeReports } from '../../support/compliance/fakes.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,

@@ -8,8 +8,7 @@ import { createDataConverter } from '../../../temporal/data-converter.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { aRule, insertAuditedRun } from '../../support/compliance/usg-results.ts';
-import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
+import { aRule, createUsgWorld, insertAuditedRun, type UsgWorld } from '../../support/compliance/usg.ts';
 import { countEvents, until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;

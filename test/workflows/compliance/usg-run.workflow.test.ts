@@ -9,7 +9,7 @@ import { createEngineActivities } from '../../../workers/activities/engine.activ
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
-import { createUsgWorld } from '../../support/compliance/usg-world.ts';
+import { createUsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
 import { nudge, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';

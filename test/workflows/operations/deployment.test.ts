@@ -14,7 +14,7 @@ import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../../workflows/contracts/task-queues.ts';
 import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fake-batches.ts';
-import { FakeReports } from '../../support/compliance/fake-reports.ts';
+import { FakeReports } from '../../support/compliance/fakes.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
 import {
   quietRuntime,

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/services/common/ports.ts';
 import { zonedCalendars } from '../../../src/services/schedules/cron-dates.ts';
 import { compareSchedules, startMissedRuns } from '../../../workers/reconciler/missed-runs.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { createScriptWorld, type ScriptWorld } from '../../support/scripts/script-world.ts';
+import { createScriptWorld, type ScriptWorld } from '../../support/scripts/scripts.ts';
 import { inSeconds, schedulesOf } from '../../support/temporal/profile-schedules.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 

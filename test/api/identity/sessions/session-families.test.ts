@@ -1,8 +1,7 @@
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '../../../../tools/harness/accounts.ts';
-import type { TestApp } from '../../../support/http/app.ts';
-import { createTwoProcesses, type TwoProcesses } from '../../../support/http/two-processes.ts';
+import { createTwoProcesses, type TestApp, type TwoProcesses } from '../../../support/http/app.ts';
 
 let processes: TwoProcesses;
 let app: TestApp;

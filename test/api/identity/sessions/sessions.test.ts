@@ -1,9 +1,8 @@
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, createMember, PASSWORD } from '../../../../tools/harness/accounts.ts';
-import { ADMIN, createAdmin, type TestApp } from '../../../support/http/app.ts';
+import { ADMIN, createAdmin, createTwoProcesses, type TestApp, type TwoProcesses } from '../../../support/http/app.ts';
 import type { TestDatabase } from '../../../support/database/database.ts';
-import { createTwoProcesses, type TwoProcesses } from '../../../support/http/two-processes.ts';
 
 let processes: TwoProcesses;
 let database: TestDatabase;

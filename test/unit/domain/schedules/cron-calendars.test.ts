@@ -7,7 +7,7 @@ import {
 import { cronCalendars, isCronProblem, parseCron } from '../../../../src/domain/schedules/cron.ts';
 import { nextCronDate } from '../../../../src/services/schedules/cron-dates.ts';
 import fc from '../../../support/random.ts';
-import { naiveCron } from '../../../support/schedules/naive-cron.ts';
+import { naiveCron } from '../../../support/schedules/naive-dates.ts';
 
 const MINUTE = 60_000;
 const FROM = new Date('2026-11-21T12:00:00Z');

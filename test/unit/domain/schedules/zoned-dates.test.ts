@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { changeBefore, instantOf, isTimeZone, isUtc, wallClockAt } from '../../../../src/domain/common/time-zone.ts';
 import { earliestAfter, lastZonedDate, nextZonedDates } from '../../../../src/domain/schedules/zoned-dates.ts';
 import { zonedCalendars } from '../../../../src/services/schedules/cron-dates.ts';
-import { naiveClock } from '../../../support/http/naive-clock.ts';
+import { naiveClock, naiveCron } from '../../../support/schedules/naive-dates.ts';
 import fc from '../../../support/random.ts';
-import { naiveCron } from '../../../support/schedules/naive-cron.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

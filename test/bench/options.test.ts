@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BENCHMARKS, EMBEDDED_ONLY, optionsOf, parseOptions } from '../../../tools/bench/options.ts';
+import { BENCHMARKS, EMBEDDED_ONLY, optionsOf, parseOptions } from '../../tools/bench/options.ts';
 
 describe('parseOptions', () => {
   it('runs everything at sizes for a small machine when nothing or all is said', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { processName } from '../../../tools/bench/load/agents-at-work.ts';
-import { hourlyTrend } from '../../../tools/bench/rounds/soak-windows.ts';
+import { processName } from '../../tools/bench/load/agents-at-work.ts';
+import { hourlyTrend } from '../../tools/bench/rounds/soak-windows.ts';
 
 describe('hourlyTrend', () => {
   it('carries a trend on to an hour, in percent of the mean', () => {

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  listProcesses,
-  machineTimes,
-  parseMachineTimes,
-  parseStat,
-  treeOf,
-} from '../../../tools/bench/harness/proc.ts';
+import { listProcesses, machineTimes, parseMachineTimes, parseStat, treeOf } from '../../tools/bench/harness/proc.ts';
 
 describe('parseStat', () => {
   it('adds own and reaped CPU, whatever the name of the process holds', () => {

@@ -8,7 +8,7 @@ import {
   quantile,
   slopeError,
   summarize,
-} from '../../../tools/bench/harness/statistics.ts';
+} from '../../tools/bench/harness/statistics.ts';
 
 describe('quantile', () => {
   it('interpolates between neighbours and does not sort its input in place', () => {

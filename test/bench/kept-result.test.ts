@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeMachine } from '../../../tools/bench/harness/machine.ts';
-import { ReportBuilder } from '../../../tools/bench/harness/report.ts';
-import { keep, keptResult, readKept, writeAll, writePages } from '../../../tools/bench/page/kept-result.ts';
+import { describeMachine } from '../../tools/bench/harness/machine.ts';
+import { ReportBuilder } from '../../tools/bench/harness/report.ts';
+import { keep, keptResult, readKept, writeAll, writePages } from '../../tools/bench/page/kept-result.ts';
 
 let root: string;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createResources } from '../../../tools/bench/harness/resources.ts';
+import { createResources } from '../../tools/bench/harness/resources.ts';
 
 it('is released by every caller only when all of it has ended, newest first', async () => {
   const resources = createResources();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { noiseOf } from '../../../tools/bench/harness/report.ts';
-import type { Usage } from '../../../tools/bench/harness/usage.ts';
+import { noiseOf } from '../../tools/bench/harness/report.ts';
+import type { Usage } from '../../tools/bench/harness/usage.ts';
 
 const window = (wallMs: number, foreignShare: number): Usage => ({
   wallMs,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { interleave } from '../../../tools/bench/harness/rounds.ts';
+import { interleave } from '../../tools/bench/harness/rounds.ts';
 
 describe('interleave', () => {
   it('alternates the sides, lets each begin in turn and drops warm-ups', async () => {

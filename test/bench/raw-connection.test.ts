@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { parseAnswer, RawConnection, requestBytes } from '../../../tools/bench/load/raw-connection.ts';
+import { parseAnswer, RawConnection, requestBytes } from '../../tools/bench/load/raw-connection.ts';
 
 const response = (text: string) => parseAnswer(Buffer.from(text, 'latin1'));
 

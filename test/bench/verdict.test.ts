@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../tools/bench/harness/verdict.ts';
+import { judge } from '../../tools/bench/harness/verdict.ts';
 
 const least = { kind: 'least', first: 10, goal: 40 } as const;
 const most = { kind: 'most', first: 250, goal: 30 } as const;

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Machine } from '../../../tools/bench/harness/machine.ts';
-import { type Report, ReportBuilder, renderTable } from '../../../tools/bench/harness/report.ts';
-import type { Usage } from '../../../tools/bench/harness/usage.ts';
-import { TARGETS } from '../../../tools/bench/harness/verdict.ts';
-import { BENCHMARKS } from '../../../tools/bench/options.ts';
-import { CRITERIA } from '../../../tools/bench/page/criteria.ts';
-import { keptResult, readKept } from '../../../tools/bench/page/kept-result.ts';
-import type { KeptResult } from '../../../tools/bench/page/render-page.ts';
-import { renderDetails, renderPage, renderTargets } from '../../../tools/bench/page/render-page.ts';
+import type { Machine } from '../../tools/bench/harness/machine.ts';
+import { type Report, ReportBuilder, renderTable } from '../../tools/bench/harness/report.ts';
+import type { Usage } from '../../tools/bench/harness/usage.ts';
+import { TARGETS } from '../../tools/bench/harness/verdict.ts';
+import { BENCHMARKS } from '../../tools/bench/options.ts';
+import { CRITERIA } from '../../tools/bench/page/criteria.ts';
+import { keptResult, readKept } from '../../tools/bench/page/kept-result.ts';
+import type { KeptResult } from '../../tools/bench/page/render-page.ts';
+import { renderDetails, renderPage, renderTargets } from '../../tools/bench/page/render-page.ts';
 
 const machine: Machine = {
   cpu: 'Some CPU',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framesAdded, parseWalIndex, writesBetween } from '../../../tools/bench/harness/storage.ts';
+import { framesAdded, parseWalIndex, writesBetween } from '../../tools/bench/harness/storage.ts';
 
 describe('parseWalIndex', () => {
   const head = (initialised: number, size: number) => {
