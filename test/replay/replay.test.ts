@@ -4,6 +4,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { WorkflowSpans } from '../../workers/workflow-spans.ts';
 import { TRACE_HEADER } from '../../workflows/contracts/tracing.contract.ts';
 import * as workflows from '../../workflows/index.ts';
 import { readHistory } from '../support/temporal/history-file.ts';
@@ -12,6 +13,7 @@ import { SCENARIOS } from './scenarios.ts';
 
 const DIRECTORY = fileURLToPath(new URL('./histories', import.meta.url));
 const files = (await readdir(DIRECTORY)).filter((name) => name.endsWith('.json')).sort();
+const sinks = new WorkflowSpans().sinks();
 let code: string;
 
 beforeAll(async () => {
@@ -21,7 +23,7 @@ beforeAll(async () => {
 
 async function replay(history: object, workflowCode = code): Promise<void> {
   await Worker.runReplayHistory(
-    { workflowBundle: { code: workflowCode }, dataConverter: TEST_DATA_CONVERTER, replayName: 'replay' },
+    { workflowBundle: { code: workflowCode }, dataConverter: TEST_DATA_CONVERTER, replayName: 'replay', sinks },
     history,
     'activity/1',
   );
