@@ -7,7 +7,7 @@ import { endWithUnreadBody, RESPONSE_HEADERS } from '../../../process/http-respo
 import type { Logger } from '../../../process/logger.ts';
 import { isDatabaseUnavailable } from '../../../services/common/ports.ts';
 import { JsonText, RawBody } from '../response-bodies.ts';
-import { RequestMemoryExceeded } from './body-bytes.ts';
+import { RequestMemoryExceeded } from './body-stream.ts';
 import { type ErrorResponse, formatError, MethodNotAllowed } from './error-response.ts';
 
 export const API_HEADERS: Readonly<Record<string, string>> = {

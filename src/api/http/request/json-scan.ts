@@ -3,8 +3,6 @@ const MAX_DEPTH = 32;
 const MAX_VALUES = 150_000;
 const MAX_CONTAINERS = 20_000;
 const MAX_KEYS = 20_000;
-/** Characters between two yields: about a millisecond of work. */
-const YIELD_INTERVAL = 128 * 1024;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -19,20 +17,14 @@ const SUSPICIOUS = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
  * Scans JSON text, before it is parsed, for what is not accepted: nesting deeper than 32, too many values, repeated
- * keys in an object, U+0000 or unpaired surrogates in strings. Runs in linear time without recursion; yields now and
- * then, so that other requests can run.
+ * keys in an object, U+0000 or unpaired surrogates in strings. Runs in linear time without recursion.
  * @returns the fault, or null; text that is not JSON may have none
  */
-export function* scanJson(text: string): Generator<void, string | null> {
+export function findJsonFault(text: string): string | null {
   const stack: Array<Set<string> | null> = [];
   let last = '';
   let [commas, containers, keys] = [0, 0, 0];
-  let nextYield = YIELD_INTERVAL;
   for (let at = 0; at < text.length; at++) {
-    if (at > nextYield) {
-      nextYield = at + YIELD_INTERVAL;
-      yield;
-    }
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
@@ -54,15 +46,6 @@ export function* scanJson(text: string): Generator<void, string | null> {
     }
   }
   return null;
-}
-
-/** As {@link scanJson}, without yielding. */
-export function findJsonFault(text: string): string | null {
-  const scan = scanJson(text);
-  for (;;) {
-    const { done, value } = scan.next();
-    if (done) return value;
-  }
 }
 
 function faultOf(raw: string): string | null {
