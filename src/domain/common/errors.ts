@@ -69,7 +69,7 @@ export interface ErrorDetail {
 }
 
 /**
- * An error that the caller can act on, with an HTTP status from one table in the API. Other exceptions are defects
+ * An error that the caller can act on, with an HTTP status from one table. Other exceptions are defects
  * (500).
  */
 export class DomainError extends Error {

@@ -1,3 +1,4 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import type { Request, Response } from 'express';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { ClientAddress } from '../../process/client-address.ts';
@@ -7,7 +8,7 @@ import type { Clock } from '../../services/common/ports.ts';
 import type { TokenBuckets } from '../../process/admission/token-buckets.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
 import { withBody } from '../http/request.ts';
-import { HttpError, sendBytes } from '../http/response.ts';
+import { sendBytes } from '../http/response.ts';
 import type { ContactBuffer } from './contact-buffer.ts';
 import type { PingHandler, PingStatus } from './ping-handler.ts';
 
@@ -35,7 +36,7 @@ export interface PingDeps {
 /**
  * POST /ping: whether messages wait for an agent. Unauthenticated. Only a ping from the network of the computer's last
  * exchange counts as a contact; any other just makes the computer exchange, which shows whether it has moved.
- * @throws {HttpError} 413 and 429; a body without a computer gets the response for an unknown one
+ * @throws {DomainError} 413 and 429; a body without a computer gets the response for an unknown one
  */
 export function pingRoute(deps: PingDeps) {
   const memoryLimit = new RequestMemoryLimit(Number.POSITIVE_INFINITY);
@@ -54,7 +55,8 @@ async function ping(deps: PingDeps, computerId: number, address: string): Promis
   // The address is part of the key, so that others cannot exhaust a computer's limit.
   const key = `${computerId} ${address}`;
   const waitSeconds = deps.pings.take(key, 1, now.getTime());
-  if (waitSeconds > 0) throw new HttpError(429, 'TooManyRequests', 'This computer pings too often', waitSeconds);
+  if (waitSeconds > 0)
+    throw new DomainError('TooManyRequests', 'This computer pings too often', { retryAfterSeconds: waitSeconds });
   const { status, isFromOtherNetwork } = await deps.handler.handle(computerId, address);
   if (!isFromOtherNetwork) deps.contacts.pinged(computerId, now);
   const shouldExchange =

@@ -1,3 +1,4 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
 import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
@@ -11,7 +12,6 @@ import { MalformedMessage } from '../facts/fields.ts';
 import { messageType } from '../facts/read-messages.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
-import { HttpError } from '../http/response.ts';
 import { enrol } from './enrolment.ts';
 import { type Registration, readRegistration } from './registration.ts';
 
@@ -35,7 +35,7 @@ export interface RegistrationDeps {
  * Handles a payload without an identity: enrols the computer if it has a `register` message, and requests one
  * otherwise. Ignores other messages: they belong to an earlier identity.
  * @returns the messages of the response
- * @throws {HttpError} 429 after too many (failed) registrations from this address, or too many for one account
+ * @throws {DomainError} 429 after too many (failed) registrations from this address, or too many for one account
  */
 export async function register(
   deps: RegistrationDeps,
@@ -87,5 +87,6 @@ function consume({ clock }: RegistrationDeps, buckets: TokenBuckets | null, key:
 }
 
 function rejectIfLimited(waitSeconds: number): void {
-  if (waitSeconds > 0) throw new HttpError(429, 'TooManyRequests', 'Too many registrations', waitSeconds);
+  if (waitSeconds > 0)
+    throw new DomainError('TooManyRequests', 'Too many registrations', { retryAfterSeconds: waitSeconds });
 }

@@ -1,3 +1,4 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import type { Session } from '../../domain/agents/session.ts';
 import { deleteIdentity } from '../../persistence/agents/agent-identities.repository.ts';
 import { expectClone, expectSpareOwner } from '../../persistence/agents/expected-clones.repository.ts';
@@ -7,7 +8,7 @@ import { isSerializationFailure } from '../../persistence/database/errors.ts';
 import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
 import { withLogFields } from '../../process/log-fields.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
-import { HttpError, toHttpError } from '../http/response.ts';
+import { toDomainError } from '../http/response.ts';
 import { MAX_MESSAGES_PER_RESPONSE, outgoingQueue } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
 import { ingestPayload } from './ingest.ts';
@@ -34,7 +35,7 @@ export class IdentifiedExchange {
 
   /**
    * Ingests one payload and creates the response. Exchanges of a computer are serialized: by a queue in this process,
-   * by the row's version across processes. @throws {HttpError} 503 after too many version conflicts
+   * by the row's version across processes. @throws {DomainError} 503 after too many version conflicts
    */
   async handle(request: IdentifiedRequest): Promise<Buffer> {
     return this.#oneByOne.run(request.secureIdHash.toString('latin1'), async () => {
@@ -46,7 +47,7 @@ export class IdentifiedExchange {
           if (!isSerializationFailure(error)) throw error;
         }
       }
-      throw new HttpError(503, 'ServiceUnavailable', 'Too many exchanges of this computer at once');
+      throw new DomainError('ServiceUnavailable', 'Too many exchanges of this computer at once');
     });
   }
 
@@ -63,7 +64,7 @@ export class IdentifiedExchange {
     return withLogFields({ computerId }, () => this.#exchange(identified, request, now));
   }
 
-  /** Errors become {@link HttpError} and are logged with the computer; version conflicts are rethrown. */
+  /** Errors become {@link DomainError} and are logged with the computer; version conflicts are rethrown. */
   async #exchange(identified: Identified, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
     try {
       if (identified.kind === 'computer') return await this.#exchangeSession(identified.session, request, now);
@@ -71,7 +72,7 @@ export class IdentifiedExchange {
       await deleteIdentity(this.#deps.db, identified.computerId, now);
       return await this.#unknownIdResponse();
     } catch (error) {
-      throw isSerializationFailure(error) ? error : toHttpError(error, this.#deps.logger);
+      throw isSerializationFailure(error) ? error : toDomainError(error, this.#deps.logger);
     }
   }
 

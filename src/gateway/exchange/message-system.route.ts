@@ -1,3 +1,4 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import type { Request, Response } from 'express';
 import type { ClientAddress } from '../../process/client-address.ts';
 import type { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
@@ -6,7 +7,7 @@ import type { TokenBuckets } from '../../process/admission/token-buckets.ts';
 import { hashSecureId } from '../enrolment/identity.ts';
 import { type RegistrationDeps, register } from '../enrolment/register.ts';
 import { type ChargeMemory, contentLength, type RequestBody, withBody } from '../http/request.ts';
-import { HttpError, sendBytes } from '../http/response.ts';
+import { sendBytes } from '../http/response.ts';
 import type { IdentifiedExchange } from './exchange.ts';
 import { type ExchangePayload, readPayload } from './payload.ts';
 import { encodeResponse } from './response.ts';
@@ -27,12 +28,12 @@ const MAX_READ_BYTES = 1024 * 1024 * 1024;
 const SUPPORTED_APIS = new Set(['3.2', '3.3']);
 const MESSAGE_COST = 0.1;
 
-/** POST /message-system. @throws {HttpError} 400, 404, 413, 429, 503 @see docs/agent-protocol.md#transport */
+/** POST /message-system. @throws {DomainError} 400, 404, 413, 429, 503 @see docs/agent-protocol.md#transport */
 export function messageSystemRoute(deps: MessageSystemDeps) {
   return async (req: Request, res: Response): Promise<void> => {
     const api = req.headers['x-message-api'];
     if (api !== undefined && !SUPPORTED_APIS.has(String(api))) {
-      throw new HttpError(404, 'NotFound', 'This version of the message API is not supported');
+      throw new DomainError('NotFound', 'This version of the message API is not supported');
     }
     const limits = { keptBytes: MAX_BODY_BYTES, readBytes: await maxReadBytes(deps, req) };
     sendBytes(res, await withBody(req, limits, deps.memoryLimit, (body, charge) => exchange(deps, req, body, charge)));
@@ -58,11 +59,12 @@ async function exchange(
     const messages = await register(deps.registration, payload.messages, deps.clientAddress(req));
     return encodeResponse(await deps.serverUuid(), messages, null);
   }
-  if (!hasSequence(payload)) throw new HttpError(400, 'InvalidParameter', 'sequence is missing');
+  if (!hasSequence(payload)) throw new DomainError('InvalidParameter', 'sequence is missing');
   const secureIdHash = hashSecureId(secureId);
   const cost = 1 + payload.messages.length * MESSAGE_COST;
   const waitSeconds = deps.exchanges.take(secureIdHash.toString('latin1'), cost, deps.clock.now().getTime());
-  if (waitSeconds > 0) throw new HttpError(429, 'TooManyRequests', 'This computer exchanges too much', waitSeconds);
+  if (waitSeconds > 0)
+    throw new DomainError('TooManyRequests', 'This computer exchanges too much', { retryAfterSeconds: waitSeconds });
   const token = req.headers['x-exchange-token'];
   return deps.exchange.handle({
     secureIdHash,

@@ -1,9 +1,9 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
 import { LARGE_BYTES } from '../../process/admission/request-memory.ts';
 import { type BObject, BpickleError, type BValue, decode, decodePartialDict, isDict } from '../../protocol/bpickle.ts';
 import { TOO_LARGE } from '../facts/read-messages.ts';
 import type { ChargeMemory, RequestBody } from '../http/request.ts';
-import { HttpError } from '../http/response.ts';
 
 /** Decoded body of POST /message-system. @see docs/agent-protocol.md#exchange-payloads */
 export interface ExchangePayload {
@@ -24,7 +24,7 @@ const MAX_TYPE_LENGTH = 200;
  * Decodes a payload and validates everything but its messages. Beyond the limits only the first messages are read: the
  * agent resends the rest. A message that is too large becomes {@link TOO_LARGE}, so as not to block the agent.
  * @param charge - called with the memory of values as they are read
- * @throws {HttpError} 400 on malformed input, and what `charge` throws
+ * @throws {DomainError} 400 on malformed input, and what `charge` throws
  */
 export async function readPayload(body: RequestBody, charge: ChargeMemory): Promise<ExchangePayload> {
   const payload = await decodeBody(body, charge);
@@ -108,6 +108,6 @@ function typeNames(value: BValue | undefined): string[] | null {
   });
 }
 
-function badRequest(message: string): HttpError {
-  return new HttpError(400, 'InvalidParameter', message);
+function badRequest(message: string): DomainError {
+  return new DomainError('InvalidParameter', message);
 }

@@ -1,3 +1,4 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import type { Request, Response } from 'express';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import { findApprovedComputer, type IdentifiedComputer } from '../../persistence/agents/agent-identities.repository.ts';
@@ -7,15 +8,15 @@ import { readAttachmentFor } from '../../persistence/scripts/script-attachments.
 import type { ClientAddress } from '../../process/client-address.ts';
 import { hashSecureId } from '../enrolment/identity.ts';
 import { isOtherNetwork } from '../exchange/suspected-clones.ts';
-import { HttpError, sendBytes } from './response.ts';
+import { sendBytes } from './response.ts';
 
-/** GET /attachment/<id>: a script's file, for computers that were sent the script. @throws {HttpError} 404 for others */
+/** GET /attachment/<id>: a script's file, for computers that were sent the script. @throws {DomainError} 404 for others */
 export function attachmentRoute(db: Database, clientAddress: ClientAddress) {
   return async (req: Request, res: Response): Promise<void> => {
     const computer = await findComputer(db, req.headers['x-computer-id']);
     const attachmentId = parseId(String(req.params['id']));
     const bytes = computer && attachmentId ? await readAttachmentFor(db, computer.id, attachmentId) : null;
-    if (!computer || !bytes) throw new HttpError(404, 'NotFound', 'There is no such attachment');
+    if (!computer || !bytes) throw new DomainError('NotFound', 'There is no such attachment');
     await checkAddress(db, computer, clientAddress(req));
     sendBytes(res, bytes);
   };

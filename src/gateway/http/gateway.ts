@@ -1,3 +1,4 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import { getHeapStatistics } from 'node:v8';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { Registry } from 'prom-client';
@@ -21,7 +22,7 @@ import { OperationTraces } from '../exchange/operation-traces.ts';
 import { PackageCatalogue } from '../facts/package-catalogue.ts';
 import { attachmentRoute } from './attachments.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
-import { HttpError, sendError, toHttpError, tooManyAtOnce } from './response.ts';
+import { sendError, toDomainError, tooManyAtOnce } from './response.ts';
 
 export interface GatewayDeps {
   persistence: Persistence;
@@ -128,20 +129,20 @@ function cacheResult<T>(read: () => Promise<T>): () => Promise<T> {
 }
 
 function noHashDatabase(): never {
-  throw new HttpError(404, 'NotFound', 'There is no such database');
+  throw new DomainError('NotFound', 'There is no such database');
 }
 
 function methodNotAllowed(allowed: string) {
   return (_req: Request, res: Response): void => {
     res.set('Allow', allowed);
-    sendError(res, new HttpError(405, 'MethodNotAllowed', `Use ${allowed}`));
+    sendError(res, new DomainError('MethodNotAllowed', `Use ${allowed}`));
   };
 }
 
 function handleErrors(logger: Logger, metrics: GatewayMetrics) {
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
-    const httpError = toHttpError(error, logger);
-    metrics.rejected(httpError.code);
-    sendError(res, httpError);
+    const domainError = toDomainError(error, logger);
+    metrics.rejected(domainError.code);
+    sendError(res, domainError);
   };
 }

@@ -1,8 +1,8 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import type { IncomingMessage } from 'node:http';
 import type { RequestMemory, RequestMemoryLimit } from '../../process/admission/request-memory.ts';
-import { HttpError } from './response.ts';
 
-/** Counts memory that is allocated for a body. @throws {HttpError} 503 beyond the memory limit */
+/** Counts memory that is allocated for a body. @throws {DomainError} 503 beyond the memory limit */
 export type ChargeMemory = (bytes: number) => void;
 
 /** A body, or its start and end. */
@@ -24,7 +24,7 @@ const END_BYTES = 4096;
 /**
  * Reads a request's body and passes it to `use`; it counts against `limit`, with what `use` charges, until `use` is
  * done.
- * @throws {HttpError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 if compressed, 400 if truncated
+ * @throws {DomainError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 if compressed, 400 if truncated
  */
 export async function withBody<T>(
   req: IncomingMessage,
@@ -34,7 +34,7 @@ export async function withBody<T>(
 ): Promise<T> {
   const encoding = req.headers['content-encoding'];
   if (encoding && encoding !== 'identity') {
-    throw new HttpError(415, 'UnsupportedMediaType', 'The body must not be compressed');
+    throw new DomainError('UnsupportedMediaType', 'The body must not be compressed');
   }
   if (contentLength(req) > limits.readBytes) throw tooLarge();
   const memory = limit.reserve();
@@ -97,14 +97,14 @@ function lastBytes(chunks: readonly Buffer[]): Buffer {
   return Buffer.from(Buffer.concat(chunks.slice(from)).subarray(-END_BYTES));
 }
 
-function cutOff(): HttpError {
-  return new HttpError(400, 'InvalidParameter', 'The body was cut off');
+function cutOff(): DomainError {
+  return new DomainError('InvalidParameter', 'The body was cut off');
 }
 
-function outOfMemory(): HttpError {
-  return new HttpError(503, 'ServiceUnavailable', 'Too much at once');
+function outOfMemory(): DomainError {
+  return new DomainError('ServiceUnavailable', 'Too much at once');
 }
 
-function tooLarge(): HttpError {
-  return new HttpError(413, 'PayloadTooLarge', 'The body is too large');
+function tooLarge(): DomainError {
+  return new DomainError('PayloadTooLarge', 'The body is too large');
 }

@@ -23,7 +23,7 @@ describe('the memory of bodies under way', () => {
     });
     expect(made).toBe(KIB);
     const greedy = withBody(request(KIB), LIMITS, budget, async (_, charge) => charge(2 * LIMIT));
-    await expect(greedy).rejects.toMatchObject({ status: 503 });
+    await expect(greedy).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     expect(budget.usedBytes).toBe(0);
   });
 
@@ -32,7 +32,7 @@ describe('the memory of bodies under way', () => {
     const others = budget.reserve();
     others.add(0.85 * LIMIT);
     await expect(withBody(request(100 * KIB), LIMITS, budget, async () => 'read')).rejects.toMatchObject({
-      status: 503,
+      code: 'ServiceUnavailable',
     });
     others.add(0.1 * LIMIT);
     await expect(withBody(request(KIB), LIMITS, budget, async () => 'read')).resolves.toBe('read');

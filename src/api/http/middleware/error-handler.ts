@@ -3,7 +3,8 @@ import { CLIENT_CLOSED_REQUEST } from '../../../process/http-response.ts';
 import type { Logger } from '../../../process/logger.ts';
 import type { Operation } from '../operations.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
-import { ERROR_STATUS, type ErrorResponse } from './error-response.ts';
+import { ERROR_STATUS } from '../../../services/common/error-status.ts';
+import type { ErrorResponse } from './error-response.ts';
 import { recordedStatus } from './handle.ts';
 import { isClientDisconnect, sendJson, toErrorResponse } from './send.ts';
 

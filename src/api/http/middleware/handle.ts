@@ -5,7 +5,7 @@ import type { AnyResponse, Handler, OperationId, RequestContext } from '../handl
 import type { Operation } from '../operations.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
 import { traceparentOf } from '../tracing.ts';
-import { ERROR_STATUS } from './error-response.ts';
+import { ERROR_STATUS } from '../../../services/common/error-status.ts';
 import { hasDisconnected, sendJson, sendStream } from './send.ts';
 import type { ResponseCheck } from './validate.ts';
 
