@@ -28,7 +28,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Sends bytes on a connection of their own; answers everything that came back until the server closed it. */
+/** Sends bytes on a connection of their own. @returns everything received until the server closed it */
 async function send(bytes: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
   socket.on('error', () => undefined);

@@ -58,7 +58,7 @@ export const BAD_INPUTS: Readonly<Record<string, string>> = {
   METHOD: '404 or 405, never another handler',
   DEBUG: 'no metrics, workflow interface or inspector without being on the machine',
   'AGENT-forge': 'refused and counted; copies are flagged and neither is merged',
-  'AGENT-dup': 'processed once, the same answer',
+  'AGENT-dup': 'processed once, the same response',
   'AGENT-old': 'counted before, so skipped',
   'AGENT-gap': 'nothing processed, the expected number answered',
   'AGENT-reorder': 'one outcome whatever comes first',

@@ -125,13 +125,13 @@ describe('bodies', () => {
 /** Begins a login whose body does not come to its end, and reports the status of what is answered all the same. */
 function hold(length: string, sent: Buffer, reported: (status: string) => void): Socket {
   const socket = connect(Number(new URL(world.server.url).port), '127.0.0.1');
-  socket.on('error', () => undefined).once('data', (answer) => reported(answer.toString('latin1', 9, 12)));
+  socket.on('error', () => undefined).once('data', (head) => reported(head.toString('latin1', 9, 12)));
   socket.write(`POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n`);
   socket.write(sent);
   return socket;
 }
 
-/** Sends a body until the server has answered; answers the status. */
+/** Sends a body until the server has responded. @returns the status */
 function pour(path: string, headers: Record<string, string>, body: Buffer | number): Promise<number> {
   return new Promise((resolve, reject) => {
     let status = 0;

@@ -81,7 +81,7 @@ function createApi(deps: AppDeps, document: OpenApiDocument): Router {
     .use(trace())
     .use(requestLog(logger, deps))
     .use(normalizePath())
-    // Express would answer these itself.
+    // Express would respond to these itself.
     .options('/{*path}', none)
     .use(...createRouters({ services, publicUrl, operation }))
     .use(none)

@@ -54,7 +54,7 @@ describe('POST /activities/reapply', () => {
     expect(await detail(child!.id)).toMatchObject({ reapplied_by: body[0] });
   });
 
-  it('answers in the order requested, and starts a workflow for each', async () => {
+  it('returns ids in the order requested, and starts a workflow for each', async () => {
     const olds = [await act(['web']), await act(['db']), await act(['desk'])].reverse();
     for (const old of olds) await end(old, true);
     const { body } = await verb('reapply', olds);

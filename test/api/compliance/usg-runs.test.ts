@@ -24,7 +24,7 @@ const found = async (query: string) =>
     .map(({ id }: { id: number }) => id)
     .sort((a: number, b: number) => a - b);
 
-/** Lets the computers of a run answer; those that are not named do nothing. */
+/** Lets the computers of a run respond; those that are not named do nothing. */
 async function respond(activity: number, responses: Record<number, 'fetched' | 'passes' | 'fails' | 'breaks'>) {
   const { db } = world;
   const engine = createEngine({ db, clock: { now }, settings: { expiryDays: 30 } });

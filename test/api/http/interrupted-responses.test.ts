@@ -102,8 +102,8 @@ describe('a complete stream', () => {
     serveFile(async function* () {
       yield Buffer.from('all of it');
     });
-    const answer = await app.call('GET', BLOB, { token, headers: { accept: 'text/csv' } });
-    expect(answer.status).toBe(200);
+    const result = await app.call('GET', BLOB, { token, headers: { accept: 'text/csv' } });
+    expect(result.status).toBe(200);
     await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 200]]);
     expect(completedRequest()).toMatchObject({ status: 200 });
   });

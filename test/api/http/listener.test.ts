@@ -115,7 +115,7 @@ describe('the listener', () => {
   });
 
   it.each(['xx\r\n\r\n', '\0', ' ', 'POST /cut HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'])(
-    'HTTP-smuggle: answers a request as it was served, whatever follows: %j',
+    'HTTP-smuggle: responds to a request as it was served, whatever follows: %j',
     async (stray) => {
       const { server, served } = await listenSlowly();
       for (const close of ['', 'Connection: close\r\n']) {

@@ -50,8 +50,8 @@ describe('the OpenAPI document', () => {
     for (const { path, method, operation } of eachOperation(loadDocument())) {
       if (open.includes(operation.operationId)) continue;
       const sample = path.replace(/\{\w+_id\}/g, '1').replace(/\{\w+\}/g, 'x');
-      const answer = await app.call(method.toUpperCase(), sample, method === 'get' ? {} : { body: {} });
-      expect(answer.body, operation.operationId).toMatchObject({ error: 'Unauthorized', code: 401 });
+      const result = await app.call(method.toUpperCase(), sample, method === 'get' ? {} : { body: {} });
+      expect(result.body, operation.operationId).toMatchObject({ error: 'Unauthorized', code: 401 });
     }
   });
 

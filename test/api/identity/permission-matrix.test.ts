@@ -185,7 +185,7 @@ describe('another account', () => {
       : false,
   );
   it.each(about.map((o) => [o.title, o] as const))(
-    'JWT-otheraccount: %s answers as if nothing were there',
+    'JWT-otheraccount: %s responds as if nothing were there',
     async (_, operation) => {
       // First, for a read of a secret leaves an event.
       if (operation.method === 'GET') {

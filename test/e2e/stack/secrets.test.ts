@@ -15,7 +15,7 @@ import { base64 } from '../../support/scripts/scripts.ts';
 const EMAIL = 'admin@example.com';
 const LIMIT_MS = 500_000;
 const canaries = createCanaries();
-/** Secrets that the stack makes, as its answers showed them once. */
+/** Secrets that the stack generates, as its responses showed them once. */
 const made: Record<string, string> = {};
 
 let stack: TestStack;

@@ -91,7 +91,7 @@ const operations = (states: string) =>
     [groups, states.split(' ')],
   ).then(([row]) => row!.count);
 
-/** Asks one after the other without end, as a client does that tries the next address when one does not answer. */
+/** Asks one after the other without end, as a client does that tries the next address when one does not respond. */
 function askMeanwhile(urls: readonly string[]) {
   const rejections: string[] = [];
   let done = false;

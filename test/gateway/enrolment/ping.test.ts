@@ -42,8 +42,8 @@ describe('POST /ping', () => {
     const from = async (address: string, id = agent.id) => {
       const body = `insecure_id=${id}`;
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'X-Forwarded-For': address };
-      const answer = await fetch(`${world.url}/ping`, { method: 'POST', headers, body });
-      return decode(Buffer.from(await answer.arrayBuffer()));
+      const reply = await fetch(`${world.url}/ping`, { method: 'POST', headers, body });
+      return decode(Buffer.from(await reply.arrayBuffer()));
     };
     agent.headers = () => ({ 'X-Computer-ID': agent.secureId, 'X-Forwarded-For': '192.0.2.1' });
     await agent.exchange();

@@ -109,9 +109,9 @@ describe('several gateways on one database', () => {
         post(i % 2 === 0 ? world : other, agent.payload([tags]), { 'X-Computer-ID': agent.secureId }),
       ),
     );
-    for (const answer of responses) {
-      expect(answer.nextExpected).toBe(1);
-      expect(answer.messages.map((message) => message['operation-id'])).toEqual(operations);
+    for (const each of responses) {
+      expect(each.nextExpected).toBe(1);
+      expect(each.messages.map((message) => message['operation-id'])).toEqual(operations);
     }
     expect((await inbox(world.db)).filter((row) => row.kind === 'delivered')).toHaveLength(3);
   });

@@ -88,12 +88,12 @@ async function replayAnonymous({ id, request, response }: Recorded): Promise<voi
       message['clone_secure_id'] = identities.get(message['clone_secure_id'])!.secureId;
     }
   }
-  const answer = await post(world, payload, { 'X-Message-API': request.headers['X-Message-API']! });
+  const reply = await post(world, payload, { 'X-Message-API': request.headers['X-Message-API']! });
   const recorded = messagesOf(response.body);
-  expect(answer.types, id).toEqual(recorded.map((message) => message['type']));
-  const [first] = answer.messages;
+  expect(reply.types, id).toEqual(recorded.map((message) => message['type']));
+  const [first] = reply.messages;
   if (first?.['type'] !== 'set-id') {
-    expect(answer.messages, id).toEqual(recorded);
+    expect(reply.messages, id).toEqual(recorded);
     return;
   }
   const name = Buffer.from(recorded[0]!['id'] as Buffer).toString();

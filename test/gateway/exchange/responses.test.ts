@@ -46,7 +46,7 @@ describe('error responses', () => {
     ['another message API', `POST /message-system HTTP/1.1\r\nHost: x\r\nX-Message-API: 9.9\r\n${length}`, large, 404],
     ['a compressed body', `POST /ping HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\n${length}`, large, 415],
     ['a wrong method', `PUT /message-system HTTP/1.1\r\nHost: x\r\n${length}`, large, 405],
-  ])('BODY-big: %s of 33 MiB gets its answer', async (_, head, bytes, status) => {
+  ])('BODY-big: %s of 33 MiB gets its response', async (_, head, bytes, status) => {
     const response = await sendWhole(head, head.includes('chunked') ? chunked(bytes) : bytes);
     expect(response.head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(response.head).toContain('\r\nConnection: close');

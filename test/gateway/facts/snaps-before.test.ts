@@ -163,7 +163,7 @@ describe('of operations handed out together', () => {
     ['reports as it goes', true],
     ['has nothing to report in the end', false],
   ])(
-    'the later undoes what it did after the earlier, where an agent answers both at once and %s',
+    'the later undoes what it did after the earlier, where an agent reports both at once and %s',
     async (_, reports) => {
       await agent.exchange([report({ core: null, vlc: null, web: null })]);
       const ids = [

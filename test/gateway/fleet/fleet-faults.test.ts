@@ -37,7 +37,7 @@ async function aComputer(options: Partial<FleetOptions> = {}) {
 
 describe('faults of one computer', () => {
   it.each([
-    ['its answer is lost', 'lostAnswers', 1],
+    ['its response is lost', 'lostAnswers', 1],
     ['it sends twice', 'duplicateSends', 1],
     ['it dies before executing', 'dieBefore', 1],
     ['it dies after executing', 'dieAfter', 2],

@@ -47,10 +47,10 @@ async function audited(profileId: number, days: number): Promise<number> {
 
 async function made(profileId: number, startDate: string, endDate: string | null = null): Promise<string> {
   const request = { profileId, startDate, endDate, detailed: true, traceparent: null };
-  const answer = await reports.request(usg.caller, request);
-  if ('path' in answer) return answer.path;
+  const response = await reports.request(usg.caller, request);
+  if ('path' in response) return response.path;
   const deps = { db, clock, files: createDatabaseFileStore(db) };
-  expect(await produceReport(deps, answer.activity.id, () => undefined)).toBe('succeeded');
+  expect(await produceReport(deps, response.activity.id, () => undefined)).toBe('succeeded');
   return made(profileId, startDate, endDate);
 }
 

@@ -43,8 +43,8 @@ async function askedReports(days: readonly string[]): Promise<number[]> {
   const ids: number[] = [];
   for (const startDate of days) {
     const question = { profileId, startDate, endDate: null, detailed: true, traceparent: null };
-    const answer = await reports.request(usg.caller, question);
-    if ('activity' in answer) ids.push(answer.activity.id);
+    const response = await reports.request(usg.caller, question);
+    if ('activity' in response) ids.push(response.activity.id);
   }
   return ids;
 }

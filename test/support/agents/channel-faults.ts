@@ -17,7 +17,7 @@ async function expectRejected(transfer: Transfer, body: Buffer): Promise<void> {
 /** @see docs/reliability.md#the-network-between-agents-and-server */
 export const CHANNEL_FAULTS = {
   'request lost': async (transfer: Transfer) => transfer.hangUp(),
-  'answer lost': async (transfer: Transfer) => {
+  'response lost': async (transfer: Transfer) => {
     await transfer.forward();
     transfer.hangUp();
   },
@@ -39,7 +39,7 @@ export const CHANNEL_FAULTS = {
     await sleep(transfer.random.int(20, SLOWEST_MS));
     transfer.respond(await transfer.forward());
   },
-  'answer slow': async (transfer: Transfer) => {
+  'response slow': async (transfer: Transfer) => {
     const reply = await transfer.forward();
     await sleep(transfer.random.int(20, SLOWEST_MS));
     transfer.respond(reply);
@@ -90,21 +90,21 @@ export const CHANNEL_FAULTS = {
     const headers = { ...transfer.sent.headers, 'content-type': transfer.random.pick(OTHER_TYPES) };
     transfer.respond(await transfer.forward({ ...transfer.sent, headers }));
   },
-  'answer cut': async (transfer: Transfer) => {
+  'response cut': async (transfer: Transfer) => {
     const reply = await transfer.forward();
     transfer.respondPartly(reply, transfer.random.int(0, Math.max(0, reply.body.length - 1)));
   },
-  'answer shortened': async (transfer: Transfer) => {
+  'response shortened': async (transfer: Transfer) => {
     const reply = await transfer.forward();
     transfer.respond(
       changed(reply, reply.body.subarray(0, transfer.random.int(0, Math.max(0, reply.body.length - 1)))),
     );
   },
-  'answer garbled': async (transfer: Transfer) => {
+  'response garbled': async (transfer: Transfer) => {
     const reply = await transfer.forward();
     transfer.respond(changed(reply, garble(reply.body, transfer.random)));
   },
-  "somebody else's answer": async (transfer: Transfer) => {
+  "somebody else's response": async (transfer: Transfer) => {
     const status = transfer.random.pick([200, 302, 407, 429, 502, 503, 504]);
     transfer.respond({
       status,
@@ -126,10 +126,10 @@ const UNDETECTABLE_ON_PINGS: ReadonlySet<ChannelFault> = new Set([
 ]);
 const DOWNLOAD_FAULTS: readonly ChannelFault[] = [
   'request lost',
-  'answer lost',
+  'response lost',
   'request slow',
   'doubled at once',
-  'answer cut',
+  'response cut',
 ];
 const PING_FAULTS = ALL.filter((name) => !UNDETECTABLE_ON_PINGS.has(name));
 

@@ -46,7 +46,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     serverUuid: 'scripted',
     failures: [],
   };
-  const answer = (computerId: string | null, body: BObject): BObject => {
+  const respond = (computerId: string | null, body: BObject): BObject => {
     const messages = body['messages'] as BObject[];
     const frame: BObject = { 'server-uuid': Buffer.from(gateway.serverUuid), 'server-api': Buffer.from('3.3') };
     if (computerId === null) return { ...frame, messages: [enrolment(messages, counters)] };
@@ -74,7 +74,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     const next = computerId === null ? undefined : gateway.failures.shift();
     const failure = next === 'none' ? undefined : next;
     if (failure && !failure.counted) return { status: failure.status, body: {} };
-    const reply = answer(computerId, body);
+    const reply = respond(computerId, body);
     if (failure) return { status: failure.status, body: {} };
     Object.assign(seen, { answered: (reply['next-exchange-token'] as Buffer | undefined)?.toString() ?? null });
     return { status: 200, body: reply };

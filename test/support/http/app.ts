@@ -75,12 +75,12 @@ export interface TestAppOptions {
 
 /** Asks again while no database connection was free in time: of what is answered 503 then nothing was tried. */
 export async function insist(request: () => Promise<ApiResponse>): Promise<ApiResponse> {
-  let answer = await request();
-  while (answer.status === 503) answer = await request();
-  return answer;
+  let response = await request();
+  while (response.status === 503) response = await request();
+  return response;
 }
 
-/** The whole application on a real server, answers checked against the OpenAPI document. */
+/** The whole application on a real server, responses checked against the OpenAPI document. */
 export async function createTestApp(persistence: Persistence, options: TestAppOptions = {}): Promise<TestApp> {
   const deployment = options.deployment ?? 'standalone';
   const settings = { ...loadConfig({ FLOTILLA_DEPLOYMENT: deployment }, 'stack'), publicUrl: PUBLIC_URL };

@@ -87,7 +87,7 @@ function withKeptBatch(id: string, kept: BObject): Session {
   const session = new Session(aHost().host, { ...record, seq: record.seq - 1 });
   session.requeue(kept);
   session.prepare();
-  const acknowledged = { ...(answer('30') as BObject), messages: [], 'next-expected-sequence': record.seq };
+  const acknowledged = { ...(recordedResponse('30') as BObject), messages: [], 'next-expected-sequence': record.seq };
   session.receive(acknowledged, 1);
   queue(session, id);
   session.prepare();
@@ -100,7 +100,7 @@ function queue(session: Session, id: string): void {
   }
 }
 
-function answer(id: string): BValue {
+function recordedResponse(id: string): BValue {
   return recorded(id).response.body;
 }
 
@@ -123,12 +123,12 @@ describe('the recorded agent', () => {
     const { host, calls } = aHost();
     const session = new Session(host);
     session.prepare();
-    expect(session.receive(answer('01'), 0)).toBe('at once');
+    expect(session.receive(recordedResponse('01'), 0)).toBe('at once');
     expectRequest(session, '02');
-    session.receive(answer('02'), 1);
+    session.receive(recordedResponse('02'), 1);
     expect(calls).toEqual(['accepted 1', 'identity']);
     expectRequest(session, '04');
-    session.receive(answer('04'), 0);
+    session.receive(recordedResponse('04'), 0);
     expect(calls.slice(2)).toEqual([`accepted ${ALL.length}`, 'intervals']);
     expect(session.isApproved).toBe(true);
     expectRequest(session, '06');
@@ -143,50 +143,50 @@ describe('the recorded agent', () => {
     const { session, sent } = sessionAt(first, ALL);
     // The list is known since an earlier response; a token never survives a failure.
     session.receive(
-      { ...(answer('04') as BObject), messages: [], 'next-expected-sequence': session.queue.sequence },
+      { ...(recordedResponse('04') as BObject), messages: [], 'next-expected-sequence': session.queue.sequence },
       0,
     );
     session.prepare();
-    if (fate === 'answered') session.receive(answer(first), sent);
+    if (fate === 'answered') session.receive(recordedResponse(first), sent);
     expectRequest(session, second);
   });
 
   it('hands operations over and requests the message after the last one', () => {
     const { session, calls, sent } = sessionAt('14', ALL);
-    session.receive(answer('14'), sent);
+    session.receive(recordedResponse('14'), sent);
     expect(calls).toEqual(['operation 111', 'operation 112', 'operation 113']);
     expect(session.prepare().payload['next-expected-sequence']).toBe(20);
   });
 
   it('steps back within the batch it kept', () => {
     const session = withKeptBatch('31', messagesOf('32', 'request')[0]!);
-    expect(session.receive(answer('31'), 1)).toBe('urgent');
+    expect(session.receive(recordedResponse('31'), 1)).toBe('urgent');
     expectRequest(session, '32');
   });
 
   it('starts over with all it holds when the server wants what it no longer has', () => {
     const session = withKeptBatch('33', messagesOf('34', 'request')[0]!);
-    session.receive(answer('33'), 1);
+    session.receive(recordedResponse('33'), 1);
     expectRequest(session, '34');
   });
 
   it('starts over when the server is further ahead than it has messages', () => {
     const { session, calls, sent } = sessionAt('33', ALL);
-    session.receive({ ...(answer('33') as BObject), messages: [], 'next-expected-sequence': 1000 }, sent);
+    session.receive({ ...(recordedResponse('33') as BObject), messages: [], 'next-expected-sequence': 1000 }, sent);
     expect(calls).toEqual(['resynchronize null null']);
     expect(session.prepare().payload).toMatchObject({ sequence: 1000, 'total-messages': 1 });
   });
 
   it('responds to a request to resynchronize', () => {
     const { session, calls, sent } = sessionAt('35', ALL);
-    session.receive(answer('35'), sent);
+    session.receive(recordedResponse('35'), sent);
     expect(calls).toEqual(['resynchronize 126 package,computer']);
     expectRequest(session, '36');
   });
 
   it('registers again at once after unknown-id, with its counters', () => {
     const { session, sent } = sessionAt('37', ALL, '38');
-    expect(session.receive(answer('37'), sent)).toBe('at once');
+    expect(session.receive(recordedResponse('37'), sent)).toBe('at once');
     session.queue.sequence = 26;
     const { headers, payload } = session.prepare();
     expect(headers).not.toHaveProperty('X-Computer-ID');
@@ -205,22 +205,22 @@ describe('the recorded agent', () => {
 
   it('tries again after a rejection', () => {
     const { session, calls, sent } = sessionAt('40', REGISTER, '40');
-    expect(session.receive(answer('40'), sent)).toBe('retry');
+    expect(session.receive(recordedResponse('40'), sent)).toBe('retry');
     expect(calls).toEqual(['refused unknown-account']);
   });
 
   it('stays silent while pending and speaks once approved', () => {
     const { session } = sessionAt('42', REGISTER);
-    expect(session.receive(answer('42'), 0)).toBe('regular');
+    expect(session.receive(recordedResponse('42'), 0)).toBe('regular');
     expectRequest(session, '43');
-    session.receive(answer('43'), 0);
+    session.receive(recordedResponse('43'), 0);
     expect(session.isApproved).toBe(true);
   });
 
   it('names the identity it was copied from when it registers again', () => {
     const { session, sent } = sessionAt('44', ALL, '45');
-    session.receive(answer('44'), sent);
-    session.receive({ ...(answer('01') as BObject) }, 0);
+    session.receive(recordedResponse('44'), sent);
+    session.receive({ ...(recordedResponse('01') as BObject) }, 0);
     const [register] = session.prepare().payload['messages'] as BObject[];
     expect(register!['clone_secure_id']).toBe('secure-0005');
   });

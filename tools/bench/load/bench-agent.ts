@@ -56,7 +56,7 @@ export class BenchAgent {
     const response = await connection.request(this.#request(messages));
     if (response.status !== 200) throw new Error(`exchange answered ${response.status}`);
     const payload = decode(response.body);
-    if (!isDict(payload) || !Array.isArray(payload.messages)) throw new Error('exchange answer without messages');
+    if (!isDict(payload) || !Array.isArray(payload.messages)) throw new Error('exchange response without messages');
     this.#sequence = this.#secureId === null ? 0 : this.#sequence + messages.length;
     const token = payload['next-exchange-token'];
     this.#token = token instanceof Uint8Array ? Buffer.from(token).toString('latin1') : null;

@@ -36,6 +36,6 @@ async function send(child: ChildProcess, command: LoadCommand): Promise<LoadResu
   const reply = await requestChild<LoadReply>(child, 'a load process', command);
   if ('error' in reply) throw new Error(`load (${command.kind}): ${reply.error}`);
   if (reply.result.failures > 0)
-    throw new Error(`load (${command.kind}): ${reply.result.failures} answers were not 200`);
+    throw new Error(`load (${command.kind}): ${reply.result.failures} responses were not 200`);
   return reply.result;
 }
