@@ -173,6 +173,14 @@ describe('environment variables', () => {
   });
 });
 
+describe('variables of modules', () => {
+  it('are constants, except the standard error and the tracer of a process, which it has once', () => {
+    const files = globSync('{src,temporal,workflows,workers}/**/*.ts');
+    const changeable = files.filter((path) => /^(export )?(let|var) /m.test(readFileSync(path, 'utf8')));
+    expect(changeable.sort()).toEqual(['src/process/logger.ts', 'src/process/tracing.ts']);
+  });
+});
+
 describe('docs/architecture.md', () => {
   it('shows this structure; npm run generate brings it up to date', () => {
     const page = readFileSync('docs/architecture.md', 'utf8');
