@@ -40,8 +40,8 @@ export function accountsRoutes(deps: {
 function toPreferencesResponse(preferences: PreferencesView) {
   return {
     title: preferences.title,
-    registration_password: preferences.registration_key,
-    auto_register_new_computers: preferences.auto_register,
-    audit_retention_period: preferences.audit_retention_days,
+    registration_password: preferences.registrationKey,
+    auto_register_new_computers: preferences.autoRegister,
+    audit_retention_period: preferences.auditRetentionDays,
   };
 }

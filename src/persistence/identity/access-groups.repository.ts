@@ -1,5 +1,6 @@
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
+import { AccessGroup } from './access-group.entity.ts';
 import type { Paged } from './administrators.repository.ts';
 
 export interface AccessGroupRow {
@@ -32,37 +33,30 @@ export async function findAccessGroup(sql: Sql, accountId: number, name: string)
 }
 
 /** Ids of named access groups, by name. Unknown names are absent. */
-export async function findAccessGroupIds(sql: Sql, accountId: number, names: readonly string[]) {
-  const rows = await sql.query<{ id: number; name: string }>(
-    'select id, name from access_group where account_id = $1 and name = any($2::text[])',
-    [accountId, names],
-  );
-  return new Map(rows.map(({ id, name }) => [name, id]));
+export async function findAccessGroupIds(
+  sql: Sql,
+  account: number,
+  names: readonly string[],
+): Promise<Map<string, number>> {
+  const groups = await sql.em.find(AccessGroup, { account, name: { $in: [...names] } }, { fields: ['name'] });
+  return new Map(groups.map(({ id, name }) => [name, id]));
 }
 
 /** Whether another group than `name` has this title. */
-export async function isTitleTaken(sql: Sql, accountId: number, title: string, name: string | null): Promise<boolean> {
-  const rows = await sql.query<{ taken: boolean }>(
-    `select exists (select from access_group where account_id = $1 and title = $2 and name is distinct from $3) as taken`,
-    [accountId, title, name],
-  );
-  return rows[0]!.taken;
+export async function isTitleTaken(sql: Sql, account: number, title: string, name: string | null): Promise<boolean> {
+  const group = await sql.em.findOne(AccessGroup, { account, title }, { fields: ['name'] });
+  return group !== null && group.name !== name;
 }
 
 export async function insertAccessGroup(
   tx: Sql,
-  group: { accountId: number; name: string; title: string; parentId: number },
+  group: { account: number; name: string; title: string; parent: number },
 ): Promise<void> {
-  await tx.query('insert into access_group (account_id, name, title, parent_id) values ($1, $2, $3, $4)', [
-    group.accountId,
-    group.name,
-    group.title,
-    group.parentId,
-  ]);
+  await tx.em.insert(AccessGroup, group);
 }
 
 export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: string): Promise<void> {
-  await tx.query('update access_group set title = $2 where id = $1', [groupId, title]);
+  await tx.em.nativeUpdate(AccessGroup, groupId, { title });
 }
 
 /**

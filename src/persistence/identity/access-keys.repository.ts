@@ -1,4 +1,6 @@
+import { LockMode } from '@mikro-orm/core';
 import type { Sql } from '../database/sql.ts';
+import { Credential } from './credential.entity.ts';
 import type { LoginPerson } from './logins.repository.ts';
 
 export interface AccessKeyRow {
@@ -50,11 +52,8 @@ export function listAccessKeys(
 
 /** Names of a person's keys for an account. */
 export async function accessKeyNames(sql: Sql, personId: number, accountId: number): Promise<string[]> {
-  const rows = await sql.query<{ name: string }>(
-    'select name from credential where person_id = $1 and account_id = $2',
-    [personId, accountId],
-  );
-  return rows.map(({ name }) => name);
+  const keys = await sql.em.find(Credential, { personId, accountId }, { fields: ['name'] });
+  return keys.map(({ name }) => name);
 }
 
 /** @remarks The person's row is locked: no other key of theirs is created meanwhile. */
@@ -66,15 +65,11 @@ export async function insertAccessKey(
     personId: number;
     name: string;
     secretDigest: Buffer;
-    at: Date;
+    creationTime: Date;
     expiresAt: Date | null;
   },
 ): Promise<void> {
-  await tx.query(
-    `insert into credential (access_key, account_id, person_id, name, secret_digest, creation_time, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [key.accessKey, key.accountId, key.personId, key.name, key.secretDigest, key.at, key.expiresAt],
-  );
+  await tx.em.insert(Credential, key);
 }
 
 /** Deletes one key of a person. @returns null when they have no such key */
@@ -83,15 +78,12 @@ export async function deleteAccessKey(
   personId: number,
   accessKey: string,
 ): Promise<{ name: string; accountId: number } | null> {
-  const rows = await tx.query<{ name: string; accountId: number }>(
-    `delete from credential where person_id = $1 and access_key = $2 returning name, account_id as "accountId"`,
-    [personId, accessKey],
-  );
-  return rows[0] ?? null;
+  const key = await tx.em.findOne(Credential, { personId, accessKey }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (key) tx.em.remove(key);
+  return key;
 }
 
 /** Deletes every key of a person. @returns how many there were */
 export async function deleteAccessKeys(tx: Sql, personId: number): Promise<number> {
-  const rows = await tx.query('delete from credential where person_id = $1 returning access_key', [personId]);
-  return rows.length;
+  return tx.em.nativeDelete(Credential, { personId });
 }

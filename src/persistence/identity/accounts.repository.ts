@@ -1,5 +1,10 @@
+import { LockMode } from '@mikro-orm/core';
 import type { SeedRole } from '../../domain/identity/permissions.ts';
 import type { Sql } from '../database/sql.ts';
+import { AccessGroup } from './access-group.entity.ts';
+import { Account } from './account.entity.ts';
+import { Membership, MembershipRole } from './membership.entity.ts';
+import { Role, RoleAccessGroup } from './role.entity.ts';
 
 export interface NewAccount {
   name: string;
@@ -36,13 +41,10 @@ export async function insertAccountWithAdministrator(
 }
 
 /** Makes a person a member of an account with one role. */
-export async function insertAdministrator(tx: Sql, accountId: number, personId: number, role: string): Promise<void> {
-  await tx.query('insert into membership (account_id, person_id) values ($1, $2)', [accountId, personId]);
-  await tx.query(
-    `insert into membership_role (account_id, person_id, role_id)
-     select $1, $2, id from role where account_id = $1 and name = $3`,
-    [accountId, personId, role],
-  );
+export async function insertAdministrator(tx: Sql, account: number, person: number, roleName: string): Promise<void> {
+  const role = await tx.em.findOneOrFail(Role, { account, name: roleName });
+  await tx.em.insert(Membership, { account, person });
+  await tx.em.insert(MembershipRole, { accountId: account, personId: person, role });
 }
 
 /** Creates an account with its root access group and its roles. @returns null when an account of that name exists */
@@ -63,15 +65,12 @@ export async function insertAccount(tx: Sql, account: NewAccount, roles: readonl
  */
 export async function closeEnrolment(
   tx: Sql,
-  accountName: string,
-  key: string,
+  name: string,
+  registrationKey: string,
 ): Promise<{ id: number; title: string } | null> {
-  const rows = await tx.query<{ id: number; title: string }>(
-    `update account set registration_key = $2, auto_register = false
-     where name = $1 and registration_key is null returning id, title`,
-    [accountName, key],
-  );
-  return rows[0] ?? null;
+  const where = { name, registrationKey: null };
+  const account = await tx.em.findOne(Account, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  return account && tx.em.assign(account, { registrationKey, autoRegister: false });
 }
 
 /**
@@ -90,39 +89,26 @@ export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountI
   return rows[0]!.id;
 }
 
-async function seedRoles(tx: Sql, accountId: number, roles: readonly SeedRole[]): Promise<void> {
-  await tx.query(`insert into access_group (account_id, name, title) values ($1, 'global', 'Global access')`, [
-    accountId,
-  ]);
-  await tx.query(
-    `insert into role (account_id, name, description, read_only, permissions, global_permissions)
-     select $1, r.name, r.description, r."readOnly", r.permissions, r."globalPermissions"
-     from jsonb_to_recordset($2::jsonb) as r(name text, description text, "readOnly" boolean, permissions text[], "globalPermissions" text[])`,
-    [accountId, JSON.stringify(roles)],
-  );
-  await tx.query(
-    `insert into role_access_group (role_id, access_group_id)
-     select r.id, g.id from role r join access_group g on g.account_id = r.account_id and g.parent_id is null
-     where r.account_id = $1`,
-    [accountId],
-  );
+async function seedRoles({ em }: Sql, account: number, roles: readonly SeedRole[]): Promise<void> {
+  const accessGroup = em.create(AccessGroup, { account, name: 'global', title: 'Global access', parent: null });
+  for (const { permissions, globalPermissions, ...seed } of roles) {
+    const lists = { permissions: [...permissions], globalPermissions: [...globalPermissions] };
+    const role = em.create(Role, { ...seed, ...lists, account });
+    em.create(RoleAccessGroup, { role, accessGroup });
+  }
+  await em.flush();
 }
 
-export async function hasAccount(sql: Sql, personId: number): Promise<boolean> {
-  const rows = await sql.query('select 1 from membership where person_id = $1 limit 1', [personId]);
-  return rows.length > 0;
+export async function hasAccount(sql: Sql, person: number): Promise<boolean> {
+  return (await sql.em.count(Membership, { person })) > 0;
 }
 
 export async function accountExists(sql: Sql, name: string): Promise<boolean> {
-  const rows = await sql.query<{ found: boolean }>('select exists (select 1 from account where name = $1) as found', [
-    name,
-  ]);
-  return rows[0]!.found;
+  return (await sql.em.count(Account, { name })) > 0;
 }
 
 export async function readAccountName(sql: Sql, accountId: number): Promise<string> {
-  const [row] = await sql.query<{ name: string }>('select name from account where id = $1', [accountId]);
-  return row!.name;
+  return (await sql.em.findOneOrFail(Account, accountId)).name;
 }
 
 export interface AccountRow {

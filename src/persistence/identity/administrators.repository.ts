@@ -1,5 +1,6 @@
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
+import { Membership, MembershipRole } from './membership.entity.ts';
 
 export interface AdministratorRow {
   id: number;
@@ -39,11 +40,8 @@ export async function findAdministrator(sql: Sql, accountId: number, personId: n
 }
 
 /** Makes a person a member; no effect on existing members. */
-export async function insertMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
-  await tx.query('insert into membership (account_id, person_id) values ($1, $2) on conflict do nothing', [
-    accountId,
-    personId,
-  ]);
+export async function insertMembership(tx: Sql, account: number, person: number): Promise<void> {
+  await tx.em.upsert(Membership, { account, person }, { onConflictAction: 'ignore' });
 }
 
 export async function replaceRoles(
@@ -52,11 +50,7 @@ export async function replaceRoles(
   personId: number,
   roleIds: readonly number[],
 ): Promise<void> {
-  await tx.query('delete from membership_role where account_id = $1 and person_id = $2 and role_id <> all($3::int[])', [
-    accountId,
-    personId,
-    roleIds,
-  ]);
+  await tx.em.nativeDelete(MembershipRole, { accountId, personId, role: { $nin: [...roleIds] } });
   await addRoles(tx, accountId, personId, roleIds);
 }
 
@@ -66,11 +60,8 @@ export async function addRoles(
   personId: number,
   roleIds: readonly number[],
 ): Promise<void> {
-  await tx.query(
-    `insert into membership_role (account_id, person_id, role_id) select $1, $2, unnest($3::int[])
-     on conflict do nothing`,
-    [accountId, personId, roleIds],
-  );
+  const roles = roleIds.map((role) => ({ accountId, personId, role }));
+  await tx.em.upsertMany(MembershipRole, roles, { onConflictAction: 'ignore' });
 }
 
 /** Deletes a membership with its roles; the person no longer prefers the account. */

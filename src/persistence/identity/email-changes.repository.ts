@@ -1,25 +1,16 @@
 import type { Sql } from '../database/sql.ts';
+import { EmailChange, Person } from './person.entity.ts';
 
-export interface EmailChange {
-  personId: number;
-  email: string;
-  /** Null when no token was mailed. */
-  tokenDigest: Buffer | null;
-  expiresAt: Date;
+/** Replaces an earlier pending change. @param change - without a token digest if no token was mailed */
+export async function saveEmailChange(
+  tx: Sql,
+  change: { person: number; email: string; tokenDigest: Buffer | null; expiresAt: Date },
+): Promise<void> {
+  await tx.em.upsert(EmailChange, change);
 }
 
-/** Replaces an earlier pending change. */
-export async function saveEmailChange(tx: Sql, change: EmailChange): Promise<void> {
-  await tx.query(
-    `insert into email_change (person_id, email, token_digest, expires_at) values ($1, $2, $3, $4)
-     on conflict (person_id) do update
-     set email = excluded.email, token_digest = excluded.token_digest, expires_at = excluded.expires_at`,
-    [change.personId, change.email, change.tokenDigest, change.expiresAt],
-  );
-}
-
-export async function deleteEmailChange(tx: Sql, personId: number): Promise<void> {
-  await tx.query('delete from email_change where person_id = $1', [personId]);
+export async function deleteEmailChange(tx: Sql, person: number): Promise<void> {
+  await tx.em.nativeDelete(EmailChange, { person });
 }
 
 /** Consumes a pending change by token or address. @returns the new address; null when it is missing or has expired */
@@ -62,8 +53,5 @@ export async function updateEmailCase(tx: Sql, personId: number, email: string):
 
 /** Sets the only address of a person. @throws an error for which `isAddressTaken` is true */
 export async function setEmail(tx: Sql, personId: number, email: string): Promise<void> {
-  await tx.query('update person set email = $2::text, allowable_emails = array[$2::text] where id = $1', [
-    personId,
-    email,
-  ]);
+  await tx.em.nativeUpdate(Person, personId, { email, allowableEmails: [email] });
 }

@@ -1,6 +1,8 @@
+import { LockMode } from '@mikro-orm/core';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import type { Paged } from './administrators.repository.ts';
+import { Invitation, InvitationRole } from './invitation.entity.ts';
 
 export interface InvitationRow {
   id: number;
@@ -99,18 +101,15 @@ export interface NewInvitation {
 /** Stores an invitation, and deletes expired ones of the account. */
 export async function insertInvitation(
   tx: Sql,
-  invitation: NewInvitation,
+  { accountId: account, at, ...invitation }: NewInvitation,
   roleIds: readonly number[],
 ): Promise<number> {
-  const { accountId, secureId, name, email, bound, at, expiresAt } = invitation;
-  await tx.query('delete from invitation where account_id = $1 and expires_at <= $2', [accountId, at]);
-  const rows = await tx.query<{ id: number }>(
-    `insert into invitation (account_id, secure_id, name, email, bound, creation_time, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7) returning id`,
-    [accountId, secureId, name, email, bound, at, expiresAt],
+  await tx.em.nativeDelete(Invitation, { account, expiresAt: { $lte: at } });
+  const id = await tx.em.insert(Invitation, { ...invitation, account, creationTime: at });
+  await tx.em.insertMany(
+    InvitationRole,
+    roleIds.map((role) => ({ invitation: id, role })),
   );
-  const { id } = rows[0]!;
-  await tx.query('insert into invitation_role (invitation_id, role_id) select $1, unnest($2::int[])', [id, roleIds]);
   return id;
 }
 
@@ -149,11 +148,10 @@ export async function uncountInvitation(sql: Sql, accountId: number, email: stri
 
 /** Deletes an invitation; of concurrent calls only the first gets its roles, the others null. */
 export async function claimInvitation(tx: Sql, id: number): Promise<{ roleIds: number[] } | null> {
-  const locked = await tx.query('select id from invitation where id = $1 for update', [id]);
-  if (locked.length === 0) return null;
-  const rows = await tx.query<{ role_id: number }>('select role_id from invitation_role where invitation_id = $1', [
-    id,
-  ]);
-  await tx.query('delete from invitation where id = $1', [id]);
-  return { roleIds: rows.map(({ role_id }) => role_id) };
+  const locked = await tx.em.findOne(Invitation, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!locked) return null;
+  const roles = await tx.em.find(InvitationRole, { invitation: id });
+  const roleIds = roles.map(({ role }) => role.id);
+  tx.em.remove(locked);
+  return { roleIds };
 }

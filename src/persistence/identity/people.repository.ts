@@ -1,5 +1,9 @@
+import { LockMode, raw } from '@mikro-orm/core';
 import { ADMINISTRATOR_ROLE, STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
 import type { Sql } from '../database/sql.ts';
+import { Account } from './account.entity.ts';
+import { Membership } from './membership.entity.ts';
+import { Person } from './person.entity.ts';
 
 export interface PersonRow {
   name: string;
@@ -78,58 +82,45 @@ export interface PersonChange {
   name?: string | undefined;
   timezone?: string | undefined;
   /** Absent: unchanged; null: none. */
-  preferredAccountId?: number | null | undefined;
+  preferredAccount?: number | null | undefined;
 }
 
 /** Changes the given fields. */
 export async function updatePerson(tx: Sql, personId: number, change: PersonChange): Promise<void> {
-  await tx.query(
-    `update person set name = coalesce($2, name), timezone = coalesce($3, timezone),
-       preferred_account_id = case when $4 then $5::int else preferred_account_id end
-     where id = $1`,
-    [
-      personId,
-      change.name ?? null,
-      change.timezone ?? null,
-      change.preferredAccountId !== undefined,
-      change.preferredAccountId ?? null,
-    ],
-  );
+  const person = await tx.em.findOneOrFail(Person, personId);
+  tx.em.assign(person, change, { ignoreUndefined: true });
 }
 
 /** A person's address, locked until the transaction ends; null when there is no such person. */
 export async function lockEmail(tx: Sql, personId: number): Promise<string | null> {
-  const rows = await tx.query<{ email: string }>('select email from person where id = $1 for update', [personId]);
-  return rows[0]?.email ?? null;
+  const person = await tx.em.findOne(Person, personId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  return person?.email ?? null;
 }
 
 /** Whether another person has this address, ignoring case. @param personId - null for a new person */
 export async function isEmailTaken(sql: Sql, email: string, personId: number | null): Promise<boolean> {
-  const rows = await sql.query(
-    'select 1 from person_address where address = lower($1) and person_id is distinct from $2',
-    [email, personId],
-  );
-  return rows.length > 0;
+  const found = await sql.em
+    .getKysely()
+    .selectFrom('person_address')
+    .select('person_id')
+    .where('address', '=', (eb) => eb.fn<string>('lower', [eb.val(email)]))
+    .executeTakeFirst();
+  return found !== undefined && found.person_id !== personId;
 }
 
 /** Id of the account with this name if the person belongs to it. */
 export async function findMembership(
   sql: Sql,
-  personId: number,
+  person: number,
   accountName: string,
 ): Promise<{ accountId: number; title: string } | null> {
-  const rows = await sql.query<{ accountId: number; title: string }>(
-    `select a.id as "accountId", a.title from account a join membership m on m.account_id = a.id
-     where m.person_id = $1 and a.name = $2`,
-    [personId, accountName],
-  );
-  return rows[0] ?? null;
+  const { em } = sql;
+  const account = await em.findOne(Account, { name: accountName });
+  if (!account || (await em.count(Membership, { account, person })) === 0) return null;
+  return { accountId: account.id, title: account.title };
 }
 
 /** Stores a new password and ends every token of the person. */
 export async function replacePassword(tx: Sql, personId: number, passwordHash: string): Promise<void> {
-  await tx.query('update person set password_hash = $2, token_epoch = token_epoch + 1 where id = $1', [
-    personId,
-    passwordHash,
-  ]);
+  await tx.em.nativeUpdate(Person, personId, { passwordHash, tokenEpoch: raw('token_epoch + 1') });
 }

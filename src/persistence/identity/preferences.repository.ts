@@ -1,40 +1,20 @@
+import { LockMode } from '@mikro-orm/core';
 import type { Sql } from '../database/sql.ts';
+import { Account } from './account.entity.ts';
 
-export interface PreferencesRow {
-  title: string;
-  /** Null: computers need none. */
-  registration_key: string | null;
-  auto_register: boolean;
-  /** -1: forever. */
-  audit_retention_days: number;
-}
+/** The preferences of an account. Without a registration key computers need none; -1 keeps audits forever. */
+export type Preferences = Pick<Account, 'title' | 'registrationKey' | 'autoRegister' | 'auditRetentionDays'>;
 
-const COLUMNS = 'title, registration_key, auto_register, audit_retention_days';
-
-export async function findPreferences(sql: Sql, accountId: number): Promise<PreferencesRow | null> {
-  const rows = await sql.query<PreferencesRow>(`select ${COLUMNS} from account where id = $1`, [accountId]);
-  return rows[0] ?? null;
+export async function findPreferences(sql: Sql, accountId: number): Promise<Preferences | null> {
+  return sql.em.findOne(Account, accountId);
 }
 
 /** Changes the given fields; undefined ones are unchanged. */
 export async function updatePreferences(
   tx: Sql,
   accountId: number,
-  change: Partial<PreferencesRow>,
-): Promise<PreferencesRow | null> {
-  const rows = await tx.query<PreferencesRow>(
-    `update account set title = coalesce($2, title),
-       registration_key = case when $3 then $4 else registration_key end,
-       auto_register = coalesce($5, auto_register), audit_retention_days = coalesce($6, audit_retention_days)
-     where id = $1 returning ${COLUMNS}`,
-    [
-      accountId,
-      change.title ?? null,
-      change.registration_key !== undefined,
-      change.registration_key ?? null,
-      change.auto_register ?? null,
-      change.audit_retention_days ?? null,
-    ],
-  );
-  return rows[0] ?? null;
+  change: Partial<Preferences>,
+): Promise<Preferences | null> {
+  const account = await tx.em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  return account && tx.em.assign(account, change, { ignoreUndefined: true });
 }

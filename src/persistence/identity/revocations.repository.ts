@@ -1,20 +1,23 @@
+import { raw } from '@mikro-orm/core';
 import type { Sql } from '../database/sql.ts';
+import { Account } from './account.entity.ts';
+import { RevokedToken } from './credential.entity.ts';
+import { Person } from './person.entity.ts';
 
 /** Ends the tokens with these ids or session ids, and deletes expired revocations. */
 export async function revokeTokens(
   sql: Sql,
-  tokens: { ids: readonly string[]; expiresAt: Date },
+  { ids, expiresAt }: { ids: readonly string[]; expiresAt: Date },
   now: Date,
 ): Promise<void> {
-  await sql.query(
-    'insert into revoked_token (token_id, expires_at) select distinct unnest($1::text[]), $2::timestamptz on conflict do nothing',
-    [tokens.ids, tokens.expiresAt],
-  );
-  await sql.query('delete from revoked_token where expires_at < $1', [now]);
+  const { em } = sql;
+  const tokens = [...new Set(ids)].map((tokenId) => ({ tokenId, expiresAt }));
+  await em.upsertMany(RevokedToken, tokens, { onConflictAction: 'ignore' });
+  await em.nativeDelete(RevokedToken, { expiresAt: { $lt: now } });
 }
 
 export async function revokePerson(tx: Sql, personId: number): Promise<void> {
-  await tx.query('update person set token_epoch = token_epoch + 1 where id = $1', [personId]);
+  await tx.em.nativeUpdate(Person, personId, { tokenEpoch: raw('token_epoch + 1') });
 }
 
 /** Ends every token for an account. @returns null when there is no such account */
@@ -22,12 +25,8 @@ export async function revokeAccount(
   tx: Sql,
   by: { id: number } | { name: string },
 ): Promise<{ id: number; name: string; title: string } | null> {
-  const [where, value] = 'id' in by ? ['id = $1', by.id] : ['name = $1', by.name];
-  const rows = await tx.query<{ id: number; name: string; title: string }>(
-    `update account set token_epoch = token_epoch + 1 where ${where} returning id, name, title`,
-    [value],
-  );
-  return rows[0] ?? null;
+  await tx.em.nativeUpdate(Account, by, { tokenEpoch: raw('token_epoch + 1') });
+  return tx.em.findOne(Account, by);
 }
 
 export async function revokeSystem(tx: Sql): Promise<void> {

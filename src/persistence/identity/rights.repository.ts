@@ -1,5 +1,5 @@
-import type { Sql } from '../database/sql.ts';
 import { lockExclusive } from '../database/advisory-locks.ts';
+import type { Sql } from '../database/sql.ts';
 
 /** A person in one account, with everything that determines a token's rights. */
 export interface RightsRow {

@@ -1,6 +1,7 @@
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import type { Paged } from './administrators.repository.ts';
+import { Role, RoleAccessGroup } from './role.entity.ts';
 
 export interface RoleRow {
   id: number;
@@ -38,12 +39,9 @@ export async function findRole(sql: Sql, accountId: number, name: string): Promi
 }
 
 /** Ids of named roles, by name. Unknown names are absent. */
-export async function findRoleIds(sql: Sql, accountId: number, names: readonly string[]) {
-  const rows = await sql.query<{ id: number; name: string }>(
-    'select id, name from role where account_id = $1 and name = any($2::text[])',
-    [accountId, names],
-  );
-  return new Map(rows.map(({ id, name }) => [name, id]));
+export async function findRoleIds(sql: Sql, account: number, names: readonly string[]): Promise<Map<string, number>> {
+  const roles = await sql.em.find(Role, { account, name: { $in: [...names] } }, { fields: ['name'] });
+  return new Map(roles.map(({ id, name }) => [name, id]));
 }
 
 /** The permissions of roles, and their access groups. */
@@ -69,41 +67,46 @@ export interface RoleContent {
   globalPermissions: readonly string[];
 }
 
-/** @returns the id, or null when the name is taken */
+/**
+ * @remarks The caller holds the rights lock of the account.
+ * @returns the id, or null when the name is taken
+ */
 export async function insertRole(
   tx: Sql,
-  accountId: number,
+  account: number,
   name: string,
-  content: RoleContent,
+  { description, permissions, globalPermissions }: RoleContent,
 ): Promise<number | null> {
-  const rows = await tx.query<{ id: number }>(
-    `insert into role (account_id, name, description, permissions, global_permissions) values ($1, $2, $3, $4, $5)
-     on conflict (account_id, name) do nothing returning id`,
-    [accountId, name, content.description, content.permissions, content.globalPermissions],
-  );
-  return rows[0]?.id ?? null;
+  if ((await tx.em.count(Role, { account, name })) > 0) return null;
+  return tx.em.insert(Role, {
+    account,
+    name,
+    description,
+    permissions: [...permissions],
+    globalPermissions: [...globalPermissions],
+  });
 }
 
 export async function updateRole(tx: Sql, roleId: number, content: RoleContent): Promise<void> {
-  await tx.query('update role set description = $2, permissions = $3, global_permissions = $4 where id = $1', [
-    roleId,
-    content.description,
-    content.permissions,
-    content.globalPermissions,
-  ]);
+  const { description, permissions, globalPermissions } = content;
+  await tx.em.nativeUpdate(Role, roleId, {
+    description,
+    permissions: [...permissions],
+    globalPermissions: [...globalPermissions],
+  });
 }
 
-export async function replaceRoleGroups(tx: Sql, roleId: number, groupIds: readonly number[]): Promise<void> {
-  await tx.query('delete from role_access_group where role_id = $1', [roleId]);
-  await tx.query('insert into role_access_group (role_id, access_group_id) select $1, unnest($2::int[])', [
-    roleId,
-    groupIds,
-  ]);
+export async function replaceRoleGroups(tx: Sql, role: number, groupIds: readonly number[]): Promise<void> {
+  await tx.em.nativeDelete(RoleAccessGroup, { role });
+  await tx.em.insertMany(
+    RoleAccessGroup,
+    groupIds.map((accessGroup) => ({ role, accessGroup })),
+  );
 }
 
 /** Deletes a role from all members and invitations. */
 export async function deleteRole(tx: Sql, roleId: number): Promise<void> {
-  await tx.query('delete from role where id = $1', [roleId]);
+  await tx.em.nativeDelete(Role, roleId);
 }
 
 /** Whether a person or an invitation has this role and no other. */

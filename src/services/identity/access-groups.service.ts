@@ -58,7 +58,7 @@ async function create(tx: Sql, caller: Caller, given: string, parent: string): P
   const title = await requireFreeTitle(tx, accountId, given, null);
   const [parentId] = await resolveAccessGroups(tx, accountId, [parent], 'body.parent');
   const name = await freeName(tx, 'access_group', accountId, slugOf(title));
-  await insertAccessGroup(tx, { accountId, name, title, parentId: parentId! });
+  await insertAccessGroup(tx, { account: accountId, name, title, parent: parentId! });
   const group = await requireGroup(tx, caller, name);
   await recordEvent(tx, caller, eventOf(group, `Created the access group ${title} below ${parent}`));
   return group;

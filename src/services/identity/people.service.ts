@@ -5,7 +5,6 @@ import { recordEvent } from '../../persistence/events/events.repository.ts';
 import {
   compareEmail,
   deleteEmailChange,
-  type EmailChange,
   saveEmailChange,
   updateEmailCase,
 } from '../../persistence/identity/email-changes.repository.ts';
@@ -99,7 +98,7 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
   return deps.db.transaction(async (tx) => {
     await lockCaller(tx, caller);
     const changed: PersonChange = { ...fields };
-    if (preferredAccount !== undefined) changed.preferredAccountId = await accountOf(tx, caller, preferredAccount);
+    if (preferredAccount !== undefined) changed.preferredAccount = await accountOf(tx, caller, preferredAccount);
     await updatePerson(tx, caller.personId, changed);
     if (change) await storeEmail(tx, caller, change);
     const person = await readSelf(tx, caller, deps.clock.now());
@@ -109,7 +108,7 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
 }
 
 /** The current address in another case, or a new one to confirm. */
-type RequestedEmail = { corrected: string } | { pending: Omit<EmailChange, 'personId'> };
+type RequestedEmail = { corrected: string } | { pending: Omit<Parameters<typeof saveEmailChange>[1], 'person'> };
 
 /**
  * Checks the requested address and mails the token that confirms it.
@@ -129,7 +128,7 @@ async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Pr
 }
 
 async function storeEmail(tx: Sql, { personId }: Caller, wish: RequestedEmail): Promise<void> {
-  if ('pending' in wish) return saveEmailChange(tx, { personId, ...wish.pending });
+  if ('pending' in wish) return saveEmailChange(tx, { person: personId, ...wish.pending });
   await deleteEmailChange(tx, personId);
   await updateEmailCase(tx, personId, wish.corrected);
 }

@@ -2,7 +2,7 @@ import { unauthorized } from '../../domain/common/errors.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
 import {
   findPreferences,
-  type PreferencesRow,
+  type Preferences,
   updatePreferences,
 } from '../../persistence/identity/preferences.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
@@ -20,13 +20,13 @@ export interface PreferencesEdit {
 
 export interface PreferencesService {
   /** Includes the registration key. */
-  get(caller: Caller): Promise<PreferencesRow>;
+  get(caller: Caller): Promise<Preferences>;
   /**
    * Changes the fields that are present. Key and auto-registration apply to the next computer that enrols.
    * @throws {DomainError} InvalidParameter
    * @see docs/api-conventions.md#passwords-preferences-and-features
    */
-  update(caller: Caller, edit: PreferencesEdit): Promise<PreferencesRow>;
+  update(caller: Caller, edit: PreferencesEdit): Promise<Preferences>;
 }
 
 const MIN_KEY = 3;
@@ -58,19 +58,19 @@ export function createPreferencesService(deps: { db: Database }): PreferencesSer
 /** Names for the event log, which must not contain the registration key. */
 const WORDS: Record<string, string> = {
   title: 'title',
-  registration_key: 'registration key',
-  auto_register: 'automatic registration',
-  audit_retention_days: 'retention of audit results and reports',
+  registrationKey: 'registration key',
+  autoRegister: 'automatic registration',
+  auditRetentionDays: 'retention of audit results and reports',
 };
 
-function readEdit(edit: PreferencesEdit): Partial<PreferencesRow> {
+function readEdit(edit: PreferencesEdit): Partial<Preferences> {
   const { title, registrationKey, autoRegister, auditRetentionDays } = edit;
   if (title === null) throw fieldError('body.title', 'must not be null');
-  const change: Partial<PreferencesRow> = {};
+  const change: Partial<Preferences> = {};
   if (title !== undefined) change.title = readLine('body.title', title);
-  if (registrationKey !== undefined) change.registration_key = registrationKey && readKey(registrationKey);
-  if (autoRegister !== undefined) change.auto_register = autoRegister ?? false;
-  if (auditRetentionDays !== undefined) change.audit_retention_days = readDays(auditRetentionDays ?? FOR_EVER);
+  if (registrationKey !== undefined) change.registrationKey = registrationKey && readKey(registrationKey);
+  if (autoRegister !== undefined) change.autoRegister = autoRegister ?? false;
+  if (auditRetentionDays !== undefined) change.auditRetentionDays = readDays(auditRetentionDays ?? FOR_EVER);
   return change;
 }
 

@@ -5,7 +5,7 @@ export type { InvitationRow as InvitationView } from '../../persistence/identity
 export type { KernelRow as KernelView } from '../../persistence/software/kernels.repository.ts';
 export type { PendingComputerRow as PendingComputerView } from '../../persistence/computers/pending-computers.repository.ts';
 export type { PersonRow as PersonView } from '../../persistence/identity/people.repository.ts';
-export type { PreferencesRow as PreferencesView } from '../../persistence/identity/preferences.repository.ts';
+export type { Preferences as PreferencesView } from '../../persistence/identity/preferences.repository.ts';
 export type { ProcessRow as ProcessView } from '../../persistence/computers/processes.repository.ts';
 export type { RoleRow as RoleView } from '../../persistence/identity/roles.repository.ts';
 export type { SavedSearchRow as SavedSearchView } from '../../persistence/computers/saved-searches.repository.ts';

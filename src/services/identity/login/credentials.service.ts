@@ -127,7 +127,7 @@ async function create(
     personId,
     name,
     secretDigest: digestSecret(secretKey),
-    at,
+    creationTime: at,
     expiresAt,
   });
   await record(tx, caller, accountId, `Made the access key ${name}`);
