@@ -46,7 +46,7 @@ describe('replay of recorded histories', () => {
     expect([...types].sort()).toEqual(Object.keys(workflows).sort());
   });
 
-  it.each(files)("takes %s with today's workflow code", async (file) => {
+  it.each(files)('replays %s with the current workflow code', async (file) => {
     await replay(await load(file));
   });
 
@@ -57,7 +57,7 @@ describe('replay of recorded histories', () => {
     await replay(history);
   });
 
-  it('refuses workflow code that does something else', async () => {
+  it('rejects workflow code that does something else', async () => {
     const other = code.replaceAll('.advance(', '.settle(');
     expect(other).not.toBe(code);
     await expect(replay(await load('lane-succeeded.1.json'), other)).rejects.toThrow(DeterminismViolationError);

@@ -69,7 +69,7 @@ async function startGroup({ client, taskQueue, group }: Stage, type: string): Pr
 }
 
 async function tell(stage: Stage, batch: number, row: number, outcome: 'succeeded' | 'failed' | 'canceled') {
-  stage.batches.tell(batch, row, outcome);
+  stage.batches.report(batch, row, outcome);
   await stage.client.workflow.getHandle(wf(batch)).signal(WAKE_UP_SIGNAL);
 }
 
@@ -208,7 +208,7 @@ async function cancelGroupAtWork(stage: Stage): Promise<void> {
 async function cancelSecondStep(stage: Stage): Promise<number> {
   const batch = await startBatch(stage, { single: true });
   await advances(stage, 1);
-  stage.batches.tell(batch, 1, 'canceled');
+  stage.batches.report(batch, 1, 'canceled');
   await tell(stage, batch, 0, 'succeeded');
   return batch;
 }
@@ -246,14 +246,14 @@ export const SCENARIOS: readonly Scenario[] = [
   batchPath('operation-chain-failed', [2], async (stage) => {
     const batch = await startBatch(stage, { single: true });
     await advances(stage, 1);
-    stage.batches.tell(batch, 1, 'canceled');
+    stage.batches.report(batch, 1, 'canceled');
     await tell(stage, batch, 0, 'failed');
     return batch;
   }),
   batchPath('operation-chain-canceled', [2], cancelSecondStep),
   batchPath('operation-database-away', [1], async (stage) => {
     stage.batches.failures = 4;
-    stage.batches.tell(stage.ids[0]!, 0, 'succeeded');
+    stage.batches.report(stage.ids[0]!, 0, 'succeeded');
     return await startBatch(stage);
   }),
   batchPath('operations-of-many', [50], async (stage) => {

@@ -35,7 +35,7 @@ export interface ActivityRuntime {
   /** How often outbox dispatchers of this runtime did what. */
   events: Record<DispatcherEvent | 'repaired', number>;
   /** Starts an outbox dispatcher, with a client of its own if need be. */
-  startRelay(client?: Client): Dispatcher;
+  startDispatcher(client?: Client): Dispatcher;
   reconciler: ReconcileActivities;
   /** A reconciler with a client of its own, and with what else is to differ. */
   reconcilerWith(client: Client, over?: Partial<ReconcilerOptions>): ReconcileActivities;
@@ -78,7 +78,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const common = { db, client, engine, publicUrl, logger, kinds, clock: systemClock };
   const reconcilerWith = (own: Client, over: Partial<ReconcilerOptions> = {}) =>
     createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, ...over });
-  const relays: Dispatcher[] = [];
+  const dispatchers: Dispatcher[] = [];
   const workers: Array<() => Promise<void>> = [];
   return {
     db,
@@ -95,16 +95,16 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
       }),
     events,
     kinds,
-    startRelay(own = client) {
+    startDispatcher(own = client) {
       const count = (what: DispatcherEvent): void => {
         events[what] += 1;
       };
       const repaired = (): void => {
         events.repaired += 1;
       };
-      const relay = startDispatcher({ ...common, client: own, settings: activities, count, repaired });
-      relays.push(relay);
-      return relay;
+      const dispatcher = startDispatcher({ ...common, client: own, settings: activities, count, repaired });
+      dispatchers.push(dispatcher);
+      return dispatcher;
     },
     reconciler: reconcilerWith(client),
     reconcilerWith,
@@ -130,7 +130,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     },
     status: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).status.name,
     async close() {
-      await Promise.all(relays.map((relay) => relay.stop()));
+      await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
       await Promise.all(workers.map((stop) => stop()));
       await close();
       await database.drop();

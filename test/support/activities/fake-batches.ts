@@ -12,7 +12,7 @@ type Outcome = 'succeeded' | 'failed' | 'canceled';
 
 interface FakeBatch extends BatchPlan {
   outcomes: Map<number, Outcome | null>;
-  news: Array<{ row: number; outcome: Outcome }>;
+  pending: Array<{ row: number; outcome: Outcome }>;
   opened: boolean;
   dueAt: number | null;
   /** What falls due then: every open row ends so. */
@@ -45,16 +45,16 @@ export class FakeBatches {
       computer: size === 1 ? { id: batch, title: `web-${batch}` } : null,
       ...plan,
       outcomes: new Map(Array.from({ length: size }, (_, row) => [row, null])),
-      news: [],
+      pending: [],
       opened: false,
       dueAt: null,
       dueOutcome: null,
     });
   }
 
-  /** Puts news into the inbox; the caller nudges, or not. */
-  tell(batch: number, row: number, outcome: Outcome): void {
-    this.#batch(batch).news.push({ row, outcome });
+  /** Puts news into the inbox; the caller wakes it, or not. */
+  report(batch: number, row: number, outcome: Outcome): void {
+    this.#batch(batch).pending.push({ row, outcome });
   }
 
   /** Ends every open row of the batch with `outcome` at `at`; with null the batch only looks then. */
@@ -102,7 +102,7 @@ export class FakeBatches {
   async #advance(id: number, cancelAll: boolean): Promise<BatchProgress> {
     const batch = this.#batch(id);
     batch.opened = true;
-    for (const { row, outcome } of batch.news.splice(0)) {
+    for (const { row, outcome } of batch.pending.splice(0)) {
       const current = batch.outcomes.get(row);
       if (current === null || (current === 'canceled' && outcome !== 'canceled')) batch.outcomes.set(row, outcome);
     }
@@ -126,7 +126,7 @@ export class FakeBatches {
     };
   }
 
-  /** With the relay's part: a batch that was opened hears of it whichever run drives it. */
+  /** Includes the dispatcher's part: the cancel reaches an opened batch, whichever run drives it. */
   async #cancel(client: Client, { batch, workflowId }: BatchPlan): Promise<void> {
     if (!this.#batch(batch).opened) {
       await this.#advance(batch, true);

@@ -8,7 +8,7 @@ interface Child {
   text: string | null;
 }
 
-/** Workers, a relay and a fleet, whose database is restored while the server goes on. */
+/** Workers, a dispatcher and a fleet, whose database is restored while the server continues. */
 export interface RestoreWorld {
   runtime: ActivityRuntime;
   fleet: SqlFleet;
@@ -30,7 +30,7 @@ export interface RestoreWorld {
 export async function createRestoreWorld(size: number): Promise<RestoreWorld> {
   const runtime = await createActivityRuntime();
   await runtime.startWorker();
-  runtime.startRelay();
+  runtime.startDispatcher();
   const { db } = runtime;
   const fleet = await createSqlFleet(db, size);
   let cursor: ReconcileCursor | null = null;

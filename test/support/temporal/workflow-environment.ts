@@ -75,8 +75,8 @@ export async function statusOf(client: Client, workflowId: string): Promise<stri
   return (await client.workflow.getHandle(workflowId).describe()).status.name;
 }
 
-/** Nudges a batch as the relay does: one that took the news at the nudge before, and ended, is none to worry about. */
-export async function nudge(client: Client, workflowId: string): Promise<void> {
+/** Wakes a batch as the dispatcher does; one that has ended is ignored. */
+export async function wakeUp(client: Client, workflowId: string): Promise<void> {
   try {
     await client.workflow.getHandle(workflowId).signal(WAKE_UP_SIGNAL);
   } catch (error) {

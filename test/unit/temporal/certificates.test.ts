@@ -65,7 +65,7 @@ describe('the certificates of a stack', () => {
     for (const file of [ca, server.key, server.cert, client.key]) expect((await stat(file)).mode & 0o077).toBe(0);
   });
 
-  it('stay the same from start to start, and are made anew where one is missing or broken', async () => {
+  it('stay the same from start to start, and are created again where one is missing or broken', async () => {
     const directory = join(await temporaryDirectory(), 'tls');
     const first = await ensureCertificates(directory);
     const before = await readFile(first.client.cert, 'utf8');

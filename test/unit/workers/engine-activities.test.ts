@@ -6,7 +6,7 @@ import { createEngineActivities } from '../../../workers/activities/engine.activ
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 const LARGE_FROM = 1000;
 
-it('lets the step of a small batch pass those of large batches, of its own account too', async () => {
+it('runs the activity of a small batch before those of large batches, of its own account too', async () => {
   const begun: number[] = [];
   let endLarge = () => {};
   const large = new Promise<void>((resolve) => {

@@ -65,7 +65,7 @@ interface Setup {
   isLeader?: boolean;
 }
 
-describe('late dates', () => {
+describe('late runs', () => {
   it('are left to the server as long as they are few', async () => {
     const { round, started, asked, lists } = aRound({ late: 49 });
     expect(await round()).toBe(false);
@@ -114,7 +114,7 @@ describe('late dates', () => {
     expect(started).toHaveLength(2 * PAGE + 10);
   });
 
-  it('are not gone on with once none of them can be started', async () => {
+  it('stop when none of them can be started', async () => {
     const everyone = Array.from({ length: 60 }, (_, n) => n + 1);
     for (const setup of [{ failing: everyone }, { tooSoon: everyone }]) {
       const { round, started, wait, lists } = aRound({ late: 60, ...setup });
@@ -125,7 +125,7 @@ describe('late dates', () => {
     }
   });
 
-  it('that came before those it goes on with stay with the reconciler', async () => {
+  it('that are older than those in progress are left to the reconciler', async () => {
     const { round, started, wait } = aRound({ late: PAGE - 10, old: 10, failing: [1] });
     expect(await round()).toBe(true);
     wait(90);
@@ -133,7 +133,7 @@ describe('late dates', () => {
     expect(started.length).toBe(PAGE - 11);
   });
 
-  it('are looked at by one relay only', async () => {
+  it('are handled by one dispatcher only', async () => {
     const { round, started, asked } = aRound({ late: 500, isLeader: false });
     await round();
     expect([started, asked]).toEqual([[], []]);

@@ -32,7 +32,7 @@ describe('metrics of repairs', () => {
 });
 
 describe('metrics of the reconciler', () => {
-  it('show when it last came to its end in this process, and how long that took', async () => {
+  it('show when it last completed in this process, and how long that took', async () => {
     const { metrics, lines } = worldOfOne();
     const at = 'flotilla_reconciler_last_run_timestamp_seconds';
     expect(await lines(at)).toEqual([`${at} 0`]);

@@ -18,21 +18,21 @@ const events = (overrides: Partial<BatchEvents> = {}): BatchEvents => ({
 const picks = (planner: WakeUpPlanner, at: number, ...batches: BatchEvents[]) =>
   planner.pick(batches, at).map(({ id }) => id);
 
-describe('NudgePlanner', () => {
-  it('nudges a batch with news at once, and not again while nothing new comes', () => {
+describe('WakeUpPlanner', () => {
+  it('wakes a batch with pending events immediately, and not again without further events', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     expect(picks(planner, 0, events())).toEqual([1]);
     expect(picks(planner, 100, events())).toEqual([]);
     expect(picks(planner, 4900, events())).toEqual([]);
   });
 
-  it('repeats a nudge that had no effect for five seconds', () => {
+  it('repeats a wake-up that had no effect for five seconds', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     expect(picks(planner, 5000, events())).toEqual([1]);
   });
 
-  it('repeats a nudge ever more seldom while the news stays, and at once when there is other news', () => {
+  it('repeats a wake-up at growing intervals for the same events, and immediately for others', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     const nudgedAt: number[] = [];
     for (let at = 0; at <= 3_600_000; at += 100) if (picks(planner, at, events()).length > 0) nudgedAt.push(at);
@@ -44,7 +44,7 @@ describe('NudgePlanner', () => {
     expect(picks(planner, later + 5000, events({ fingerprint: '2', size: 1 }))).toEqual([1]);
   });
 
-  it('coalesces nudges of a large batch to one per interval', () => {
+  it('coalesces wake-ups of a large batch to one per interval', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     expect(picks(planner, 400, events({ fingerprint: '2' }))).toEqual([]);
@@ -60,7 +60,7 @@ describe('NudgePlanner', () => {
     expect(picks(planner, 7200, events({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([1]);
   });
 
-  it('lets many large batches of an account share their nudges, and not those of another account', () => {
+  it('lets many large batches of an account share wake-ups, but not those of another account', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     const batches = (fingerprint: string) => [
       ...Array.from({ length: 6 }, (_, i) => events({ id: i + 1, fingerprint })),
@@ -81,7 +81,7 @@ describe('NudgePlanner', () => {
     expect(picks(planner, 5000, ...batches('2'))).toHaveLength(100);
   });
 
-  it('remembers a large batch between its bursts of news', () => {
+  it('remembers a large batch between bursts of events', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     expect(picks(planner, 100)).toEqual([]);
@@ -99,7 +99,7 @@ describe('NudgePlanner', () => {
     expect(picks(planner, 100, ...later)).toEqual([1, 2, 3]);
   });
 
-  it('nudges again in the next round after a failed nudge', () => {
+  it('sends a failed wake-up again in the next poll', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());
     planner.retry(1);

@@ -26,7 +26,7 @@ describe('the line of a batch', () => {
     expect(progressLine(batchProgress({ ...progress, moreWaiting: 2, chained: false }))).toBe(line);
   });
 
-  it('names nobody where too many are open', () => {
+  it('counts only where no computer is named', () => {
     expect(progressLine(batchProgress({ ...NONE, open: 1500, waitingFor: [], chained: false }))).toBe(
       '0 of 1,500 computers done',
     );

@@ -48,13 +48,13 @@ const run = (activities: RetentionActivities) =>
   );
 
 describe('activityRetention', () => {
-  it('goes on step by step to the end', async () => {
+  it('continues step by step to the end', async () => {
     const { activities, calls } = steps(4);
     expect(await run(activities)).toEqual({ deletedCount: 40, next: null });
     expect(calls).toEqual([null, 1, 2, 3]);
   });
 
-  it('waits for a database that is away and leaves no step out', async () => {
+  it('waits for an unavailable database and skips no step', async () => {
     const { activities, calls } = steps(2, 8);
     expect(await run(activities)).toEqual({ deletedCount: 20, next: null });
     expect(calls).toEqual([null, 1]);
@@ -92,7 +92,7 @@ describe('the schedule of the retention', () => {
 
   beforeAll(async () => {
     runtime = await createActivityRuntime();
-    runtime.startRelay();
+    runtime.startDispatcher();
     await runtime.startWorker();
     await runtime.startScheduleWorker();
   });

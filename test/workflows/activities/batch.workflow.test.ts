@@ -16,7 +16,7 @@ import { FakeBatches } from '../../support/activities/fake-batches.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
-  nudge,
+  wakeUp,
   quietRuntime,
   statusOf,
   TEST_DATA_CONVERTER,
@@ -31,7 +31,7 @@ type Run = (context: {
   batches: FakeBatches;
   client: Client;
   start: Start;
-  nudge: (id: number) => Promise<void>;
+  wakeUp: (id: number) => Promise<void>;
 }) => Promise<void>;
 type Start = (batch: number, input?: Partial<BatchInput>) => Promise<WorkflowHandleWithFirstExecutionRunId<Batch>>;
 
@@ -65,7 +65,7 @@ async function withBatches(run: Run, code?: string): Promise<void> {
       const args: [BatchInput] = [{ batch, single, ...input }];
       return client.workflow.start<Batch>(batchWorkflow(single), { taskQueue, workflowId: `activity/${batch}`, args });
     };
-    await run({ batches, client, start, nudge: (id) => nudge(client, `activity/${id}`) });
+    await run({ batches, client, start, wakeUp: (id) => wakeUp(client, `activity/${id}`) });
   });
 }
 
@@ -78,41 +78,41 @@ const failureOf = (handle: WorkflowHandle<Batch>) =>
 
 describe('batch of one computer', () => {
   it('waits for weeks without an event and completes with the result', () =>
-    withBatches(async ({ batches, start, nudge }) => {
+    withBatches(async ({ batches, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 1);
       const handle = await start(batch);
       await until(() => advances(batches) === 1);
       await environment.sleep(22 * DAY_MS);
       expect(advances(batches)).toBe(1);
-      batches.tell(batch, 0, 'succeeded');
-      await nudge(batch);
+      batches.report(batch, 0, 'succeeded');
+      await wakeUp(batch);
       expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
       expect((await countEvents(handle)).total).toBe(11);
     }));
 
   it('fails when the computer fails', () =>
-    withBatches(async ({ batches, client, start, nudge }) => {
+    withBatches(async ({ batches, client, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 1);
       const handle = await start(batch);
-      batches.tell(batch, 0, 'failed');
-      await nudge(batch);
+      batches.report(batch, 0, 'failed');
+      await wakeUp(batch);
       const failure = await failureOf(handle);
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure).toMatchObject({ type: 'AgentFailure', category: 'BENIGN' });
       expect(await statusOf(client, handle.workflowId)).toBe('FAILED');
     }));
 
-  it('looks again at the moment that advance named, with one timer however often it is nudged', () =>
-    withBatches(async ({ batches, start, nudge }) => {
+  it('processes again at its due time, with one timer however often it is woken', () =>
+    withBatches(async ({ batches, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 1);
       batches.due(batch, (await environment.currentTimeMs()) + 30 * DAY_MS, 'failed');
       const handle = await start(batch);
       for (let round = 2; round <= 4; round += 1) {
         await until(() => advances(batches) === round - 1);
-        await nudge(batch);
+        await wakeUp(batch);
       }
       expect(await failureOf(handle)).toBeInstanceOf(ApplicationFailure);
       const events = await countEvents(handle);
@@ -124,7 +124,7 @@ describe('batch of one computer', () => {
   it.each<[string, () => Promise<string>]>([
     ['in one run', workflowCode],
     ['over many runs', () => workflowCodeContinuingAfter(20)],
-  ])('looks ever more seldom for a moment that the clock of the rows has not reached, %s', async (_, code) =>
+  ])('checks at growing intervals for a time that the clock of the rows has not reached, %s', async (_, code) =>
     withBatches(
       async ({ batches, start }) => {
         const batch = nextBatch++;
@@ -159,7 +159,7 @@ describe('batch of one computer', () => {
       expect((await countEvents(handle)).total).toBe(11);
     }));
 
-  it('settles its rows when cancelled before its first step', () =>
+  it('updates its rows when canceled before its first activity', () =>
     withBatches(async ({ batches, client, start }) => {
       const batch = nextBatch++;
       batches.add(batch, 1);
@@ -172,12 +172,12 @@ describe('batch of one computer', () => {
     }));
 
   it('closes as Canceled when only its row was cancelled', () =>
-    withBatches(async ({ batches, client, start, nudge }) => {
+    withBatches(async ({ batches, client, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 1);
       const handle = await start(batch);
-      batches.tell(batch, 0, 'canceled');
-      await nudge(batch);
+      batches.report(batch, 0, 'canceled');
+      await wakeUp(batch);
       expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
       expect(await statusOf(client, handle.workflowId)).toBe('CANCELLED');
       expect(batches.calls.filter((call) => call === 'cancelRun')).toHaveLength(1);
@@ -189,29 +189,29 @@ describe('batch of one computer', () => {
       batches.add(batch, 1);
       const handle = await start(batch);
       await until(() => advances(batches) === 1);
-      batches.tell(batch, 0, 'succeeded');
+      batches.report(batch, 0, 'succeeded');
       await handle.cancel();
       expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
     }));
 
-  it('takes a late and a doubled result for what they are: no change', () =>
-    withBatches(async ({ batches, start, nudge }) => {
+  it('ignores late and duplicate results', () =>
+    withBatches(async ({ batches, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 1);
       const handle = await start(batch);
-      batches.tell(batch, 0, 'succeeded');
-      batches.tell(batch, 0, 'failed');
-      await nudge(batch);
-      await nudge(batch);
+      batches.report(batch, 0, 'succeeded');
+      batches.report(batch, 0, 'failed');
+      await wakeUp(batch);
+      await wakeUp(batch);
       expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
       await expect(handle.signal(WAKE_UP_SIGNAL)).rejects.toThrow(WorkflowNotFoundError);
     }));
 
-  it('goes on with a retrying Temporal activity when the database is away', () =>
+  it('continues with a retried Temporal activity when the database is unavailable', () =>
     withBatches(async ({ batches, start }) => {
       const batch = nextBatch++;
       batches.add(batch, 1);
-      batches.tell(batch, 0, 'succeeded');
+      batches.report(batch, 0, 'succeeded');
       batches.failures = 5;
       const handle = await start(batch);
       expect(await handle.result()).toMatchObject({ succeeded: 1 });
@@ -221,7 +221,7 @@ describe('batch of one computer', () => {
       expect(events.total).toBeLessThanOrEqual(17);
     }));
 
-  it('fails with a name, and is not tried again, where that would change nothing', () =>
+  it('fails with a name, without a retry, where a retry would change nothing', () =>
     withBatches(async ({ batches, start }) => {
       const batch = nextBatch++;
       batches.add(batch, 1);
@@ -235,12 +235,12 @@ describe('batch of one computer', () => {
     }));
 
   it('shows operators what it waits for', () =>
-    withBatches(async ({ batches, start, nudge }) => {
+    withBatches(async ({ batches, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 10);
       const handle = await start(batch, { single: false });
-      for (let row = 0; row < 8; row += 1) batches.tell(batch, row, 'succeeded');
-      await nudge(batch);
+      for (let row = 0; row < 8; row += 1) batches.report(batch, row, 'succeeded');
+      await wakeUp(batch);
       const details = async () =>
         (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
       await until(async () => (await details()) === '8 of 10 computers done; waiting for web-8, web-9');
@@ -266,14 +266,14 @@ describe('batch of a chain on one computer', () => {
     ['failed', 'canceled', 'FAILED'],
     ['canceled', 'canceled', 'CANCELLED'],
     ['succeeded', 'succeeded', 'COMPLETED'],
-  ] as const)('of which one step %s and one %s closes as %s', (one, other, status) =>
-    withBatches(async ({ batches, client, start, nudge }) => {
+  ] as const)('of which one operation %s and one %s closes as %s', (one, other, status) =>
+    withBatches(async ({ batches, client, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 2);
       const handle = await start(batch, { single: true });
-      batches.tell(batch, 0, one);
-      batches.tell(batch, 1, other);
-      await nudge(batch);
+      batches.report(batch, 0, one);
+      batches.report(batch, 1, other);
+      await wakeUp(batch);
       await handle.result().catch(() => undefined);
       expect(await statusOf(client, handle.workflowId)).toBe(status);
     }),
@@ -281,16 +281,16 @@ describe('batch of a chain on one computer', () => {
 });
 
 describe('batch of many computers', () => {
-  it('takes 500 results in few steps, empty and doubled nudges included', () =>
-    withBatches(async ({ batches, start, nudge }) => {
+  it('processes 500 results in few activities, empty and duplicate wake-ups included', () =>
+    withBatches(async ({ batches, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 500);
       const handle = await start(batch);
       for (let row = 0; row < 500; row += 50) {
         for (let offset = 0; offset < 50; offset += 1)
-          batches.tell(batch, row + offset, offset === 0 ? 'failed' : 'succeeded');
-        await nudge(batch);
-        await nudge(batch);
+          batches.report(batch, row + offset, offset === 0 ? 'failed' : 'succeeded');
+        await wakeUp(batch);
+        await wakeUp(batch);
       }
       expect(await handle.result()).toEqual({ succeeded: 490, failed: 10, canceled: 0 });
       expect((await countEvents(handle)).total).toBeLessThanOrEqual(100);
@@ -298,13 +298,13 @@ describe('batch of many computers', () => {
 
   it('continues as new when its history is long, and loses nothing', async () =>
     withBatches(
-      async ({ batches, client, start, nudge }) => {
+      async ({ batches, client, start, wakeUp }) => {
         const batch = nextBatch++;
         batches.add(batch, 30);
         const first = await start(batch);
         for (let row = 0; row < 30; row += 1) {
-          batches.tell(batch, row, 'succeeded');
-          await nudge(batch);
+          batches.report(batch, row, 'succeeded');
+          await wakeUp(batch);
           await until(() => batches.progress(batch).succeeded === row + 1);
         }
         expect(await first.result()).toEqual({ succeeded: 30, failed: 0, canceled: 0 });
@@ -317,12 +317,12 @@ describe('batch of many computers', () => {
     ));
 
   it('closes as Canceled when cancelled, and counts what was done before', () =>
-    withBatches(async ({ batches, client, start, nudge }) => {
+    withBatches(async ({ batches, client, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 20);
       const handle = await start(batch);
-      for (let row = 0; row < 5; row += 1) batches.tell(batch, row, 'succeeded');
-      await nudge(batch);
+      for (let row = 0; row < 5; row += 1) batches.report(batch, row, 'succeeded');
+      await wakeUp(batch);
       await until(() => batches.progress(batch).succeeded === 5);
       await handle.cancel();
       expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
@@ -331,14 +331,14 @@ describe('batch of many computers', () => {
     }));
 
   it('completes with counts when single rows were cancelled or failed', () =>
-    withBatches(async ({ batches, start, nudge }) => {
+    withBatches(async ({ batches, start, wakeUp }) => {
       const batch = nextBatch++;
       batches.add(batch, 3);
       const handle = await start(batch);
-      batches.tell(batch, 0, 'canceled');
-      batches.tell(batch, 1, 'failed');
-      batches.tell(batch, 2, 'succeeded');
-      await nudge(batch);
+      batches.report(batch, 0, 'canceled');
+      batches.report(batch, 1, 'failed');
+      batches.report(batch, 2, 'succeeded');
+      await wakeUp(batch);
       expect(await handle.result()).toEqual({ succeeded: 1, failed: 1, canceled: 1 });
     }));
 });

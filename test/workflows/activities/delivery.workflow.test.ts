@@ -9,7 +9,7 @@ import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, aGroup, anAccount, childrenOf, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
-import { countEvents, nudge, until, withWorker } from '../../support/temporal/workflow-environment.ts';
+import { countEvents, wakeUp, until, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -62,7 +62,7 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
     for (const { id, batch } of rows) {
       await addEvent(db, { batch, activity: id, kind, at, ...(kind === 'result' ? { ok: true } : {}) });
     }
-    for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) await nudge(client, workflow);
+    for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) await wakeUp(client, workflow);
   };
   const activities = createEngineActivities({ engine, client });
   const setup = { connection: environment.nativeConnection, namespace: undefined, activities };
@@ -103,8 +103,8 @@ const has = (group: number, status: string) => async () =>
 const group = (account: TestAccount, plan: Parameters<typeof aGroup>[2] = {}) =>
   aGroup(db, account, { now: clock.now(), ...plan });
 
-describe('an agent that is away for weeks', () => {
-  it('gets its messages in order when it is back, none expired', async () => {
+describe('an agent that is offline for weeks', () => {
+  it('gets its messages in order when it returns, none expired', async () => {
     await withFleet(async ({ start, fetch, report }) => {
       const account = await anAccount(db);
       const groups: number[] = [];
@@ -124,7 +124,7 @@ describe('an agent that is away for weeks', () => {
 });
 
 describe('a window after a moment', () => {
-  it('spreads deliveries over it, each at a moment of its own that is kept and told truly', async () => {
+  it('spreads deliveries over it, each at its own time, which the API shows', async () => {
     await withFleet(async ({ start, fetch, report }) => {
       const account = await anAccount(db, { computers: 30 });
       const after = (await clock.read()) + 2 * DAY_MS;

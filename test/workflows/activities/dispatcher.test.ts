@@ -15,7 +15,7 @@ let fleet: SqlFleet;
 beforeAll(async () => {
   runtime = await createActivityRuntime();
   await runtime.startWorker();
-  runtime.startRelay();
+  runtime.startDispatcher();
   fleet = await createSqlFleet(runtime.db, 60);
 });
 
@@ -70,8 +70,8 @@ const emptyQueues = async () => {
   return row!.count === 0;
 };
 
-describe('relay', () => {
-  it('carries an operation on one computer through its own top workflow', async () => {
+describe('dispatcher', () => {
+  it('runs an operation on one computer as its own top-level workflow', async () => {
     const id = await fleet.actAlone(fleet.computers[0]!);
     await deliverAll(1);
     await until(async () => (await activity(id)).status === 'delivered');
@@ -86,7 +86,7 @@ describe('relay', () => {
     expect(await emptyQueues()).toBe(true);
   });
 
-  it('carries a group through one child workflow per computer, and a large one through a batch', async () => {
+  it('runs a group as one child workflow per computer, and a large one as a batch', async () => {
     const small = await fleet.act(fleet.computers.slice(0, 5));
     const large = await fleet.act(fleet.computers);
     expect((await lanesOf(small)).length).toBe(5);
@@ -160,8 +160,8 @@ describe('relay', () => {
     await until(async () => (await workflowStatus(id).catch(() => '')) === 'CANCELLED');
   });
 
-  it('starts what is in the outbox once, however many relays work on it', async () => {
-    const others = [runtime.startRelay(), runtime.startRelay()];
+  it('starts what is in the outbox once, however many dispatchers poll it', async () => {
+    const others = [runtime.startDispatcher(), runtime.startDispatcher()];
     const ids: number[] = [];
     for (let round = 0; round < 20; round += 1) ids.push(await fleet.actAlone(fleet.computers[round]!));
     await deliverAll(20);
@@ -169,7 +169,7 @@ describe('relay', () => {
     await until(async () => (await Promise.all(ids.map(activity))).every(({ status }) => status === 'succeeded'));
     expect(runtime.events.started).toBe(20);
     expect(await emptyQueues()).toBe(true);
-    await Promise.all(others.map((relay) => relay.stop()));
+    await Promise.all(others.map((dispatcher) => dispatcher.stop()));
   });
 
   it('cancels a whole group before delivery, batches and workflows included', async () => {
@@ -204,7 +204,7 @@ describe('relay', () => {
     expect(await workflowStatus(id)).toBe('CANCELLED');
   });
 
-  it('does not wait for the moment of news that a fast clock wrote', async () => {
+  it('does not wait for the time of events that a fast clock wrote', async () => {
     const id = await fleet.actAlone(fleet.computers[0]!);
     await deliverAll(1);
     await runtime.db.query(
@@ -247,7 +247,7 @@ describe('relay', () => {
     expect(runtime.events.repaired).toBeGreaterThan(0);
   });
 
-  it('closes the rows of a workflow that an operator terminated, with a text, when news comes', async () => {
+  it('closes the rows of a workflow that an operator terminated, with a text, when an event arrives', async () => {
     const id = await fleet.actAlone(fleet.computers[0]!);
     await deliverAll(1);
     await until(async () => (await activity(id)).status === 'delivered');
@@ -267,20 +267,20 @@ describe('relay', () => {
     expect(await workflowStatus(id)).toBe('TERMINATED');
   });
 
-  it('goes on after it was away: orders and news have waited', async () => {
+  it('continues after an outage with the commands and events that waited', async () => {
     const away = await createActivityRuntime();
     try {
       const others = await createSqlFleet(away.db, 2);
       const id = await others.act();
       const status = async () =>
         (await away.db.query<{ status: string }>('select status from activity where id = $1', [id]))[0]!.status;
-      const first = away.startRelay();
+      const first = away.startDispatcher();
       await away.startWorker();
       await until(async () => (await others.deliver()) === 2 || (await status()) === 'delivered');
       await first.stop();
       await others.report();
       expect(await status()).not.toBe('succeeded');
-      away.startRelay();
+      away.startDispatcher();
       await until(
         async () => (await others.report()) >= 0 && (await others.deliver()) >= 0 && (await status()) === 'succeeded',
       );

@@ -9,7 +9,7 @@ import { FakeBatches } from '../../support/activities/fake-batches.ts';
 import { addSearchAttributes, createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
-  nudge,
+  wakeUp,
   quietRuntime,
   statusOf,
   TEST_DATA_CONVERTER,
@@ -64,8 +64,8 @@ async function withGroup(sizes: readonly number[], run: (context: Context) => Pr
         typedSearchAttributes: attributes,
       });
     const report: Context['report'] = async (batch, outcome) => {
-      batches.tell(batch, 0, outcome);
-      await nudge(client, `activity/${batch}`);
+      batches.report(batch, 0, outcome);
+      await wakeUp(client, `activity/${batch}`);
     };
     await run({ batches, client, taskQueue, ids, start, report });
   });
@@ -124,7 +124,7 @@ describe('activity', () => {
       await failureOf(handle);
     }));
 
-  it('takes no batch for done that another workflow drives', () =>
+  it('does not count a batch as done that another workflow drives', () =>
     withGroup([1, 1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       await driveElsewhere(context, first);
@@ -187,7 +187,7 @@ describe('activity', () => {
       for (const batch of context.ids) expect(await statusOf(context.client, `activity/${batch}`)).toBe('CANCELLED');
     }));
 
-  it('passes a cancel on to batches when it waits for none of its own', () =>
+  it('cancels its batches when it waits for none of its own', () =>
     withGroup([1, 1], async (context) => {
       for (const batch of context.ids) await driveElsewhere(context, batch);
       const handle = await context.start();
@@ -231,7 +231,7 @@ describe('activity', () => {
       expect(context.batches.calls.filter((call) => call === 'cancelRun')).toHaveLength(3);
     }));
 
-  it('settles batches that were never started when cancelled before its first step', () =>
+  it('updates batches that were never started when canceled before its first activity', () =>
     withGroup([1, 1], async (context) => {
       context.batches.failures = 2;
       const handle = await context.start();
@@ -252,11 +252,11 @@ describe('activity', () => {
       expect(await handle.result()).toEqual({ succeeded: 2, failed: 0, canceled: 0 });
     }));
 
-  it('begins when the database comes back', () =>
+  it('starts when the database is available again', () =>
     withGroup([1], async (context) => {
       context.batches.failures = 4;
       const handle = await context.start();
-      context.batches.tell(context.ids[0]!, 0, 'succeeded');
+      context.batches.report(context.ids[0]!, 0, 'succeeded');
       expect(await handle.result()).toMatchObject({ succeeded: 1 });
     }));
 });

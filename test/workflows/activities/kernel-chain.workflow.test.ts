@@ -12,7 +12,7 @@ import { reportKernels } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { administratorOf } from '../../support/http/app.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
-import { nudge, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';
+import { wakeUp, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -84,7 +84,7 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
   };
   const nudgeBatch = async () => {
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [batch]);
-    await nudge(client, row!.wf_id);
+    await wakeUp(client, row!.wf_id);
   };
   await withWorker(setup, async (taskQueue) => {
     const handle = await client.workflow.start(groupWorkflow('UpgradeKernelPackageRequest'), {

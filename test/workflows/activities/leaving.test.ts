@@ -56,7 +56,7 @@ describe('computers that leave', () => {
     const alone = await fleet.act([first]);
     const early = await archive(first);
     const pair = await fleet.act([second, third]);
-    runtime.startRelay();
+    runtime.startDispatcher();
     await runtime.startWorker();
     await ended(early.id, 'succeeded');
     expect(await runtime.status(`activity/${early.id}`)).toBe('COMPLETED');
@@ -80,7 +80,7 @@ describe('computers that leave', () => {
     expect(counts).toEqual([{ open_count: 0, succeeded_count: 1, canceled_count: 1, children_count: 2 }]);
   });
 
-  it('end their part of a large batch, which goes on for the others', async () => {
+  it('end their part of a large batch, which continues for the others', async () => {
     const computers = fleet.computers.slice(5, 45);
     const group = await fleet.act(computers);
     let delivered = 0;

@@ -12,7 +12,7 @@ let fleet: SqlFleet;
 beforeAll(async () => {
   runtime = await createActivityRuntime();
   await runtime.startWorker();
-  runtime.startRelay();
+  runtime.startDispatcher();
   fleet = await createSqlFleet(runtime.db, 60);
 });
 afterAll(() => runtime?.close());

@@ -19,13 +19,13 @@ import {
 
 let runtime: ActivityRuntime;
 let stopWorker: () => Promise<void>;
-let relay: Dispatcher;
+let dispatcher: Dispatcher;
 let fleet: SqlFleet;
 
 beforeAll(async () => {
   runtime = await createActivityRuntime();
   stopWorker = await runtime.startWorker();
-  relay = runtime.startRelay();
+  dispatcher = runtime.startDispatcher();
   fleet = await createSqlFleet(runtime.db, 60);
 });
 
@@ -100,14 +100,14 @@ async function reset(workflowId: string): Promise<void> {
 }
 
 describe('reconciler', () => {
-  it('leaves alone what is driven', async () => {
+  it('leaves workflows that run unchanged', async () => {
     const id = await deliveredGroup(2);
     expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
     await fleet.report();
     await until(async () => (await read(id)).status === 'succeeded');
   });
 
-  it('closes the operation of a terminated batch with a text, and its group goes on', async () => {
+  it('closes the operation of a terminated batch with a text, and its group continues', async () => {
     const id = await deliveredGroup(2);
     const [first] = await children(id);
     await handle(first!.wf_id).terminate('by an operator');
@@ -133,7 +133,7 @@ describe('reconciler', () => {
     expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
   });
 
-  it('ends the batches of a terminated group also when the server was away half way', async () => {
+  it('ends the batches of a terminated group also when the server was unavailable half way', async () => {
     const id = await deliveredGroup(3);
     let away = true;
     const client = runtime.clientWith({
@@ -227,7 +227,7 @@ describe('reconciler', () => {
     await until(async () => (await runtime.status(wf_id)) === 'CANCELLED');
   });
 
-  it('leaves alone a group that ended before it was looked at', async () => {
+  it('leaves a group unchanged that ended before the check', async () => {
     const id = await deliveredGroup(2);
     await fleet.report();
     await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
@@ -239,11 +239,11 @@ describe('reconciler', () => {
   });
 
   it('leaves the cancel of a group its effect on a batch that continued as new', async () => {
-    await relay.stop();
+    await dispatcher.stop();
     const id = await fleet.act(fleet.computers.slice(0, 2));
     await stopWorker();
     stopWorker = await runtime.startWorker(await workflowCodeContinuingAfter(40));
-    relay = runtime.startRelay();
+    dispatcher = runtime.startDispatcher();
     await until(async () => {
       await fleet.deliver();
       return (await children(id)).every(({ status }) => status === 'delivered');

@@ -22,8 +22,8 @@ async function group(id: number): Promise<{ status: string; succeeded: number }>
   return row!;
 }
 
-describe('a relay', () => {
-  it('tells all other batches of their news while the server refuses one, and that one later', async () => {
+describe('a dispatcher', () => {
+  it('wakes all other batches while the server rejects one wake-up, and that batch later', async () => {
     let refused = '';
     const client = runtime.clientWith({
       async signal(input, next) {
@@ -31,7 +31,7 @@ describe('a relay', () => {
         await next(input);
       },
     });
-    runtime.startRelay(client);
+    runtime.startDispatcher(client);
     const fleet = await createSqlFleet(runtime.db, 3);
     const id = await fleet.act();
     const batches = 'select wf_id from lane where parent_id = $1 order by ordinal';

@@ -10,13 +10,13 @@ import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-flee
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
-let relay: Dispatcher;
+let dispatcher: Dispatcher;
 let fleet: SqlFleet;
 
 beforeAll(async () => {
   runtime = await createActivityRuntime();
   await runtime.startWorker();
-  relay = runtime.startRelay();
+  dispatcher = runtime.startDispatcher();
   fleet = await createSqlFleet(runtime.db, 5);
 });
 
@@ -55,13 +55,13 @@ async function startUnreadable(type: string, id: number, input: object): Promise
   await workflow.start(type, { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [input] });
 }
 
-describe('a workflow that runs and cannot move', () => {
-  it('is reported and left as it is when nobody can read its input, and others go on', async () => {
-    await relay.stop();
+describe('a stuck workflow', () => {
+  it('is reported and left as it is when no key decrypts its input, and others continue', async () => {
+    await dispatcher.stop();
     const id = await fleet.act(fleet.computers.slice(0, 3));
     await startUnreadable(RELEASED_GROUP_WORKFLOW, id, { id });
-    relay = runtime.startRelay();
-    // The relay takes it for started; the others are not held up.
+    dispatcher = runtime.startDispatcher();
+    // The dispatcher takes it for started; the others are not held up.
     const healthy = await fleet.act(fleet.computers.slice(3));
     await until(async () => {
       await fleet.deliver();
@@ -82,7 +82,7 @@ describe('a workflow that runs and cannot move', () => {
     await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
   }, 180_000);
 
-  it('is reported when all it waits for is a moment that has passed', async () => {
+  it('is reported when its due time has passed', async () => {
     const id = await fleet.actAlone(fleet.computers[0]!);
     await until(async () => {
       await fleet.deliver();
@@ -115,7 +115,7 @@ describe('a workflow that failed for good', () => {
   it('is left to another build, which starts it again', async () => {
     const id = await fleet.actAlone(fleet.computers[2]!);
     await until(async () => (await runtime.status(`activity/${id}`).catch(() => '')) === 'RUNNING');
-    await relay.stop();
+    await dispatcher.stop();
     await runtime.db.query(
       `update lane set wf_id = 'activity/' || $1 || '/lane/9' where id =
       (select lane_id from activity where id = $1)`,
@@ -139,7 +139,7 @@ describe('a workflow that failed for good', () => {
     await until(async () => (await next.reconcileWorkflows({ cursor: null })).restarted === 1, 60_000);
     await until(async () => (await runtime.status(options.workflowId)) === 'RUNNING');
     await runtime.client.workflow.getHandle(`activity/${id}`).terminate('by test');
-    relay = runtime.startRelay();
+    dispatcher = runtime.startDispatcher();
   }, 120_000);
 });
 
@@ -180,7 +180,7 @@ describe('a workflow that waits for what has happened', () => {
     });
   }
 
-  it('is woken when the moment has passed that its timer was for', async () => {
+  it('is woken when the time of its timer has passed', async () => {
     const id = await fleet.actAlone(fleet.computers[1]!);
     await delivered(id);
     await runtime.db.query(
@@ -198,7 +198,7 @@ describe('a workflow that waits for what has happened', () => {
   it('ends when its rows have ended, and so does its group', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 3));
     await delivered(id);
-    await relay.stop();
+    await dispatcher.stop();
     await fleet.report();
     const batches = await lanesOf(id);
     for (const batch of batches) await runtime.engine.processPendingEvents(batch.id, false);
@@ -209,6 +209,6 @@ describe('a workflow that waits for what has happened', () => {
       return (await runtime.status(`activity/${id}`)) === 'COMPLETED';
     }, 60_000);
     for (const batch of batches) expect(await runtime.status(batch.wf_id)).toBe('COMPLETED');
-    relay = runtime.startRelay();
+    dispatcher = runtime.startDispatcher();
   }, 120_000);
 });

@@ -37,7 +37,7 @@ describe('auditRetention', () => {
       ),
     );
 
-  it('goes on until nothing is due, in runs of a bounded number of steps', async () => {
+  it('continues until nothing is due, in runs of a bounded number of steps', async () => {
     let calls = 0;
     const end = AUDIT_RETENTION_STEPS + 3;
     const purgeExpiredAudits = async () => ({ deletedCount: 2, runs: [], more: ++calls < end });
@@ -46,7 +46,7 @@ describe('auditRetention', () => {
     expect((await countEvents(environment.client.workflow.getHandle('retention-long'))).total).toBeLessThan(15);
   });
 
-  it('waits for a database that is away', async () => {
+  it('waits for an unavailable database', async () => {
     let calls = 0;
     const purgeExpiredAudits = async () => {
       if (++calls < 10) throw new Error('the database is away');

@@ -16,7 +16,7 @@ let usg: UsgWorld;
 
 beforeAll(async () => {
   runtime = await createActivityRuntime();
-  runtime.startRelay();
+  runtime.startDispatcher();
   usg = await createUsgWorld(runtime.db, systemClock, 20);
 });
 afterAll(() => runtime?.close());
@@ -139,7 +139,7 @@ describe('reportActivity', () => {
     await stop();
   });
 
-  it('is left standing and reported when its workflow cannot move, however long it takes', async () => {
+  it('is left standing and reported when its workflow is stuck, however long it takes', async () => {
     const { id } = await asked();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     const { connection } = runtime.client;
@@ -167,7 +167,7 @@ describe('reportActivity', () => {
     await stop();
   });
 
-  it('is begun anew where no build that knows it is left', async () => {
+  it('is started again where no build that knows it is left', async () => {
     const { id } = await asked();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     const { runId } = await runtime.client.workflow.getHandle(wf(id)).describe();

@@ -12,7 +12,7 @@ import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { createUsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
-import { nudge, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';
+import { wakeUp, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -84,7 +84,7 @@ class PlayedRun {
     const { id, lane_id } = (await this.steps(computer))[step]!;
     await addEvent(db, { batch: lane_id, activity: id, kind, ok, at: clock.now() });
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane_id]);
-    await nudge(environment.client, row!.wf_id);
+    await wakeUp(environment.client, row!.wf_id);
   }
 }
 

@@ -79,7 +79,7 @@ const look = async () => {
 };
 
 describe('worker builds', () => {
-  it('gives work to the current build only, and a waiting workflow goes on with the next', async () => {
+  it('gives work to the current build only, and a waiting workflow continues on the next', async () => {
     expect(await readCurrentBuild(settings)).toBeNull();
     await until(async () => (await look()).includes('no worker polls'));
 
@@ -101,13 +101,13 @@ describe('worker builds', () => {
     const stopSecond = await startBuild('second');
     await makeBuildCurrent(settings, 'second', WAIT_MS);
     await stopFirst();
-    batches.tell(1, 0, 'succeeded');
+    batches.report(1, 0, 'succeeded');
     await handle.signal(WAKE_UP_SIGNAL);
     expect(await handle.result()).toMatchObject({ succeeded: 1 });
     await stopSecond();
   });
 
-  it('lets a report end on the build that began it, and tells when that build may go', async () => {
+  it('ends a report on the build that started it, and reports when that build may be stopped', async () => {
     const stopSecond = await startBuild('second', TASK_QUEUES.report);
     reports.outcome = 'never ends';
     const handle = await temporal.client.workflow.start(REPORT_WORKFLOW, {
@@ -130,7 +130,7 @@ describe('worker builds', () => {
     await Promise.all([stopSecond(), stopThird()]);
   });
 
-  it('cannot make a build current that nobody serves', async () => {
+  it('cannot make a build current that no worker serves', async () => {
     await expect(makeBuildCurrent(settings, 'nobody', 300)).rejects.toThrow();
     expect(await readCurrentBuild(settings)).toBe('third');
   });
@@ -150,13 +150,13 @@ describe('worker builds', () => {
 });
 
 describe('health', () => {
-  it('answers within bounds when the server is away', async () => {
+  it('responds within its limit when the server is unavailable', async () => {
     const health = createTemporalHealth({ ...settings, temporalAddress: '127.0.0.1:1' });
     await expect(health.check()).rejects.toThrow('Temporal does not answer');
     await health.close();
   });
 
-  it('tells a worker that the server is away, or has no namespace for it, and when it is back', async () => {
+  it('shows a worker that the server is unavailable, or has no namespace for it, and when it is available again', async () => {
     expect(await findOutage(temporal.client, settings.temporalNamespace)).toEqual([]);
     expect(await findOutage(temporal.client, 'of-nobody')).toEqual([expect.stringContaining('of-nobody')]);
     const away = await connectClient({ ...settings, temporalAddress: '127.0.0.1:1' });

@@ -68,7 +68,7 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
     await expect.poll(() => refusals.join()).toMatch(/unknown_ca/i);
   });
 
-  it('refuses who shows no certificate, or one of somebody else', async () => {
+  it('rejects clients without a certificate, or with one of another authority', async () => {
     const none = { FLOTILLA_TEMPORAL_TLS_CERT: '', FLOTILLA_TEMPORAL_TLS_KEY: '' };
     await expect(askAsClient(none)).rejects.toThrow();
     const stranger = wrong.sign('stranger');

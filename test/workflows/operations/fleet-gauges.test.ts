@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => runtime?.close());
 
-it('the age of the oldest order grows while the relay is held back, and falls when it is back', async () => {
+it('the age of the oldest command grows while the dispatcher is stopped, and falls when it runs again', async () => {
   const registry = new Registry();
   const logger = createLogger({ level: 'silent', role: 'test' });
   const gauges = startFleetGauges({ db: runtime.db, registry, logger, isLeader: () => true, everyMs: 50 });
@@ -27,7 +27,7 @@ it('the age of the oldest order grows while the relay is held back, and falls wh
   const before = await oldest();
   await expect.poll(oldest, { timeout: 20_000 }).toBeGreaterThan(before + 1);
   expect(await registry.metrics()).toContain('flotilla_outbox_rows{kind="start"} 1');
-  runtime.startRelay();
+  runtime.startDispatcher();
   await expect.poll(oldest, { timeout: 30_000 }).toBe(0);
   await gauges.stop();
 });

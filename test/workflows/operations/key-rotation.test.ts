@@ -85,7 +85,7 @@ async function read(client: Client, scheduleId: string) {
 }
 
 describe('schedules and a new encryption key', () => {
-  it('are sealed with the first key by the bootstrap, which changes nothing else', async () => {
+  it('are encrypted with the first key by the bootstrap, which changes nothing else', async () => {
     const server = await aNamespace();
     await server.bootstrap(OLD);
     const before = await server.client(OLD);
@@ -106,7 +106,7 @@ describe('schedules and a new encryption key', () => {
     expect(state).toMatchObject({ paused: true, note: 'for maintenance' });
   });
 
-  it('can be looked after when the old key is gone, without losing a pause', async () => {
+  it('can be updated without the old key, without losing a pause', async () => {
     const server = await aNamespace();
     await server.bootstrap(OLD);
     const before = await server.client(OLD);
@@ -128,7 +128,7 @@ describe('schedules and a new encryption key', () => {
     expect(state).toMatchObject({ paused: true, note: 'for maintenance' });
   });
 
-  it('are named by the bootstrap and left alone when none of the keys opens them', async () => {
+  it('are named by the bootstrap and left unchanged when no key decrypts them', async () => {
     const server = await aNamespace();
     await server.bootstrap(OLD);
     await makeSchedules(await server.client(OLD));

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe('a database restored to an older backup', () => {
-  it('gives nothing out again that a computer may have had, and lets later results count', async () => {
+  it('sends nothing again that a computer may have received, and later results count', async () => {
     const tomorrow = new Date(Date.now() + 86_400_000);
     const [given, later] = [
       await world.fleet.act(),
@@ -83,7 +83,7 @@ describe('a database restored to an older backup', () => {
     await until(() => world.allAre(id, 'succeeded'));
   });
 
-  it('tells the event log of each account', async () => {
+  it('records it in the event log of each account', async () => {
     const rows = await world.runtime.db.query<{ message: string }>(
       `select message from event where account_id = $1 and person_name = 'Restore'`,
       [world.fleet.accountId],
@@ -93,7 +93,7 @@ describe('a database restored to an older backup', () => {
     ]);
   });
 
-  it('does not run dates again that may have had their run in the time that was lost', async () => {
+  it('does not start runs again that may have started in the lost period', async () => {
     const clock = { now: () => new Date() };
     const usg = await createUsgWorld(world.runtime.db, clock);
     const scripts = await createScriptWorld(world.runtime.db, clock);
@@ -159,7 +159,7 @@ describe('a database restored to an older backup', () => {
     expect(await hours()).toContain(2);
   });
 
-  it('leaves a chain at work whose first step has ended', async () => {
+  it('continues a chain whose first operation has ended', async () => {
     const own = await createSqlFleet(world.runtime.db, 2);
     const account = { accountId: own.accountId, groupId: 0, computers: own.computers };
     const chain = await aGroup(world.runtime.db, account, { operations: aChain(2, 86_400) });
@@ -189,7 +189,7 @@ describe('a database restored to an older backup', () => {
     expect(await statuses()).toEqual(halfway);
   });
 
-  it('is repaired by one at a time', async () => {
+  it('is repaired by one process at a time', async () => {
     await world.reconcile();
     const restore = await takeBackup(world.runtime.db);
     await world.reconcile();

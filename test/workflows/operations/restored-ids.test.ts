@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('ids after a restore', () => {
-  it('gives no id and no epoch of tokens out again when the same backup is restored once more', async () => {
+  it('reuses no id and no token epoch when the same backup is restored again', async () => {
     await world.reconcile();
     const restore = await takeBackup(world.runtime.db);
     const seen: Array<{ id: number; epoch: number }> = [];

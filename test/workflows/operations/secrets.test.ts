@@ -74,8 +74,8 @@ describe('what the Temporal server stores', () => {
         staticDetails: CANARY,
       });
       await until(() => batches.progress(batch).open === 2 && batches.calls.length >= 6);
-      batches.tell(batch, 0, 'failed');
-      batches.tell(batch, 1, 'failed');
+      batches.report(batch, 0, 'failed');
+      batches.report(batch, 1, 'failed');
       await temporal.client.workflow.getHandle(workflowId).signal(WAKE_UP_SIGNAL);
       await temporal.client.workflow
         .getHandle(workflowId)

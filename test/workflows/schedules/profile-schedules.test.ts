@@ -15,7 +15,7 @@ let world: UsgWorld;
 
 beforeAll(async () => {
   runtime = await createActivityRuntime();
-  runtime.startRelay();
+  runtime.startDispatcher();
   await runtime.startScheduleWorker();
   world = await createUsgWorld(runtime.db, systemClock);
 });
@@ -109,7 +109,7 @@ describe('the schedule of a profile', () => {
     expect(await ensureSchedule(runtime.client, `usg/${id}`, null)).toBe('none');
   });
 
-  it('is made anew when it was lost, and has none without dates', async () => {
+  it('is created again when it was lost, and does not exist without dates', async () => {
     const id = await world.create({ startDate: inSeconds(3600).toISOString() });
     await until(() => exists(id));
     await noOrders();
@@ -145,7 +145,7 @@ describe('the schedule of a profile', () => {
     expect((await world.profiles.get(world.caller, id)).nextRunTime).toEqual(next);
   });
 
-  it('lets a date pass while an operator has it paused, whatever is changed meanwhile', async () => {
+  it('skips dates while an operator has it paused, whatever is changed meanwhile', async () => {
     const id = await world.create({ startDate: inSeconds(3600).toISOString() });
     await until(() => exists(id));
     await handle(id).pause('for maintenance');
@@ -173,7 +173,7 @@ describe('the schedule of a profile', () => {
     await until(async () => (await world.runs(id)).length === 1);
   });
 
-  it('leaves one run behind when it was away over several dates', async () => {
+  it('leaves one run when it was unavailable over several dates', async () => {
     const start = inSeconds(7200);
     const id = await world.create({ startDate: start.toISOString() });
     await noOrders();
@@ -202,7 +202,7 @@ describe('the schedule of a profile', () => {
     expect(await repair(now, new Map([['usg', kind]]))).toEqual([]);
   });
 
-  it('waits for nobody: a profile that cannot be looked after keeps no other from its run', async () => {
+  it('starts the run of a profile while another profile fails', async () => {
     const start = inSeconds(7200);
     const broken = await world.create({ startDate: start.toISOString() });
     const sound = await world.create({ startDate: start.toISOString() });

@@ -45,7 +45,7 @@ async function trigger(profiles: FakeProfiles, workflowId: string) {
 }
 
 describe('profileTrigger', () => {
-  it('makes the run of the date in its id, then sees to the next dates, in few events', async () => {
+  it('starts the run of the date in its id, then plans further dates, in few events', async () => {
     const profiles = new FakeProfiles();
     const { result, events } = await trigger(profiles, 'usg-run/7-2026-12-01T02:00:00Z');
     expect(result).toEqual({ scheduledTime: '2026-12-01T02:00:00.000Z', outcome: 'started', activity: 1 });
@@ -55,7 +55,7 @@ describe('profileTrigger', () => {
     expect(events.of('activityTaskScheduled')).toBe(0);
   });
 
-  it('makes it once when it is started twice', async () => {
+  it('creates one run when it is started twice', async () => {
     const profiles = new FakeProfiles();
     await trigger(profiles, 'usg-run/7-2026-12-08T02:00:00Z');
     const { result } = await trigger(profiles, 'usg-run/7-2026-12-08T02:00:00Z');
@@ -63,14 +63,14 @@ describe('profileTrigger', () => {
     expect(profiles.runs.size).toBe(1);
   });
 
-  it('takes the moment of its start where no date is told', async () => {
+  it('takes its start time where its id has no date', async () => {
     const profiles = new FakeProfiles();
     const { result } = await trigger(profiles, 'usg-run/7');
     expect(Math.abs(Date.parse(result.scheduledTime) - (await environment.currentTimeMs()))).toBeLessThan(60_000);
     expect(result.scheduledTime).toMatch(/:\d\d\.000Z$/);
   });
 
-  it('waits out a database that is away for hours', async () => {
+  it('waits for a database that is unavailable for hours', async () => {
     const profiles = new FakeProfiles();
     profiles.failures = 150;
     const began = await environment.currentTimeMs();

@@ -23,7 +23,7 @@ function desired(profileId: number, day: number): DesiredSchedule {
   return { kind: 'script', profileId, accountId: 1, times, summary: 'a profile', note: 'a profile' };
 }
 
-it('a schedule that the server refuses is counted and tried again, and holds up no other', async () => {
+it('a schedule that the server rejects is counted and retried, and delays no other', async () => {
   const [refused, good] = [41, 42];
   const kind: Pick<ProfileKind, 'name' | 'desiredSchedule' | 'missedRuns'> = {
     name: 'script',

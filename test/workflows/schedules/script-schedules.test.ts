@@ -14,7 +14,7 @@ let world: ScriptWorld;
 
 beforeAll(async () => {
   runtime = await createActivityRuntime();
-  runtime.startRelay();
+  runtime.startDispatcher();
   await runtime.startScheduleWorker();
   world = await createScriptWorld(runtime.db, systemClock);
 });
@@ -225,7 +225,7 @@ describe('the schedule of a script profile', () => {
     expect((await handle(id).describe()).info.lastUpdatedAt).toEqual(lastUpdatedAt);
   });
 
-  it('leaves one run behind when it was away over several dates', async () => {
+  it('leaves one run when it was unavailable over several dates', async () => {
     const { id } = await world.create(recurring('0 * * * *'));
     await noOrders();
     const dates = utcDates('0 * * * *', new Date(), 40);
@@ -239,7 +239,7 @@ describe('the schedule of a script profile', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
-  it('lets its dates pass for good while an operator has it paused', async () => {
+  it('skips its dates for good while an operator has it paused', async () => {
     const { id, state } = await world.create(recurring('0 * * * *', inSeconds(3600)));
     await until(() => exists(id));
     await handle(id).pause('for maintenance');
@@ -253,7 +253,7 @@ describe('the schedule of a script profile', () => {
     expect(await world.runs(id)).toEqual([]);
   });
 
-  it('lets the one time of a profile pass while an operator has it paused', async () => {
+  it('skips the one date of a profile while an operator has it paused', async () => {
     const at = inSeconds(3600);
     const { id } = await world.create(once(at));
     await until(() => exists(id));

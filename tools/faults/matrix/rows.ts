@@ -103,7 +103,7 @@ export const MATRIX: readonly MatrixRow[] = [
     elsewhere: [
       at(
         'test/workflows/schedules/script-schedules.test.ts',
-        'leaves one run behind when it was away over several dates',
+        'leaves one run when it was unavailable over several dates',
       ),
     ],
   },
@@ -112,7 +112,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'poison input, undecodable payload, changed code',
     elsewhere: [
       at('test/workflows/activities/stuck.test.ts', 'is reported and left as it is when nobody can read its input'),
-      at('test/replay/replay.test.ts', 'refuses workflow code that does something else'),
+      at('test/replay/replay.test.ts', 'rejects workflow code that does something else'),
     ],
   },
   {
