@@ -4,11 +4,11 @@ import { type InboxDeps, inboxPoll } from '../../../workers/dispatcher/inbox.ts'
 
 const HOUR_MS = 3_600_000;
 
-describe('the relay', () => {
+describe('the dispatcher', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('looks for news again at once after the clock was set back by an hour', async () => {
+  it('polls for pending events immediately after the clock was set back by an hour', async () => {
     let looks = 0;
     const query = async () => {
       looks += 1;

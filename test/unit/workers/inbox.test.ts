@@ -42,11 +42,11 @@ function aRelay(error: Error) {
   return { round: inboxPoll(deps), told, counts };
 }
 
-describe('a round over the inbox', () => {
+describe('a poll of the inbox', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('goes on when the server refuses the nudge of one batch, which then waits by itself', async () => {
+  it('continues when the server rejects the wake-up of one batch, which is retried on its own', async () => {
     const { round, told, counts } = aRelay(new Error('exceeded workflow execution limit for signal events'));
     await round();
     expect(told).toHaveLength(LANES - 1);
@@ -59,13 +59,13 @@ describe('a round over the inbox', () => {
     expect(counts).toEqual({ refused: 2, nudged: LANES - 1 });
   });
 
-  it('comes to nothing when the database is away', async () => {
+  it('fails when the database is unavailable', async () => {
     const { round, counts } = aRelay(Object.assign(new Error('read-only'), { code: '25006' }));
     await expect(round()).rejects.toThrow('read-only');
     expect(counts['refused']).toBeUndefined();
   });
 
-  it('comes to nothing when the server is away, and all it did not reach is due again', async () => {
+  it('fails when the server is unavailable, and all remaining batches are due again', async () => {
     const away = Object.assign(new Error('unavailable'), { code: UNAVAILABLE, details: '', metadata: {} });
     const { round, told, counts } = aRelay(away);
     await expect(round()).rejects.toThrow('unavailable');
