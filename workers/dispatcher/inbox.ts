@@ -102,7 +102,7 @@ function postpone({ logger, count }: InboxDeps, { planner, refused }: Memory, ba
   planner.retry(batchId);
   refused.add(batchId);
   count('refused');
-  logger.error({ batchId, workflowId, err: error }, 'a batch could not be woken, trying again later');
+  logger.error({ batchId, workflowId, err: error }, 'a batch could not be woken; will retry');
 }
 
 async function wakeBatch(deps: InboxDeps, batch: Due): Promise<void> {

@@ -120,7 +120,7 @@ async function attemptCommand(
     count('refused');
     logger.error(
       { kind: command.kind, key: command.key, err: error },
-      'outbox command was refused, trying again later',
+      'Temporal rejected an outbox command; will retry',
     );
   }
   refused.add(command.id);

@@ -3,7 +3,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 60_000;
 /** gRPC codes of an unavailable or overloaded server, as opposed to an invalid entry. */
-const SERVER_IS_AWAY = new Set([1, 4, 8, 14]);
+const UNAVAILABLE_CODES = new Set([1, 4, 8, 14]);
 
 /** Entries or batches that the server rejected, with the time of their next retry; in memory only, safe to lose. */
 export class RefusedEntries {
@@ -32,6 +32,6 @@ export class RefusedEntries {
 
 /** Whether a call failed because the server is unavailable. The client wraps some call errors in a ServiceError. */
 export function isServerUnavailable(error: unknown): boolean {
-  if (isGrpcServiceError(error)) return SERVER_IS_AWAY.has(error.code);
+  if (isGrpcServiceError(error)) return UNAVAILABLE_CODES.has(error.code);
   return error instanceof Error && error.cause !== undefined && isServerUnavailable(error.cause);
 }

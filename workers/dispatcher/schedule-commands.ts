@@ -74,12 +74,12 @@ async function updateSchedules(
       if (isServerUnavailable(error)) throw error;
       failed.add(id);
       deps.count('refused');
-      deps.logger.error({ schedule: id, err: error }, 'a schedule was refused, trying again later');
+      deps.logger.error({ schedule: id, err: error }, 'Temporal rejected a schedule; will retry');
     }
   };
   const ends = await Promise.allSettled(ids.map(ensure));
-  const away = ends.find((end) => end.status === 'rejected');
-  if (away) throw away.reason;
+  const failure = ends.find((end) => end.status === 'rejected');
+  if (failure) throw failure.reason;
   for (const { id, key } of commands) if (failed.has(key)) refused.add(id);
   return commands.filter(({ key }) => !failed.has(key));
 }

@@ -103,8 +103,8 @@ export function createReconciler(
       await reportStuckSchedules(deps, { since: closedSince, startedBefore: startedAt - settleMs });
       await repairReports(deps, { settleMs, now: options.clock.now(), count: repairs.add });
       await startMissedRuns(options, options.clock.now(), options.metrics?.scheduleMissed);
-      const wasAway = cursor !== null && startedAt - known > LAG_MS;
-      if (wasAway || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
+      const wasInterrupted = cursor !== null && startedAt - known > LAG_MS;
+      if (wasInterrupted || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
       await purgeExpiredEventLog(options);

@@ -31,8 +31,8 @@ export function plainRoutes(deps: {
     sendJson(req, res, { status: 200, body: { alive: true }, headers: {}, requestId }),
   );
   pages.set('/readyz', async (req, res, requestId) => {
-    const obstacles = await deps.readiness.check();
-    if (obstacles.length > 0) throw notReady(obstacles);
+    const failures = await deps.readiness.check();
+    if (failures.length > 0) throw notReady(failures);
     sendJson(req, res, { status: 200, body: { ready: true }, headers: {}, requestId });
   });
   if (deps.document) {
@@ -59,8 +59,8 @@ export function plainRoutes(deps: {
   };
 }
 
-function notReady(obstacles: ReadonlyArray<{ part: string; reason: string }>): DomainError {
-  const details = obstacles.map(({ part, reason }) => ({ path: part, message: reason }));
+function notReady(failures: ReadonlyArray<{ part: string; reason: string }>): DomainError {
+  const details = failures.map(({ part, reason }) => ({ path: part, message: reason }));
   const message = details.map((d) => `${d.path}: ${d.message}`).join('; ');
   return new DomainError('ServiceUnavailable', `Not ready: ${message}`, { details, retryAfterSeconds: 1 });
 }
@@ -84,7 +84,7 @@ function sendFile(root: string, name: string): Page {
     const headers = { ...DOCS_HEADERS, 'X-Request-Id': requestId };
     return new Promise((resolve, reject) => {
       const done = (error?: NodeJS.ErrnoException) => {
-        // A client that went away needs no response.
+        // A client that has disconnected needs no response.
         if (error && !res.headersSent && !res.destroyed) reject(error);
         else resolve();
       };

@@ -50,7 +50,7 @@ export function invitationMail(
       `Server: ${publicUrl}`,
       '',
       `Log in there (POST ${publicUrl}/api/v2/login) with your email address, a password and this invitation as`,
-      '"invitation_id". Somebody without a login yet gets one, with the password given then.',
+      '"invitation_id". A person without a login gets one, with the password given then.',
       '',
       `The invitation can be used once, until ${expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
       bound ? `It is for ${email} alone.` : 'Whoever has it can use it: do not pass it on.',

@@ -52,7 +52,7 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     const found = await violationsOf(stack, group, [...computers.slice(1), -1], executions);
     expect(found.map((text) => text.replace(/\d+/, 'n')).toSorted()).toEqual([
       'computer -n has no operation',
-      'computer n was not asked for',
+      'computer n was not requested',
       expect.stringMatching(/^operation n \(.* ran 0 times$/),
       expect.stringMatching(/^operation n \(.* ran 2 times$/),
       expect.stringMatching(/^operation n of .* ran on computer -1$/),

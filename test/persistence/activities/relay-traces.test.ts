@@ -93,7 +93,7 @@ describe('the lines of an outbox dispatcher, with tracing off', () => {
     await relay([`activity/${refused}`]);
     const mine = lines().filter((line) => line['trace_id'] === traceId);
     expect(mine.map(({ msg }) => msg)).toEqual([
-      'outbox command was refused, trying again later',
+      'Temporal rejected an outbox command; will retry',
       'outbox command is kept',
     ]);
     const other = lines().find(({ activityId }) => activityId === plain);

@@ -14,7 +14,7 @@ export interface NodeProcessOptions {
 
 /**
  * Starts a Node process in its own process group, so that Ctrl-C does not reach it before its turn, and with an IPC
- * channel whose loss tells it that the supervisor has died. Resolves when it reports that it is ready.
+ * channel that closes when the supervisor dies. Resolves when it reports that it is ready.
  * @throws when it ends before, is not ready in time, or is aborted
  * See `lifecycle.ts`.
  */

@@ -111,8 +111,8 @@ export interface RestartPolicy {
 export const RESTART = { firstPauseMs: 250, maxPauseMs: 8000, windowMs: 60_000, maxDeaths: 6 } as const;
 
 /**
- * Pauses double with each end within the last minute; after the sixth there is no restart, because the reason will not
- * go away by itself.
+ * Pauses double with each end within the last minute; after the sixth there is no restart, because the cause is
+ * probably permanent.
  */
 export function createRestartPolicy(limits: typeof RESTART = RESTART): RestartPolicy {
   let deaths: number[] = [];

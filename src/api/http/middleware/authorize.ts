@@ -17,7 +17,7 @@ export function authorize(authenticator: Authenticator, offer: Offer, operation:
   return (_req, res, next) => {
     checkOffer(operation, offer);
     const { principal } = res.locals;
-    if (principal === null || findObstacle(operation, principal) === null) return next();
+    if (principal === null || findDenial(operation, principal) === null) return next();
     // A role may have been added since the rights were cached.
     return readAgain(authenticator, operation, res.locals).then(() => next());
   };
@@ -49,12 +49,12 @@ async function readAgain(
   state: { principal: Principal | null },
 ): Promise<void> {
   const principal = await authenticator.reauthenticate(state.principal!);
-  const obstacle = findObstacle(operation, principal);
-  if (obstacle) throw obstacle;
+  const denial = findDenial(operation, principal);
+  if (denial) throw denial;
   state.principal = principal;
 }
 
-function findObstacle({ access, needsLogin }: Operation, caller: Principal): DomainError | null {
+function findDenial({ access, needsLogin }: Operation, caller: Principal): DomainError | null {
   if (needsLogin && caller.token.method === 'key') {
     return new DomainError('Forbidden', 'A token from an access key may not do this; log in with a password');
   }

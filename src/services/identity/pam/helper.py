@@ -9,7 +9,7 @@ import signal
 import sys
 
 LIFETIME_SECONDS = 10
-YES, NO, CANNOT_TELL = 0, 1, 2
+YES, NO, UNKNOWN = 0, 1, 2
 PAM_SUCCESS, PAM_BUF_ERR = 0, 5
 # A module that cannot be loaded or fails inside, no memory, an unavailable directory server, a stack that gives up.
 # Everything else but success rejects the login: many modules have one code for all their reasons.
@@ -88,7 +88,7 @@ def ask(service, name, password, directory):
             service, name, ctypes.byref(conversation), directory.encode(), ctypes.byref(handle)
         )
     if code != PAM_SUCCESS:
-        return CANNOT_TELL
+        return UNKNOWN
     flags = SILENT | DISALLOW_NULL_PASSWORD
     code = pam.pam_authenticate(handle, flags)
     if code == PAM_SUCCESS:
@@ -96,18 +96,18 @@ def ask(service, name, password, directory):
     pam.pam_end(handle, code)
     if code == PAM_SUCCESS:
         return YES
-    return CANNOT_TELL if code in NOT_AN_ANSWER else NO
+    return UNKNOWN if code in NOT_AN_ANSWER else NO
 
 
 def main():
     signal.alarm(LIFETIME_SECONDS)
     parts = sys.stdin.buffer.read().split(b"\0")
     if len(parts) != 4 or not parts[0] or not parts[1] or parts[3]:
-        return CANNOT_TELL
+        return UNKNOWN
     try:
         return ask(parts[0], parts[1], parts[2], sys.argv[1] if len(sys.argv) > 1 else None)
     except (OSError, AttributeError):
-        return CANNOT_TELL
+        return UNKNOWN
 
 
 sys.exit(main())
