@@ -41,9 +41,8 @@ const MAX_ATTEMPTS = 4;
 export async function openPersistence(options: PersistenceOptions): Promise<Persistence> {
   const pool = openPool(options);
   const genericPlanPool = openPool(options, 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off');
-  const orm = new MikroORM({ ...ormOptions(options, pool), entities: ENTITIES });
-  // Its statements concern sets of rows: it knows no entities.
-  const genericPlanOrm = new MikroORM({ ...ormOptions(options, genericPlanPool), entities: [] });
+  const orm = new MikroORM(ormOptions(options, pool));
+  const genericPlanOrm = new MikroORM(ormOptions(options, genericPlanPool));
   const close = async () => {
     await Promise.all([orm.close(), genericPlanOrm.close()]);
   };
@@ -76,8 +75,8 @@ const UNCOMPARED = {
 function ormOptions({ url, onError }: PersistenceOptions, pool: Pool) {
   return {
     clientUrl: url,
+    entities: ENTITIES,
     namingStrategy: PostgresNames,
-    discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],
     migrations: {
       migrationsList: MIGRATIONS,

@@ -34,6 +34,11 @@ describe('a transaction', () => {
     expect(await titles()).toEqual(['Changed again']);
   });
 
+  it.each(['db', 'genericPlanDb'] as const)('finds entities (%s)', async (name) => {
+    const found = await database.persistence[name].transaction((tx) => tx.em.findOne(Account, { name: 'first' }));
+    expect(found?.name).toBe('first');
+  });
+
   it('takes back entities and statements together', async () => {
     const { db } = database.persistence;
     const failing = db.transaction(async (tx) => {
