@@ -50,7 +50,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 11,
     fault: 'database restored to an older backup',
     elsewhere: [
-      at('test/workflows/operations/restore.test.ts', 'gives nothing out again that a computer may have had'),
+      at('test/workflows/operations/restore.test.ts', 'sends nothing again that a computer may have received'),
       at('test/workflows/operations/restore.test.ts', 'repairs once, and a database that lost nothing never'),
     ],
   },
@@ -111,7 +111,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 24,
     fault: 'poison input, undecodable payload, changed code',
     elsewhere: [
-      at('test/workflows/activities/stuck.test.ts', 'is reported and left as it is when nobody can read its input'),
+      at('test/workflows/activities/stuck.test.ts', 'is reported and left as it is when no key decrypts its input'),
       at('test/replay/replay.test.ts', 'rejects workflow code that does something else'),
     ],
   },
@@ -138,7 +138,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'mixed versions',
     elsewhere: [
       at('test/released/released.test.ts', 'lets processes of each release go on beside the migrations after it'),
-      at('test/workflows/operations/deployment.test.ts', 'a waiting workflow goes on with the next'),
+      at('test/workflows/operations/deployment.test.ts', 'a waiting workflow continues on the next'),
     ],
   },
   {
