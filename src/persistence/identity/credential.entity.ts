@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Membership } from './membership.entity.ts';
+import { membershipByIds } from './membership.entity.ts';
 
 export const CredentialSchema = defineEntity({
   name: 'Credential',
@@ -13,14 +13,7 @@ export const CredentialSchema = defineEntity({
     creationTime: p.datetime().defaultRaw('now()'),
     expiresAt: p.datetime().strictNullable(),
     lastUsedAt: p.datetime().strictNullable(),
-    membership: () =>
-      p
-        .manyToOne(Membership)
-        .joinColumns('account_id', 'person_id')
-        .deleteRule('cascade')
-        .updateRule('no action')
-        .ref()
-        .nullable(),
+    membership: () => membershipByIds(),
   },
   uniques: [{ name: 'credential_name', properties: ['personId', 'accountId', 'name'] }],
 });
@@ -37,14 +30,7 @@ export const AccessKeySchema = defineEntity({
     accessKey: p.text().unique('access_key_access_key_key'),
     secretDigest: p.blob(),
     creationTime: p.datetime().defaultRaw('now()'),
-    membership: () =>
-      p
-        .manyToOne(Membership)
-        .joinColumns('account_id', 'person_id')
-        .deleteRule('cascade')
-        .updateRule('no action')
-        .ref()
-        .nullable(),
+    membership: () => membershipByIds(),
   },
 });
 

@@ -18,6 +18,16 @@ export const MembershipSchema = defineEntity({
 export class Membership extends MembershipSchema.class {}
 MembershipSchema.setClass(Membership);
 
+/** The membership that the columns `account_id` and `person_id` of a row name; it ends with the membership. */
+export const membershipByIds = () =>
+  p
+    .manyToOne(Membership)
+    .joinColumns('account_id', 'person_id')
+    .deleteRule('cascade')
+    .updateRule('no action')
+    .ref()
+    .nullable();
+
 export const MembershipRoleSchema = defineEntity({
   name: 'MembershipRole',
   tableName: 'membership_role',
@@ -25,14 +35,7 @@ export const MembershipRoleSchema = defineEntity({
     accountId: p.integer().primary(),
     personId: p.integer().primary(),
     role: () => p.manyToOne(Role).deleteRule('cascade').ref().primary().index('membership_role_role'),
-    membership: () =>
-      p
-        .manyToOne(Membership)
-        .joinColumns('account_id', 'person_id')
-        .deleteRule('cascade')
-        .updateRule('no action')
-        .ref()
-        .nullable(),
+    membership: () => membershipByIds(),
   },
 });
 
