@@ -1,5 +1,6 @@
 import type { EntityManager as PostgreSqlEntityManager } from '@mikro-orm/postgresql';
 import type { PoolClient, QueryResultRow } from 'pg';
+import type { Parameters } from './named-parameters.ts';
 
 /** Extended by `orm/entities.ts`, which knows all entities: their types are known here without an import. */
 // biome-ignore lint/suspicious/noEmptyInterface: declarations are merged into it
@@ -21,15 +22,11 @@ export interface Sql {
    */
   readonly em: EntityManager;
   /**
-   * Runs one statement with parameters `$1`, `$2`, ...
-   * @param text - the SQL
+   * Runs one statement.
+   * @param text - the SQL with named parameters (`:account`), or `$1`, `$2`, ... where it is composed
    * @param name - when given, it is prepared once per connection under this name
    */
-  query<R extends QueryResultRow = QueryResultRow>(
-    text: string,
-    values?: readonly unknown[],
-    name?: string,
-  ): Promise<R[]>;
+  query<R extends QueryResultRow = QueryResultRow>(text: string, parameters?: Parameters, name?: string): Promise<R[]>;
 }
 
 /** A pool: single statements, or several in one transaction of MikroORM. */

@@ -3,6 +3,7 @@ import pRetry from 'p-retry';
 import type { Pool, QueryResultRow } from 'pg';
 import { inChildSpan } from '../../process/tracing.ts';
 import { isSerializationFailure } from '../database/errors.ts';
+import { type Parameters, positional } from '../database/named-parameters.ts';
 import type { Database, EntityManager, Sql } from '../database/sql.ts';
 
 const FIRST_RETRY_MS = 15;
@@ -17,8 +18,8 @@ export function createDatabase(pool: Pool, em: EntityManager, maxAttempts = 1): 
     get em() {
       return em.fork();
     },
-    async query<R extends QueryResultRow>(text: string, values: readonly unknown[] = [], name?: string) {
-      const { rows } = await pool.query<R>({ text, values: values as unknown[], name });
+    async query<R extends QueryResultRow>(text: string, parameters: Parameters = [], name?: string) {
+      const { rows } = await pool.query<R>({ ...positional(text, parameters), name });
       return rows;
     },
     connect: () => pool.connect(),
@@ -41,11 +42,12 @@ function statementsOf(em: EntityManager): Sql {
   const unitOfWork = em.getUnitOfWork();
   return {
     em,
-    async query<R extends QueryResultRow>(text: string, values: readonly unknown[] = [], name?: string) {
+    async query<R extends QueryResultRow>(statement: string, parameters: Parameters = [], name?: string) {
       if (unitOfWork.getIdentityMap().keys().length > 0 || unitOfWork.getPersistStack().size > 0) await em.flush();
-      const statement = CompiledQuery.raw(text, values as unknown[]);
+      const { text, values } = positional(statement, parameters);
+      const compiled = CompiledQuery.raw(text, values);
       // Kysely hands the text to the driver as it is, and the driver takes a text with a name in its place.
-      const named = name === undefined ? statement : { ...statement, sql: { text, name } as unknown as string };
+      const named = name === undefined ? compiled : { ...compiled, sql: { text, name } as unknown as string };
       const { rows } = await connection.executeQuery<R>(named);
       return rows;
     },

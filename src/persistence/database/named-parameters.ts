@@ -1,0 +1,31 @@
+import { LRUCache } from 'lru-cache';
+
+/** Values of parameters by name, or by position. */
+export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+const cache = new LRUCache<string, { text: string; names: readonly string[] }>({ max: 2000 });
+
+/**
+ * A statement as the driver takes it: `:name` becomes `$1`, `$2`, ... in the order of appearance, the same for the same name.
+ * Casts (`::int`) and names that `parameters` lacks stay as they are.
+ */
+export function positional(text: string, parameters: Parameters): { text: string; values: unknown[] } {
+  if (Array.isArray(parameters)) return { text, values: parameters };
+  const byName = parameters as Readonly<Record<string, unknown>>;
+  let statement = cache.get(text);
+  if (statement === undefined) {
+    statement = parse(text, byName);
+    cache.set(text, statement);
+  }
+  return { text: statement.text, values: statement.names.map((name) => byName[name]) };
+}
+
+function parse(text: string, parameters: object): { text: string; names: string[] } {
+  const names: string[] = [];
+  const replaced = text.replace(/(?<![:\w]):([a-z]\w*)/gi, (found, name: string) => {
+    if (!Object.hasOwn(parameters, name)) return found;
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  return { text: replaced, names };
+}
