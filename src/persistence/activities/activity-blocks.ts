@@ -19,8 +19,8 @@ export interface ActivityBlock {
 
 export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<ActivityBlock[]> {
   return tx.query<ActivityBlock & Record<string, unknown>>(
-    'select distinct account_id, id >> 12 as block from activity where id = any($1::int[])',
-    [activities],
+    'select distinct account_id, id >> 12 as block from activity where id = any(:activities::int[])',
+    { activities },
   );
 }
 

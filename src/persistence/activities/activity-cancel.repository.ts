@@ -20,7 +20,7 @@ export interface Cancellation {
 
 /** Locks the batches of activities, in id order and before any other lock, so that their statuses cannot change. */
 export async function lockBatchesOf(tx: Sql, accountId: number, activities: readonly number[]): Promise<void> {
-  await tx.query(LOCK_BATCHES, [accountId, activities]);
+  await tx.query(LOCK_BATCHES, { accountId, activities });
 }
 
 /**
@@ -31,15 +31,23 @@ export async function lockBatchesOf(tx: Sql, accountId: number, activities: read
  */
 export async function cancelActivities(tx: Sql, cancellation: Cancellation): Promise<void> {
   const { accountId, groups, operations, now, text, traceparent } = cancellation;
-  const batches = await tx.query<{ id: number }>('select id from lane where parent_id = any($1) and open_count > 0', [
-    groups,
-  ]);
+  const batches = await tx.query<{ id: number }>(
+    'select id from lane where parent_id = any(:groups) and open_count > 0',
+    { groups },
+  );
   const batchIds = batches.map(({ id }) => id);
   await withdrawBatchMessages(tx, batchIds);
   await withdrawMessages(tx, operations);
-  await tx.query(ADD_CANCELS, [batchIds, operations, now, text]);
-  await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId, traceparent]);
-  await tx.query(CANCEL_REPORTS, [groups, now]);
+  await tx.query(ADD_CANCELS, { batchIds, operations, now, text });
+  await tx.query(CANCEL_WORKFLOWS, {
+    groups,
+    operations,
+    activityWorkflowPrefix: ACTIVITY_WORKFLOW_PREFIX,
+    now,
+    accountId,
+    traceparent,
+  });
+  await tx.query(CANCEL_REPORTS, { groups, now });
   await wakeDispatchers(tx);
 }
 
@@ -48,7 +56,7 @@ export async function cancelActivities(tx: Sql, cancellation: Cancellation): Pro
  * operations has a final event pending. The caller's transaction holds the batches' locks.
  */
 export async function readPendingEnds(tx: Sql, activities: readonly number[]): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(PENDING_ENDS, [activities]);
+  const rows = await tx.query<{ id: number }>(PENDING_ENDS, { activities });
   return rows.map(({ id }) => id);
 }
 
@@ -59,7 +67,7 @@ const ENDS = (operation: string) => `exists (
 // Children are read only where an operation of their batches has ended.
 const PENDING_ENDS = `
   select a.id from activity a
-  where a.id = any($1::int[]) and ${isOpen('a.status')} and case
+  where a.id = any(:activities::int[]) and ${isOpen('a.status')} and case
     when a.lane_id is not null then ${ENDS('a')}
     when exists (
       select from lane l join agent_inbox i on i.lane_id = l.id
@@ -70,33 +78,33 @@ const PENDING_ENDS = `
 
 const LOCK_BATCHES = `
   select id from lane
-  where account_id = $1 and id in (
-    select lane_id from activity where id = any($2::int[]) and account_id = $1
-    union all select l.id from lane l where l.parent_id = any($2::int[]))
+  where account_id = :accountId and id in (
+    select lane_id from activity where id = any(:activities::int[]) and account_id = :accountId
+    union all select l.id from lane l where l.parent_id = any(:activities::int[]))
   order by id for update`;
 
 // A report has no batch; the workflow that writes it checks its status.
 const CANCEL_REPORTS = `
-  update activity set status = 'canceled', completion_time = $2, modification_time = $2
-  where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and ${transitionGuard('status', ['undelivered', 'delivered'], 'canceled')}`;
+  update activity set status = 'canceled', completion_time = :now, modification_time = :now
+  where id = any(:groups::int[]) and type = '${REPORT_ACTIVITY}' and ${transitionGuard('status', ['undelivered', 'delivered'], 'canceled')}`;
 
 const ADD_CANCELS = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)
-  select id, null::int, 'cancel', $4::text, $3::timestamptz from unnest($1::int[]) as batch(id)
+  select id, null::int, 'cancel', :text::text, :now::timestamptz from unnest(:batchIds::int[]) as batch(id)
   union all
-  select lane_id, id, 'cancel', $4::text, $3::timestamptz from activity where id = any($2::int[])`;
+  select lane_id, id, 'cancel', :text::text, :now::timestamptz from activity where id = any(:operations::int[])`;
 
 // A batch of one computer ends with these operations when only their dependents are open besides.
 const CANCEL_WORKFLOWS = `
   with recursive canceled as (
-    select id, lane_id from activity where id = any($2::int[])
+    select id, lane_id from activity where id = any(:operations::int[])
     union
     select d.id, d.lane_id from activity d join canceled b on d.blocked_by = b.id where ${transitionGuard('d.status', IDLE_STATUSES, 'canceled')}
   )
   insert into outbox (kind, key, creation_time, account_id, traceparent)
-  select 'cancel', $3::text || id, $4::timestamptz, $5::int, $6::text from unnest($1::int[]) as parent(id)
+  select 'cancel', :activityWorkflowPrefix::text || id, :now::timestamptz, :accountId::int, :traceparent::text from unnest(:groups::int[]) as parent(id)
   union all
-  select 'cancel', l.wf_id, $4::timestamptz, $5::int, $6::text from lane l
+  select 'cancel', l.wf_id, :now::timestamptz, :accountId::int, :traceparent::text from lane l
   where l.single and l.id in (select lane_id from canceled) and not exists (
     select from activity a
     where a.lane_id = l.id and ${isOpen('a.status')}

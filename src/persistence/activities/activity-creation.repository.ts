@@ -167,12 +167,12 @@ export async function createPerComputerGroup(
  * operation becomes visible after one with a higher id.
  */
 async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(NEXT_GROUP, [TRANSACTION_LOCKS.acceptance, accountId]);
+  const [row] = await tx.query<{ id: number }>(NEXT_GROUP, { acceptance: TRANSACTION_LOCKS.acceptance, accountId });
   return row!.id;
 }
 
 // The lock has to come before the number.
-const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock($1::int, $2::int)`;
+const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock(:acceptance::int, :accountId::int)`;
 
 /** Parameters 14 to 22 of the statements that create groups. */
 function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: BatchSettings): unknown[] {
@@ -214,15 +214,15 @@ async function createPayloads(
   plan: { accountId: number; now: Date; traceparent?: string | null },
   operations: ReadonlyArray<Pick<OperationTemplate, 'message'>>,
 ): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(CREATE_PAYLOADS, [
-    plan.accountId,
-    operations.map(({ message }) => message.type),
-    operations.map(({ message }) => JSON.stringify(message.fields)),
-    plan.now,
-    operations.map(({ message }) => message.answerSeconds ?? null),
-    operations.map(({ message }) => message.scriptId ?? null),
-    plan.traceparent ?? null,
-  ]);
+  const rows = await tx.query<{ id: number }>(CREATE_PAYLOADS, {
+    accountId: plan.accountId,
+    types: operations.map(({ message }) => message.type),
+    fields: operations.map(({ message }) => JSON.stringify(message.fields)),
+    now: plan.now,
+    answerSeconds: operations.map(({ message }) => message.answerSeconds ?? null),
+    scriptIds: operations.map(({ message }) => message.scriptId ?? null),
+    traceparent: plan.traceparent ?? null,
+  });
   return rows.map(({ id }) => id);
 }
 

@@ -3,8 +3,8 @@
 
 export const CREATE_PAYLOADS = `
   insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id, traceparent)
-  select $1, type, fields::jsonb, $4, answer_seconds, script_id, $7
-  from unnest($2::text[], $3::text[], $5::int[], $6::int[]) with ordinality
+  select :accountId, type, fields::jsonb, :now, answer_seconds, script_id, :traceparent
+  from unnest(:types::text[], :fields::text[], :answerSeconds::int[], :scriptIds::int[]) with ordinality
     as o(type, fields, answer_seconds, script_id, position)
   order by position
   returning id`;

@@ -28,27 +28,27 @@ export interface SourceActivity {
 
 /** The activities themselves, in no order. */
 export function readSources(tx: Sql, activities: readonly number[]): Promise<SourceActivity[]> {
-  return tx.query<SourceActivity & Record<string, unknown>>(SOURCES, [activities]);
+  return tx.query<SourceActivity & Record<string, unknown>>(SOURCES, { activities });
 }
 
 /** Every operation of some activities (all of a group, or the operation itself), by activity, then oldest first. */
 export function readSourceOperations(tx: Sql, activities: readonly number[]): Promise<SourceOperation[]> {
-  return tx.query<SourceOperation & Record<string, unknown>>(SOURCE_OPERATIONS, [activities]);
+  return tx.query<SourceOperation & Record<string, unknown>>(SOURCE_OPERATIONS, { activities });
 }
 
 /** The activities that some activities revert. */
 export async function readReverted(tx: Sql, activities: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ reverts: number }>(
-    'select reverts from activity where id = any($1::int[]) and reverts is not null',
-    [activities],
+    'select reverts from activity where id = any(:activities::int[]) and reverts is not null',
+    { activities },
   );
   return rows.map(({ reverts }) => reverts);
 }
 
 export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, OperationMessage>> {
-  const rows = await tx.query<OperationMessage & { id: number; [key: string]: unknown }>(MESSAGES, [
-    [...new Set(payloads)],
-  ]);
+  const rows = await tx.query<OperationMessage & { id: number; [key: string]: unknown }>(MESSAGES, {
+    payloads: [...new Set(payloads)],
+  });
   return new Map(
     rows.map(({ id, type, fields, answerSeconds, scriptId }) => [id, { type, fields, answerSeconds, scriptId }]),
   );
@@ -56,7 +56,7 @@ export async function readMessages(tx: Sql, payloads: readonly number[]): Promis
 
 /** What operations did according to their results, by id, without those that did nothing or are already reverted. */
 export async function readDone(tx: Sql, operations: readonly number[]): Promise<Map<number, DoneOperation>> {
-  const rows = await tx.query<DoneRow & Record<string, unknown>>(DONE, [operations]);
+  const rows = await tx.query<DoneRow & Record<string, unknown>>(DONE, { operations });
   return new Map(
     rows.map(({ id, type, summary, message_type, fields, must_install, must_remove, snaps }) => [
       id,
@@ -73,22 +73,22 @@ export async function readDone(tx: Sql, operations: readonly number[]): Promise<
 
 /** Why some operations are not reverted, oldest first: nothing to revert, already reverted, or not accessible. */
 export function readNotReverted(tx: Sql, operations: readonly number[]): Promise<NotReverted[]> {
-  return tx.query<NotReverted & Record<string, unknown>>(NOT_REVERTED, [operations]);
+  return tx.query<NotReverted & Record<string, unknown>>(NOT_REVERTED, { operations });
 }
 
 /** Links repeated operations to their repetitions, which take over what they revert. The caller locks their batches. */
 export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REAPPLIED_OPERATIONS, [group]);
-  await tx.query('update activity set reapplied_by = $2 where id = $1', [source, group]);
-  await tx.query(CARRY_REVERTS_ON, [group]);
-  await tx.query(MOVE_REVERTED, [group]);
+  await tx.query('update activity set reapplied_by = :group where id = :source', { source, group });
+  await tx.query(CARRY_REVERTS_ON, { group });
+  await tx.query(MOVE_REVERTED, { group });
   await nameSentPackages(tx, group);
 }
 
 /** As {@link linkReapplied}, for reverted operations. */
 export async function linkReverted(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REVERTED_OPERATIONS, [group]);
-  await tx.query('update activity set reverted_by = $2 where id = $1', [source, group]);
+  await tx.query('update activity set reverted_by = :group where id = :source', { source, group });
   await nameSentPackages(tx, group);
 }
 
@@ -108,20 +108,20 @@ const SOURCES = `
   select a.id, coalesce(p.summary, a.summary) as summary, a.deliver_delay_window,
     coalesce(p.parameters, a.parameters) as parameters
   from activity a left join activity p on p.id = a.parent_id and p.children_count <= p.computer_count
-  where a.id = any($1::int[])`;
+  where a.id = any(:activities::int[])`;
 
 const COLUMNS = 'a.id, a.computer_id, a.type, a.summary, a.payload_id, a.blocked_by, a.delay_seconds';
 
 const SOURCE_OPERATIONS = `
-  select r.id as root, ${COLUMNS} from unnest($1::int[]) r(id) join activity a on a.id = r.id
+  select r.id as root, ${COLUMNS} from unnest(:activities::int[]) r(id) join activity a on a.id = r.id
   where a.computer_id is not null
   union all
-  select r.id, ${COLUMNS} from unnest($1::int[]) r(id) join activity a on a.parent_id = r.id
+  select r.id, ${COLUMNS} from unnest(:activities::int[]) r(id) join activity a on a.parent_id = r.id
   order by 1, 2`;
 
 const MESSAGES = `
   select id, message_type as type, fields, answer_seconds as "answerSeconds", script_id as "scriptId"
-  from operation_payload where id = any($1::bigint[])`;
+  from operation_payload where id = any(:payloads::bigint[])`;
 
 const UNDONE = (operation: string) => `exists (
       select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
@@ -132,7 +132,7 @@ const NOT_REVERTED = `
       when c.id is null or c.archived then 'computer_gone'
       when ${UNDONE('a')} then 'reverted' else 'unchanged' end as reason
   from activity a left join computer c on c.id = a.computer_id left join removed_computer g on g.id = a.computer_id
-  where a.id = any($1::int[]) order by a.id`;
+  where a.id = any(:operations::int[]) order by a.id`;
 
 const DONE = `
   select a.id, a.type, a.summary, p.message_type, p.fields, coalesce(c.must_install, '{}') as must_install,
@@ -140,7 +140,7 @@ const DONE = `
   from activity a join operation_payload p on p.id = a.payload_id
   left join package_change_result c on c.activity_id = a.id
   left join snap_operation_before b on b.activity_id = a.id
-  where a.id = any($1::int[]) and a.status = 'succeeded' and b.idle is not true
+  where a.id = any(:operations::int[]) and a.status = 'succeeded' and b.idle is not true
     and (p.message_type <> 'change-packages' or a.changes <> '[]') and not ${UNDONE('a')}`;
 
 // Where several operations revert one, the last represents them: it is canceled when an earlier one fails.
@@ -151,7 +151,7 @@ const linked = (column: string, target: string) => `
 
 const CARRY_REVERTS_ON = `
   update activity n set reverts = r.reverts from activity r
-  where (n.id = $1 or n.parent_id = $1) and r.id = n.reapplied_from and r.reverts is not null`;
+  where (n.id = :group or n.parent_id = :group) and r.id = n.reapplied_from and r.reverts is not null`;
 
 // Other operations that revert the same one, did not succeed and are not repeated, with this one or before.
 const PARTLY_REPEATED = `exists (
@@ -159,7 +159,7 @@ const PARTLY_REPEATED = `exists (
       where b.parent_id = r.parent_id and b.reverts = r.reverts and b.id <> r.id and b.status <> 'succeeded'
         and not exists (
           select from activity m
-          where (m.parent_id = $1 and m.reapplied_from = b.id)
+          where (m.parent_id = :group and m.reapplied_from = b.id)
             or (m.id = b.reapplied_by and m.status not in ('failed', 'canceled'))))`;
 
 // Nothing is relinked if a revert is open or has succeeded beside its repetition: nothing more is left to revert.
@@ -167,7 +167,7 @@ const MOVE_REVERTED = `
   update activity s set reverted_by = n.id
   from (select distinct on (r.reverts) r.reverts as origin, n.id
     from activity n join activity r on r.id = n.reapplied_from
-    where (n.id = $1 or n.parent_id = $1) and r.reverts is not null and not ${PARTLY_REPEATED}
+    where (n.id = :group or n.parent_id = :group) and r.reverts is not null and not ${PARTLY_REPEATED}
     order by r.reverts, n.parent_id is not null, n.id desc) n
   where s.id = n.origin and exists (
     select from activity r where r.id = s.reverted_by and r.status in ('failed', 'canceled'))`;

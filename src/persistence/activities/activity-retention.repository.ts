@@ -45,30 +45,30 @@ export function readRetentionCandidates(
 
 /** Locks those of some activities that may still be deleted, until the transaction ends. */
 export async function lockExpired(tx: Sql, activities: readonly number[], before: Date): Promise<number[]> {
-  await tx.query(LOCK_BATCHES, [activities]);
+  await tx.query(LOCK_BATCHES, { activities });
   const rows = await tx.query<{ id: number }>(STILL_DUE, [before, activities]);
   return rows.map(({ id }) => id);
 }
 
 /** The rows that belong to some activities without a parent. */
 export async function readExpiredRows(tx: Sql, activities: readonly number[]): Promise<ExpiredRows> {
-  const [row] = await tx.query<ExpiredRows & Record<string, unknown>>(EXPIRED_ROWS, [activities]);
+  const [row] = await tx.query<ExpiredRows & Record<string, unknown>>(EXPIRED_ROWS, { activities });
   return row!;
 }
 
 /** Deletes messages, partial results, batches and payloads of activities. */
 export async function deleteParts(tx: Sql, { ids, batches, payloads }: ExpiredRows): Promise<void> {
   for (const table of RESULTS) await tx.query(`delete from ${table} where activity_id = any($1::int[])`, [ids]);
-  await tx.query('delete from lane where id = any($1::int[])', [batches]);
-  await tx.query('delete from operation_payload where id = any($1::bigint[])', [payloads]);
+  await tx.query('delete from lane where id = any(:batches::int[])', { batches });
+  await tx.query('delete from operation_payload where id = any(:payloads::bigint[])', { payloads });
 }
 
 /** Deletes activities whose parts are deleted, and references to them. */
 export async function deleteActivities(tx: Sql, { ids, origins }: ExpiredRows): Promise<void> {
-  await tx.query('delete from activity where id = any($1::int[])', [ids]);
-  await tx.query('update activity set reapplied_from = null where reapplied_from = any($1::int[])', [ids]);
-  await tx.query('update activity set reverts = null where reverts = any($1::int[])', [ids]);
-  await tx.query(UNLINK_REPETITIONS, [ids, origins]);
+  await tx.query('delete from activity where id = any(:ids::int[])', { ids });
+  await tx.query('update activity set reapplied_from = null where reapplied_from = any(:ids::int[])', { ids });
+  await tx.query('update activity set reverts = null where reverts = any(:ids::int[])', { ids });
+  await tx.query(UNLINK_REPETITIONS, { ids, origins });
 }
 
 /** Tables keyed by the id of an operation. */
@@ -116,16 +116,16 @@ const CANDIDATES = `
 
 const LOCK_BATCHES = `
   select id from lane
-  where parent_id = any($1::int[]) or id in (select lane_id from activity where id = any($1::int[]))
+  where parent_id = any(:activities::int[]) or id in (select lane_id from activity where id = any(:activities::int[]))
   order by id for update`;
 
 const STILL_DUE = `select a.id from activity a where a.id = any($2::int[]) and ${DUE} order by a.id for update`;
 
 const EXPIRED_ROWS = `
   with expired as (
-    select id, lane_id, payload_id, reapplied_from from activity where id = any($1::int[])
+    select id, lane_id, payload_id, reapplied_from from activity where id = any(:activities::int[])
     union all
-    select id, lane_id, payload_id, reapplied_from from activity where parent_id = any($1::int[])
+    select id, lane_id, payload_id, reapplied_from from activity where parent_id = any(:activities::int[])
   )
   select array_agg(id) as ids, coalesce(array_agg(distinct lane_id) filter (where lane_id is not null), '{}') as batches,
     coalesce(array_agg(distinct payload_id) filter (where payload_id is not null), '{}') as payloads,
@@ -133,4 +133,4 @@ const EXPIRED_ROWS = `
   from expired`;
 
 const UNLINK_REPETITIONS = `
-  update activity set reapplied_by = null where id = any($2::int[]) and reapplied_by = any($1::int[])`;
+  update activity set reapplied_by = null where id = any(:origins::int[]) and reapplied_by = any(:ids::int[])`;

@@ -11,15 +11,20 @@ export async function listComputerActivities(
   computers: readonly number[],
   page: PageRequest,
 ): Promise<{ count: number; ids: number[] }> {
-  const [row] = await db.query<{ count: number; ids: number[] }>(LIST, [accountId, computers, page.limit, page.offset]);
+  const [row] = await db.query<{ count: number; ids: number[] }>(LIST, {
+    accountId,
+    computers,
+    limit: page.limit,
+    offset: page.offset,
+  });
   return row!;
 }
 
 const LIST = `
   with own as (
-    select id, parent_id from activity where account_id = $1 and computer_id = any($2::int[])
+    select id, parent_id from activity where account_id = :accountId and computer_id = any(:computers::int[])
   ), listed as (
     select id from own union select parent_id from own where parent_id is not null
   )
   select (select count(*)::int from listed) as count,
-    array(select id from listed order by id desc limit $3 offset $4) as ids`;
+    array(select id from listed order by id desc limit :limit offset :offset) as ids`;

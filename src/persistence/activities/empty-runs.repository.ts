@@ -17,8 +17,8 @@ export async function insertEmptyRun(tx: Sql, run: EmptyRun): Promise<number> {
   const [row] = await tx.query<{ id: number }>(
     `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time,
        completion_time, parameters)
-     values ($1, $2, $3, 'succeeded', $4, $5, $5, $5, $6) returning id`,
-    [run.accountId, run.type, run.summary, run.creatorId, run.now, JSON.stringify(run.parameters)],
+     values (:accountId, :type, :summary, 'succeeded', :creatorId, :now, :now, :now, :parameters) returning id`,
+    { ...run, parameters: JSON.stringify(run.parameters) },
   );
   await addStartCommand(tx, row!.id, run);
   return row!.id;

@@ -28,7 +28,12 @@ export async function addStartCommand(
   activityId: number,
   command: { accountId: number; traceparent?: string | null; now: Date },
 ): Promise<void> {
-  await tx.query(ADD_START, [String(activityId), command.traceparent ?? null, command.now, command.accountId]);
+  await tx.query(ADD_START, {
+    activityId: String(activityId),
+    traceparent: command.traceparent ?? null,
+    now: command.now,
+    accountId: command.accountId,
+  });
   await wakeDispatchers(tx);
 }
 
@@ -42,17 +47,19 @@ export function claimCommands(tx: Sql, except: readonly number[], limit: number)
 }
 
 export async function deleteCommands(tx: Sql, commands: readonly number[]): Promise<void> {
-  await tx.query('delete from outbox where id = any($1::bigint[])', [commands]);
+  await tx.query('delete from outbox where id = any(:commands::bigint[])', { commands });
 }
 
 /** Whether the command that starts the workflow of an activity is still pending. */
 export async function hasStartCommand(db: Sql, activityId: number | null): Promise<boolean> {
-  const rows = await db.query(`select 1 from outbox where kind = 'start' and key = $1`, [String(activityId)]);
+  const rows = await db.query(`select 1 from outbox where kind = 'start' and key = :activityId`, {
+    activityId: String(activityId),
+  });
   return rows.length > 0;
 }
 
 const ADD_START = `
-  insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', $1, $2, $3, $4)`;
+  insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', :activityId, :traceparent, :now, :accountId)`;
 
 /** Candidates of all accounts per requested command: some are locked by other dispatchers. */
 const LOOKED_AT_SHARE = 8;

@@ -18,16 +18,15 @@ export interface PackageOperation {
 
 /** Adds the package ids of new operations, in the order of the request. */
 export async function namePackages(tx: Sql, group: number, packages: readonly number[]): Promise<void> {
-  await tx.query(`update activity set package_ids = $2 where parent_id = $1 and type = any($3::text[])`, [
-    group,
-    packages,
-    PACKAGE_OPERATION_TYPES,
-  ]);
+  await tx.query(
+    `update activity set package_ids = :packages where parent_id = :group and type = any(:packageOperationTypes::text[])`,
+    { group, packages, packageOperationTypes: PACKAGE_OPERATION_TYPES },
+  );
 }
 
 /** As {@link namePackages}, for groups with different operations: the ids in each operation's message. */
 export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
-  await tx.query(NAME_SENT, [group]);
+  await tx.query(NAME_SENT, { group });
 }
 
 /**
@@ -47,7 +46,7 @@ export async function recordPackageChanges(tx: Sql, operations: readonly number[
     package_ids: [...new Set([...packagesOf(effectOf(requested, NOTHING)), ...packagesOf(effect)])],
     changes: describeEffect(effect, requested, packages),
   }));
-  await tx.query(RECORD, [JSON.stringify(rows)]);
+  await tx.query(RECORD, { rows: JSON.stringify(rows) });
 }
 
 /**
@@ -55,7 +54,7 @@ export async function recordPackageChanges(tx: Sql, operations: readonly number[
  * @remarks To revert one, install and remove what it removed and installed, hold and release what it released and held.
  */
 export async function readPackageOperations(db: Sql, operations: readonly number[]): Promise<PackageOperation[]> {
-  const rows = await db.query<OperationRow & Record<string, unknown>>(READ, [operations, NOTHING_DONE]);
+  const rows = await db.query<OperationRow & Record<string, unknown>>(READ, { operations, nothingDone: NOTHING_DONE });
   return rows.map(({ id, idle, install, remove, hold, release, must_install, must_remove }) => {
     const requested = { install, remove, hold, release };
     const complemented = { install: must_install, remove: must_remove };
@@ -66,8 +65,8 @@ export async function readPackageOperations(db: Sql, operations: readonly number
 /** Packages of the catalogue by id; unknown ids are left out. */
 export async function readPackages(db: Sql, ids: readonly number[]): Promise<Map<number, PackageVersion>> {
   const rows = await db.query<PackageVersion & Record<string, unknown>>(
-    'select id, name, version from package where id = any($1::int[])',
-    [[...new Set(ids)]],
+    'select id, name, version from package where id = any(:ids::int[])',
+    { ids: [...new Set(ids)] },
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -94,17 +93,17 @@ const ids = (field: string) =>
   `array(select i::int from jsonb_array_elements_text(coalesce(p.fields -> '${field}', '[]')) i)`;
 
 const READ = `
-  select a.id, r.activity_id is null and starts_with(coalesce(a.result_text, ''), $2) as idle,
+  select a.id, r.activity_id is null and starts_with(coalesce(a.result_text, ''), :nothingDone) as idle,
     ${ids('install')} as install, ${ids('remove')} as remove, ${ids('hold')} as hold,
     ${ids('remove-hold')} as release, coalesce(r.must_install, '{}') as must_install,
     coalesce(r.must_remove, '{}') as must_remove
   from activity a join operation_payload p on p.id = a.payload_id
   left join package_change_result r on r.activity_id = a.id and r.computer_id = a.computer_id
-  where a.id = any($1::int[]) and a.status = 'succeeded' and p.message_type = 'change-packages'`;
+  where a.id = any(:operations::int[]) and a.status = 'succeeded' and p.message_type = 'change-packages'`;
 
 const RECORD = `
   update activity a set package_ids = r.package_ids, changes = r.changes
-  from jsonb_to_recordset($1::jsonb) r(id int, package_ids int[], changes jsonb)
+  from jsonb_to_recordset(:rows::jsonb) r(id int, package_ids int[], changes jsonb)
   where a.id = r.id`;
 
 const NAME_SENT = `
@@ -112,4 +111,4 @@ const NAME_SENT = `
     select i::int from jsonb_each(p.fields) f, jsonb_array_elements_text(f.value) i
     where f.key in ('install', 'remove', 'hold', 'remove-hold'))
   from operation_payload p
-  where a.parent_id = $1 and p.id = a.payload_id and p.message_type = 'change-packages'`;
+  where a.parent_id = :group and p.id = a.payload_id and p.message_type = 'change-packages'`;

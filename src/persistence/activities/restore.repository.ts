@@ -16,18 +16,18 @@ const IDS_PER_SECOND = 100;
  * server's
  */
 export async function advanceMark(sql: Sql, known: number, next: number): Promise<number | null> {
-  const [row] = await sql.query<{ before: number }>(ADVANCE, [known, next]);
+  const [row] = await sql.query<{ before: number }>(ADVANCE, { known, next });
   return row?.before ?? null;
 }
 
 const ADVANCE = `
-  update reconciler_mark m set mark = greatest(m.mark, $2)
-  from (select mark from reconciler_mark for update) b where b.mark >= $1
+  update reconciler_mark m set mark = greatest(m.mark, :next)
+  from (select mark from reconciler_mark for update) b where b.mark >= :known
   returning b.mark::float8 as before`;
 
 /** Sets the mark unconditionally, once the database is consistent with the Temporal server. */
 export async function setMark(tx: Sql, mark: number): Promise<void> {
-  await tx.query('update reconciler_mark set mark = greatest(mark, $1)', [mark]);
+  await tx.query('update reconciler_mark set mark = greatest(mark, :mark)', { mark });
 }
 
 /**
@@ -37,8 +37,8 @@ export async function setMark(tx: Sql, mark: number): Promise<void> {
  * @param activity - the highest activity id known to the Temporal server; 0 for none
  */
 export async function skipIds(tx: Sql, now: Date, activity: number): Promise<void> {
-  await tx.query(SKIP_IDS, [ID_MARGIN, IDS_PER_SECOND, now, activity]);
-  await tx.query(REMEMBER_SKIP, [now]);
+  await tx.query(SKIP_IDS, { idMargin: ID_MARGIN, idsPerSecond: IDS_PER_SECOND, now, activity });
+  await tx.query(REMEMBER_SKIP, { now });
 }
 
 /** Accepts any next exchange of an agent: the tokens since the backup are lost. */
@@ -55,10 +55,10 @@ export async function endUncertainOperations(
   tx: Sql,
   now: Date,
 ): Promise<Array<{ accountId: number; accountName: string; operations: number }>> {
-  return tx.query<{ accountId: number; accountName: string; operations: number }>(END_UNCERTAIN, [
+  return tx.query<{ accountId: number; accountName: string; operations: number }>(END_UNCERTAIN, {
     now,
-    UNKNOWN_OUTCOME,
-  ]);
+    unknownOutcome: UNKNOWN_OUTCOME,
+  });
 }
 
 /**
@@ -71,10 +71,10 @@ export async function drivenAmong(
   sql: Sql,
   workflows: ReadonlyArray<{ id: string; owner: number }>,
 ): Promise<Set<string>> {
-  const rows = await sql.query<{ id: string }>(DRIVEN_AMONG, [
-    workflows.map(({ id }) => id),
-    workflows.map(({ owner }) => owner),
-  ]);
+  const rows = await sql.query<{ id: string }>(DRIVEN_AMONG, {
+    ids: workflows.map(({ id }) => id),
+    owners: workflows.map(({ owner }) => owner),
+  });
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -85,19 +85,19 @@ const SKIP_IDS = `
       (select to_timestamp(value::float8) from system_setting where key = 'ids_skipped_at'))
     from reconciler_mark m where m.mark > 0
   ), lost(seconds) as (
-    select coalesce(greatest(extract(epoch from $3::timestamptz - (select at from backup)), 0), 0)::bigint
+    select coalesce(greatest(extract(epoch from :now::timestamptz - (select at from backup)), 0), 0)::bigint
   ), place as (
     select c.oid, c.relname = 'activity_id_seq' as is_activity, s.seqmax, coalesce(pg_sequence_last_value(c.oid), 0) as last
     from pg_class c join pg_depend d on d.objid = c.oid and d.deptype = 'i' join pg_sequence s on s.seqrelid = c.oid
     where c.relkind = 'S' and c.relnamespace = current_schema()::regnamespace
   )
   select setval(p.oid::regclass, greatest(
-    p.last + least($1::bigint + $2::bigint * l.seconds, (p.seqmax - p.last) / 4),
-    case when p.is_activity and $4::bigint > 0 then least($4::bigint + $1::bigint, p.seqmax - 1) else 0 end))
+    p.last + least(:idMargin::bigint + :idsPerSecond::bigint * l.seconds, (p.seqmax - p.last) / 4),
+    case when p.is_activity and :activity::bigint > 0 then least(:activity::bigint + :idMargin::bigint, p.seqmax - 1) else 0 end))
   from place p, lost l`;
 
 const REMEMBER_SKIP = `
-  insert into system_setting (key, value) values ('ids_skipped_at', extract(epoch from $1::timestamptz)::text)
+  insert into system_setting (key, value) values ('ids_skipped_at', extract(epoch from :now::timestamptz)::text)
   on conflict (key) do update set value = excluded.value`;
 
 // Batches first, in id order: whoever processes them holds their locks. Operations without a message at the backup may
@@ -108,15 +108,15 @@ const END_UNCERTAIN = `
   ), uncertain as materialized (
     select a.id, a.lane_id, a.account_id, a.computer_id, a.payload_id, a.deliver_at, a.deliver_before_time
     from activity a
-    where a.lane_id in (select id from batch) and a.status in ('undelivered', 'delivered') and coalesce(a.deliver_at, $1) <= $1
+    where a.lane_id in (select id from batch) and a.status in ('undelivered', 'delivered') and coalesce(a.deliver_at, :now) <= :now
     order by a.id
   ), given as (
     insert into agent_message as known (activity_id, lane_id, computer_id, payload_id, state, deliver_at, deliver_before)
-    select id, lane_id, computer_id, payload_id, 'acked', coalesce(deliver_at, $1), deliver_before_time from uncertain
+    select id, lane_id, computer_id, payload_id, 'acked', coalesce(deliver_at, :now), deliver_before_time from uncertain
     on conflict (activity_id) do update set state = 'acked' where known.state in ('held', 'queued', 'sent')
   ), canceled as (
     insert into agent_inbox (lane_id, activity_id, kind, body, at)
-    select u.lane_id, u.id, 'cancel', $2, $1 from uncertain u
+    select u.lane_id, u.id, 'cancel', :unknownOutcome, :now from uncertain u
   ), woken as (
     select pg_notify('${OUTBOX_CHANNEL}', '')
   )
@@ -124,6 +124,6 @@ const END_UNCERTAIN = `
   from woken, uncertain u join account ac on ac.id = u.account_id group by ac.id order by ac.id`;
 
 const DRIVEN_AMONG = `
-  select w.id from unnest($1::text[], $2::int[]) as w(id, owner)
+  select w.id from unnest(:ids::text[], :owners::int[]) as w(id, owner)
   where exists (select from activity a where a.id = w.owner and (a.open_count > 0 or ${isOpen('a.status')}))
     or exists (select from lane l where l.wf_id = w.id and l.open_count > 0)`;

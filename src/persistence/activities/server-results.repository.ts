@@ -11,11 +11,11 @@ export async function answerOnServer(
   activity: number,
   result: { ok: boolean; text: string; at: Date },
 ): Promise<void> {
-  await tx.query(ANSWER, [activity, result.ok, result.text, result.at]);
+  await tx.query(ANSWER, { ...result, activity });
 }
 
 const ANSWER = `
   insert into agent_inbox (lane_id, activity_id, kind, ok, body, at)
-  select lane_id, id, 'result', $2, $3, $4 from activity
-  where (id = $1 or parent_id = $1) and lane_id is not null
+  select lane_id, id, 'result', :ok, :text, :at from activity
+  where (id = :activity or parent_id = :activity) and lane_id is not null
   order by id`;

@@ -13,11 +13,11 @@ export async function failUnsent(
   now: Date,
 ): Promise<void> {
   if (steps.length === 0) return;
-  await tx.query(FAIL, [group, steps.map(({ step }) => step), steps.map(({ text }) => text), now]);
+  await tx.query(FAIL, { group, steps: steps.map(({ step }) => step), texts: steps.map(({ text }) => text), now });
 }
 
 const FAIL = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)
-  select a.lane_id, a.id, 'gone', s.text, $4
-  from (select id, lane_id, row_number() over (order by id) - 1 as step from activity where parent_id = $1) a
-  join unnest($2::int[], $3::text[]) s(step, text) using (step)`;
+  select a.lane_id, a.id, 'gone', s.text, :now
+  from (select id, lane_id, row_number() over (order by id) - 1 as step from activity where parent_id = :group) a
+  join unnest(:steps::int[], :texts::text[]) s(step, text) using (step)`;

@@ -30,7 +30,11 @@ export async function writeContacts(db: Sql, contacts: ReadonlyMap<number, Conta
   const rows = [...contacts].sort(([a], [b]) => a - b);
   await db.query(
     WRITE_CONTACTS,
-    [rows.map(([id]) => id), rows.map(([, contact]) => contact.ping), rows.map(([, contact]) => contact.exchange)],
+    {
+      ids: rows.map(([id]) => id),
+      pings: rows.map(([, contact]) => contact.ping),
+      exchanges: rows.map(([, contact]) => contact.exchange),
+    },
     'gateway-write-contacts',
   );
 }
@@ -44,7 +48,7 @@ export async function writeUnknownTypes(
   const rows = [...types].sort(([a], [b]) => (a < b ? -1 : 1));
   await db.query(
     WRITE_TYPES,
-    [rows.map(([type]) => type), rows.map(([, count]) => count), other, max],
+    { types: rows.map(([type]) => type), counts: rows.map(([, count]) => count), other, max },
     'gateway-write-types',
   );
 }
@@ -63,14 +67,14 @@ const READ_PINGS = `
 const WRITE_CONTACTS = `
   update computer_contact c
   set last_ping_time = greatest(c.last_ping_time, v.ping), last_exchange_time = greatest(c.last_exchange_time, v.exchange)
-  from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) v(id, ping, exchange)
+  from unnest(:ids::int[], :pings::timestamptz[], :exchanges::timestamptz[]) v(id, ping, exchange)
   where c.computer_id = v.id`;
 
 const WRITE_TYPES = `
   insert into agent_unknown_type as known (type, seen, last_seen_at)
   select v.type, sum(v.seen), now() from (
-    select case when (select count(*) from agent_unknown_type) < $4
-      or exists (select from agent_unknown_type k where k.type = u.type) then u.type else $3 end as type, u.seen
-    from unnest($1::text[], $2::bigint[]) u(type, seen)
+    select case when (select count(*) from agent_unknown_type) < :max
+      or exists (select from agent_unknown_type k where k.type = u.type) then u.type else :other end as type, u.seen
+    from unnest(:types::text[], :counts::bigint[]) u(type, seen)
   ) v group by v.type
   on conflict (type) do update set seen = known.seen + excluded.seen, last_seen_at = excluded.last_seen_at`;

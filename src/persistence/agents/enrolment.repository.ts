@@ -13,8 +13,8 @@ export async function findEnrollingAccount(tx: Sql, name: string): Promise<Enrol
   const [account] = await tx.query<EnrollingAccount & Record<string, unknown>>(
     `select id, registration_key as "registrationKey", auto_register as "autoRegister",
        max_pending_computers as "maxPendingComputers", disabled
-     from account where name = $1`,
-    [name],
+     from account where name = :name`,
+    { name },
     'gateway-find-account',
   );
   return account;
@@ -22,7 +22,7 @@ export async function findEnrollingAccount(tx: Sql, name: string): Promise<Enrol
 
 /** Equal registrations wait until the transaction ends. */
 export async function lockRegistration(tx: Sql, digest: Buffer): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
+  await tx.query('select pg_advisory_xact_lock(:digest)', { digest: digest.readBigInt64BE(0).toString() });
 }
 
 /** A computer that registered before. */
@@ -38,10 +38,10 @@ export async function findRepeated(tx: Sql, digest: Buffer, isClone: boolean): P
   const [row] = await tx.query<EnrolledComputer & Record<string, unknown>>(
     `select c.id, c.state = 'pending' as pending
      from agent s join computer c on c.id = s.computer_id
-     where s.registration_digest = $1 and not c.archived
-       and (s.in_next is null or (c.state = 'pending' and c.machine_id is not null and not $2::boolean))
+     where s.registration_digest = :digest and not c.archived
+       and (s.in_next is null or (c.state = 'pending' and c.machine_id is not null and not :isClone::boolean))
      order by c.id desc limit 1 for update of s`,
-    [digest, isClone],
+    { digest, isClone },
     'gateway-find-repeated',
   );
   return row;
@@ -54,15 +54,16 @@ export async function addIdentity(
   hash: Buffer,
   madeAt: number | null,
 ): Promise<void> {
-  await tx.query('insert into agent_identity (secure_id_hash, computer_id) values ($1, $2)', [hash, id]);
-  const registered = 'update agent set registered_at_agent = greatest(registered_at_agent, $2) where computer_id = $1';
-  await tx.query(registered, [id, madeAt]);
+  await tx.query('insert into agent_identity (secure_id_hash, computer_id) values (:hash, :id)', { hash, id });
+  const registered =
+    'update agent set registered_at_agent = greatest(registered_at_agent, :madeAt) where computer_id = :id';
+  await tx.query(registered, { id, madeAt });
   if (!pending) return;
   await tx.query(
     `update agent set version = version + 1, in_next = null, out_base = null, token = null, request_digest = null,
        controls = '[]', head_tries = 0, head_sends = 0, client_types_digest = null
-     where computer_id = $1 and in_next is not null`,
-    [id],
+     where computer_id = :id and in_next is not null`,
+    { id },
   );
 }
 
@@ -82,10 +83,10 @@ export async function findLaterRegistration(
   const [row] = await tx.query<LaterRegistration & Record<string, unknown>>(
     `select c.id, s.registered_at_agent as "madeAt"
      from agent s join computer c on c.id = s.computer_id
-     where s.registration_digest = $1 and not c.archived and s.in_next is not null
-       and s.registered_at_agent between $2 and $3
+     where s.registration_digest = :digest and not c.archived and s.in_next is not null
+       and s.registered_at_agent between :madeAt and :latest
      order by s.registered_at_agent desc limit 1`,
-    [digest, madeAt, madeAt + seconds],
+    { digest, madeAt, latest: madeAt + seconds },
   );
   return row;
 }
@@ -93,10 +94,10 @@ export async function findLaterRegistration(
 /** Whether the account has as many pending computers as it may have; locks the account. */
 export async function isPendingFull(tx: Sql, account: EnrollingAccount): Promise<boolean> {
   // The lock keeps concurrent registrations from exceeding the limit together.
-  await tx.query('select id from account where id = $1 for no key update', [account.id]);
+  await tx.query('select id from account where id = :id for no key update', { id: account.id });
   const [row] = await tx.query<{ full: boolean }>(
-    `select count(*) >= $2 as full from computer where account_id = $1 and state = 'pending' and not archived`,
-    [account.id, account.maxPendingComputers],
+    `select count(*) >= :maxPendingComputers as full from computer where account_id = :id and state = 'pending' and not archived`,
+    { id: account.id, maxPendingComputers: account.maxPendingComputers },
   );
   return row!.full;
 }
@@ -127,24 +128,7 @@ export async function insertPendingComputer(tx: Sql, computer: NewComputer): Pro
   const { proInfo } = computer;
   const [row] = await tx.query<{ id: number }>(
     INSERT,
-    [
-      computer.accountId,
-      computer.accessGroup,
-      computer.title,
-      computer.hostname,
-      computer.tags,
-      computer.vmInfo,
-      computer.containerInfo,
-      computer.machineId,
-      proInfo === null ? null : JSON.stringify(proInfo),
-      computer.hostagentUid,
-      computer.isWsl,
-      computer.originalHash,
-      computer.digest,
-      computer.secureIdHash,
-      computer.now,
-      computer.madeAt,
-    ],
+    { ...computer, proInfo: proInfo === null ? null : JSON.stringify(proInfo) },
     'gateway-enrol',
   );
   return row!.id;
@@ -154,30 +138,30 @@ export async function insertPendingComputer(tx: Sql, computer: NewComputer): Pro
 const INSERT = `
   with wanted as (
     select id from access_group
-    where account_id = $1 and (name = $2 or title = $2 or name = 'global')
-    order by (name = $2) desc nulls last, (title = $2) desc nulls last limit 1
+    where account_id = :accountId and (name = :accessGroup or title = :accessGroup or name = 'global')
+    order by (name = :accessGroup) desc nulls last, (title = :accessGroup) desc nulls last limit 1
   ), twin as materialized (
-    select id, state, archived from computer where account_id = $1 and machine_id = $8
+    select id, state, archived from computer where account_id = :accountId and machine_id = :machineId
   ), original as materialized (
     select i.computer_id as id from (
-      select computer_id from agent_identity where secure_id_hash = $12
+      select computer_id from agent_identity where secure_id_hash = :originalHash
       union all
-      select computer_id from agent_spare_identity where secure_id_hash = $12
-    ) i join computer o on o.id = i.computer_id and o.account_id = $1
+      select computer_id from agent_spare_identity where secure_id_hash = :originalHash
+    ) i join computer o on o.id = i.computer_id and o.account_id = :accountId
     union all
     select id from twin where state = 'approved' and not archived
   ), made as (
     insert into computer (account_id, access_group_id, state, title, hostname, tags, vm_info, container_info, machine_id,
       distro_pro_info, hostagent_uid, is_wsl, clone_id, created_at)
-    select $1, id, 'pending', $3, $4, $5::text[], $6, $7, $8, $9::jsonb, $10, $11, (select min(id) from original), $15
+    select :accountId, id, 'pending', :title, :hostname, :tags::text[], :vmInfo, :containerInfo, :machineId, :proInfo::jsonb, :hostagentUid, :isWsl, (select min(id) from original), :now
     from wanted returning id
   ), session as (
-    insert into agent (computer_id, registration_digest, registered_at_agent) select id, $13, $16 from made
+    insert into agent (computer_id, registration_digest, registered_at_agent) select id, :digest, :madeAt from made
   ), identity as (
-    insert into agent_identity (secure_id_hash, computer_id) select $14, id from made
+    insert into agent_identity (secure_id_hash, computer_id) select :secureIdHash, id from made
   ), contact as (
     insert into computer_contact (computer_id) select id from made
   ), inventory as (
-    insert into computer_inventory (computer_id, client_tags) select id, $5::text[] from made
+    insert into computer_inventory (computer_id, client_tags) select id, :tags::text[] from made
   )
   select id from made`;

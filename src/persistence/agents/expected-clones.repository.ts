@@ -33,7 +33,7 @@ export interface Original {
 export async function findOriginal(tx: Sql, accountId: number, secureIdHash: Buffer): Promise<Original | null> {
   const [row] = await tx.query<Original & Record<string, unknown>>(
     FIND_ORIGINAL,
-    [accountId, secureIdHash],
+    { accountId, secureIdHash },
     'gateway-find-original',
   );
   return row ?? null;
@@ -75,10 +75,10 @@ const EXPECT_SPARE_OWNER = `
 const FIND_ORIGINAL = `
   select i.computer_id as "computerId", i.own as "isOwn"
   from (
-    select computer_id, false as own from agent_identity where secure_id_hash = $2
+    select computer_id, false as own from agent_identity where secure_id_hash = :secureIdHash
     union all
-    select computer_id, true from agent_spare_identity where secure_id_hash = $2
-  ) i join computer c on c.id = i.computer_id and c.account_id = $1
+    select computer_id, true from agent_spare_identity where secure_id_hash = :secureIdHash
+  ) i join computer c on c.id = i.computer_id and c.account_id = :accountId
   order by i.own desc limit 1`;
 
 const takeOne = (which: string) => `

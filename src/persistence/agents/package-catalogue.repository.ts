@@ -4,7 +4,11 @@ import { multirange } from './reported-packages.repository.ts';
 
 /** Packages by the digests of their content; unknown ones are missing. */
 export function findPackages(db: Sql, hashes: readonly Buffer[]): Promise<Array<{ id: number; hash: Buffer }>> {
-  return db.query('select id, hash from package where hash = any($1::bytea[])', [hashes], 'gateway-find-packages');
+  return db.query(
+    'select id, hash from package where hash = any(:hashes::bytea[])',
+    { hashes },
+    'gateway-find-packages',
+  );
 }
 
 /** Adds packages to the catalogue. Idempotent: rows are immutable. */
@@ -17,20 +21,20 @@ export async function addPackages(db: Sql, packages: readonly PackageDescription
       hash: hash.toString('hex'),
       installed_size: installedSize,
     }));
-  await db.query(ADD, [JSON.stringify(rows)]);
+  await db.query(ADD, { rows: JSON.stringify(rows) });
 }
 
 /** Lets the computers of an account name these packages. Idempotent. */
 export async function addAccountPackages(db: Sql, accountId: number, ids: readonly number[]): Promise<void> {
   const known = await multirange(ids.map((id) => [id, id]));
-  await db.query(ADD_TO_ACCOUNT, [accountId, known], 'gateway-add-account-packages');
+  await db.query(ADD_TO_ACCOUNT, { accountId, known }, 'gateway-add-account-packages');
 }
 
 const ADD = `
   insert into package (hash, type, name, version, section, summary, description, size, installed_size, relations)
   select decode(p.hash, 'hex'), p.type, p.name, p.version, p.section, p.summary, p.description, p.size, p.installed_size,
     p.relations
-  from jsonb_to_recordset($1::jsonb) p(hash text, type int, name text, version text, section text, summary text,
+  from jsonb_to_recordset(:rows::jsonb) p(hash text, type int, name text, version text, section text, summary text,
     description text, size bigint, installed_size bigint, relations jsonb)
   order by p.hash
   on conflict (hash) do nothing`;
@@ -38,6 +42,6 @@ const ADD = `
 // Checks before inserting: a conflict that changes nothing would still lock the row.
 const ADD_TO_ACCOUNT = `
   insert into account_packages as a (account_id, known)
-  select $1::int, $2::int4multirange
-  where not exists (select from account_packages k where k.account_id = $1::int and k.known @> $2::int4multirange)
+  select :accountId::int, :known::int4multirange
+  where not exists (select from account_packages k where k.account_id = :accountId::int and k.known @> :known::int4multirange)
   on conflict (account_id) do update set known = a.known + excluded.known where not a.known @> excluded.known`;

@@ -13,15 +13,15 @@ export async function saveRejected(
   const entries = [...byType].sort(([a], [b]) => (a < b ? -1 : 1));
   await tx.query(
     `insert into agent_rejected_message as known (computer_id, type, reason, seen, last_seen_at)
-     select $1, r.type, r.reason, r.seen, $5 from unnest($2::text[], $3::text[], $4::int[]) r(type, reason, seen)
+     select :computerId, r.type, r.reason, r.seen, :now from unnest(:types::text[], :reasons::text[], :seens::int[]) r(type, reason, seen)
      on conflict (computer_id, type) do update
        set reason = excluded.reason, seen = known.seen + excluded.seen, last_seen_at = excluded.last_seen_at`,
-    [
+    {
       computerId,
-      entries.map(([type]) => type),
-      entries.map(([, { reason }]) => reason),
-      entries.map(([, { seen }]) => seen),
+      types: entries.map(([type]) => type),
+      reasons: entries.map(([, { reason }]) => reason),
+      seens: entries.map(([, { seen }]) => seen),
       now,
-    ],
+    },
   );
 }

@@ -5,9 +5,13 @@ import { computerIds, type PerComputer } from './per-computer.ts';
 
 /** Unchanged rows are not written. */
 export async function saveComputers(tx: Sql, reports: ReadonlyArray<PerComputer<ComputerReport>>): Promise<void> {
-  await tx.query(SAVE_COMPUTERS, [computerIds(reports), jsonOf(reports)], 'gateway-save-computers');
+  await tx.query(
+    SAVE_COMPUTERS,
+    { computerIds: computerIds(reports), reports: jsonOf(reports) },
+    'gateway-save-computers',
+  );
   const named = reports.filter(({ value }) => value.machine_id);
-  if (named.length > 0) await tx.query(FLAG_CLONES, [computerIds(named)], 'gateway-flag-clones');
+  if (named.length > 0) await tx.query(FLAG_CLONES, { computerIds: computerIds(named) }, 'gateway-flag-clones');
 }
 
 export async function saveInventories(
@@ -16,12 +20,16 @@ export async function saveInventories(
 ): Promise<void> {
   const columns = reports.map(({ value }) => JSON.stringify(value.columns));
   const unparsed = reports.map(({ value }) => JSON.stringify(value.unparsed));
-  await tx.query(SAVE_INVENTORIES, [computerIds(reports), columns, unparsed], 'gateway-save-inventories');
+  await tx.query(
+    SAVE_INVENTORIES,
+    { computerIds: computerIds(reports), columns, unparsed },
+    'gateway-save-inventories',
+  );
 }
 
 /** Merges the tags configured on the machines. Only changes there have an effect: edits by people stay. */
 export async function saveClientTags(tx: Sql, reports: ReadonlyArray<PerComputer<readonly string[]>>): Promise<void> {
-  await tx.query(SAVE_TAGS, [computerIds(reports), jsonOf(reports)], 'gateway-save-tags');
+  await tx.query(SAVE_TAGS, { computerIds: computerIds(reports), reports: jsonOf(reports) }, 'gateway-save-tags');
 }
 
 /** As {@link saveClientTags}: annotations of the machine replace those with the same key, others stay. */
@@ -29,24 +37,28 @@ export async function saveClientAnnotations(
   tx: Sql,
   reports: ReadonlyArray<PerComputer<Record<string, string>>>,
 ): Promise<void> {
-  await tx.query(SAVE_ANNOTATIONS, [computerIds(reports), jsonOf(reports)], 'gateway-save-annotations');
+  await tx.query(
+    SAVE_ANNOTATIONS,
+    { computerIds: computerIds(reports), reports: jsonOf(reports) },
+    'gateway-save-annotations',
+  );
 }
 
 /** Locks computers in the common order before several statements change them. */
 export async function lockComputers(tx: Sql, computers: readonly number[]): Promise<void> {
-  await tx.query(LOCK, [computers], 'gateway-lock-computers');
+  await tx.query(LOCK, { computers }, 'gateway-lock-computers');
 }
 
 function jsonOf(reports: ReadonlyArray<PerComputer<unknown>>): string[] {
   return reports.map(({ value }) => JSON.stringify(value));
 }
 
-const LOCK = 'select id from computer where id = any($1::int[]) order by id for no key update';
+const LOCK = 'select id from computer where id = any(:computers::int[]) order by id for no key update';
 
 const SAVE_COMPUTERS = `
   update computer c set (${REPORTED_COLUMNS.join(', ')}) = (
     select ${REPORTED_COLUMNS.map((column) => `r.${column}`).join(', ')} from jsonb_populate_record(c, v.columns) r)
-  from unnest($1::int[], $2::jsonb[]) v(id, columns)
+  from unnest(:computerIds::int[], :reports::jsonb[]) v(id, columns)
   where c.id = v.id and c is distinct from jsonb_populate_record(c, v.columns)`;
 
 // The older of two computers with the same machine id is the original. The candidates are materialized: without
@@ -54,7 +66,7 @@ const SAVE_COMPUTERS = `
 const FLAG_CLONES = `
   with twin as materialized (
     select c0.id as clone, t.id, t.state, t.archived
-    from unnest($1::int[]) v(id)
+    from unnest(:computerIds::int[]) v(id)
       cross join lateral (select id, account_id, machine_id from computer where id = v.id offset 0) c0
       cross join lateral (
         select id, state, archived from computer
@@ -72,14 +84,14 @@ const SAVE_INVENTORIES = `
   update computer_inventory i set (${INVENTORY_COLUMNS.join(', ')}, unparsed) = (
     select ${INVENTORY_COLUMNS.map(reported).join(', ')}, i.unparsed || v.unparsed
     from jsonb_populate_record(i, v.columns) r)
-  from unnest($1::int[], $2::jsonb[], $3::jsonb[]) v(id, columns, unparsed)
+  from unnest(:computerIds::int[], :columns::jsonb[], :unparsed::jsonb[]) v(id, columns, unparsed)
   where i.computer_id = v.id
     and (i is distinct from jsonb_populate_record(i, v.columns) or not i.unparsed @> v.unparsed)`;
 
 const SAVE_TAGS = `
   with known as (
     select i.computer_id, i.client_tags, array(select jsonb_array_elements_text(v.tags)) as reported
-    from unnest($1::int[], $2::jsonb[]) v(id, tags) join computer_inventory i on i.computer_id = v.id
+    from unnest(:computerIds::int[], :reports::jsonb[]) v(id, tags) join computer_inventory i on i.computer_id = v.id
     for update of i
   ), noted as (
     update computer_inventory i set client_tags = k.reported
@@ -95,7 +107,7 @@ const SAVE_TAGS = `
 const SAVE_ANNOTATIONS = `
   with known as (
     select i.computer_id, i.client_annotations, v.reported
-    from unnest($1::int[], $2::jsonb[]) v(id, reported) join computer_inventory i on i.computer_id = v.id
+    from unnest(:computerIds::int[], :reports::jsonb[]) v(id, reported) join computer_inventory i on i.computer_id = v.id
     for update of i
   ), noted as (
     update computer_inventory i set client_annotations = k.reported

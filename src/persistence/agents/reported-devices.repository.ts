@@ -40,13 +40,13 @@ export async function saveHardware(
 ): Promise<void> {
   await tx.query(
     SAVE_HARDWARE,
-    [
-      computerIds(reports),
-      reports.map(({ value }) => value.report.data),
-      reports.map(({ value }) => jsonOrNull(value.report.flat)),
-      reports.map(({ value }) => jsonOrNull(value.report.grouped)),
-      reports.map(({ value }) => value.now),
-    ],
+    {
+      computerIds: computerIds(reports),
+      datas: reports.map(({ value }) => value.report.data),
+      flats: reports.map(({ value }) => jsonOrNull(value.report.flat)),
+      groupeds: reports.map(({ value }) => jsonOrNull(value.report.grouped)),
+      nows: reports.map(({ value }) => value.now),
+    },
     'gateway-save-hardware',
   );
 }
@@ -83,7 +83,7 @@ export async function saveSnaps(tx: Sql, reports: ReadonlyArray<PerComputer<read
 
 const SAVE_HARDWARE = `
   insert into computer_hardware (computer_id, data, flat, grouped, reported_at)
-  select * from unnest($1::int[], $2::text[], $3::json[], $4::json[], $5::timestamptz[])
+  select * from unnest(:computerIds::int[], :datas::text[], :flats::json[], :groupeds::json[], :nows::timestamptz[])
   on conflict (computer_id) do update set data = excluded.data, flat = excluded.flat, grouped = excluded.grouped,
     reported_at = excluded.reported_at
   where excluded.flat is not null or computer_hardware.flat is null`;

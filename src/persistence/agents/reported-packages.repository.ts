@@ -21,7 +21,7 @@ export async function savePackages(
 ): Promise<Set<number>> {
   const inconsistent = new Set<number>();
   const restarted = reports.filter(({ value }) => value.restart);
-  if (restarted.length > 0) await tx.query(RESTART, [computerIds(restarted), now]);
+  if (restarted.length > 0) await tx.query(RESTART, { computerIds: computerIds(restarted), now });
   for (let i = 0; ; i++) {
     const steps = reports.flatMap(({ computerId, value }) => {
       const step = value.steps[i];
@@ -56,7 +56,7 @@ export async function multirange(ranges: readonly IdRange[]): Promise<string> {
 }
 
 const RESTART = `
-  insert into computer_packages (computer_id, restart, updated_at) select id, true, $2 from unnest($1::int[]) id
+  insert into computer_packages (computer_id, restart, updated_at) select id, true, :now from unnest(:computerIds::int[]) id
   on conflict (computer_id) do update set restart = true`;
 
 const COLUMNS = SET_NAMES.map((set) => PACKAGE_SETS[set]);

@@ -6,8 +6,8 @@ export async function saveResyncs(
   tx: Sql,
   changes: ReadonlyArray<{ computerId: number; resync: ResyncState }>,
 ): Promise<void> {
-  await tx.query(SAVE, [
-    JSON.stringify(
+  await tx.query(SAVE, {
+    fields: JSON.stringify(
       changes.map(({ computerId, resync }) => ({
         computer_id: computerId,
         wanted_scopes: resync.wantedScopes,
@@ -16,29 +16,30 @@ export async function saveResyncs(
         asked_at: resync.requestedAt,
       })),
     ),
-  ]);
+  });
 }
 
 /** Makes agents report their package sets again. */
 export async function requestPackageResync(tx: Sql, computers: ReadonlySet<number>): Promise<void> {
   if (computers.size === 0) return;
-  const statement = 'update agent set resync_wanted = true where computer_id = any($1::int[]) and not resync_wanted';
-  await tx.query(statement, [[...computers]]);
+  const statement =
+    'update agent set resync_wanted = true where computer_id = any(:computers::int[]) and not resync_wanted';
+  await tx.query(statement, { computers: [...computers] });
 }
 
 /** Makes an agent report scopes again, after a later exchange. */
 export async function requestScopes(tx: Sql, computerId: number, scopes: readonly string[]): Promise<void> {
   if (scopes.length === 0) return;
-  await tx.query(WANT, [computerId, scopes]);
+  await tx.query(WANT, { computerId, scopes });
 }
 
 const SAVE = `
   update agent a set wanted_scopes = r.wanted_scopes, asked_scopes = r.asked_scopes, asked_id = r.asked_id,
     asked_at = r.asked_at
-  from jsonb_to_recordset($1::jsonb)
+  from jsonb_to_recordset(:fields::jsonb)
     r(computer_id int, wanted_scopes text[], asked_scopes text[], asked_id bigint, asked_at timestamptz)
   where a.computer_id = r.computer_id`;
 
 const WANT = `
-  update agent set wanted_scopes = array(select distinct s from unnest(wanted_scopes || $2::text[]) s order by s)
-  where computer_id = $1`;
+  update agent set wanted_scopes = array(select distinct s from unnest(wanted_scopes || :scopes::text[]) s order by s)
+  where computer_id = :computerId`;

@@ -101,8 +101,8 @@ function toSession(row: SessionRow, accountId: number): Session {
 /** By payload id. */
 export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map<number, DueOperation>> {
   const rows = await db.query<{ id: number; message_type: string; fields: Record<string, unknown> }>(
-    'select id, message_type, fields from operation_payload where id = any($1::bigint[])',
-    [ids],
+    'select id, message_type, fields from operation_payload where id = any(:ids::bigint[])',
+    { ids },
     'gateway-read-payloads',
   );
   return new Map(rows.map((row) => [row.id, { activityId: 0, messageType: row.message_type, fields: row.fields }]));
@@ -110,7 +110,7 @@ export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map
 
 /** Operations that ended by a result, a cancellation or a deadline. Includes unprocessed results. */
 export async function findEnded(db: Sql, operations: readonly number[]): Promise<Set<number>> {
-  const rows = await db.query<{ id: number }>(ENDED, [operations]);
+  const rows = await db.query<{ id: number }>(ENDED, { operations });
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -120,8 +120,8 @@ export async function findForeignOperations(
   computerId: number,
   operations: readonly number[],
 ): Promise<number[]> {
-  const statement = 'select id from activity where id = any($1::int[]) and computer_id <> $2';
-  return (await db.query<{ id: number }>(statement, [operations, computerId])).map(({ id }) => id);
+  const statement = 'select id from activity where id = any(:operations::int[]) and computer_id <> :computerId';
+  return (await db.query<{ id: number }>(statement, { operations, computerId })).map(({ id }) => id);
 }
 
 /** An id for a request of the server; from the series of activities, so that the ids are never equal. */
@@ -140,18 +140,18 @@ export interface OperationTrace {
 
 /** Operations without a trace are missing. */
 export function readOperationTraces(db: Sql, operations: readonly number[]): Promise<OperationTrace[]> {
-  return db.query<OperationTrace & Record<string, unknown>>(TRACES, [operations], 'gateway-read-traces');
+  return db.query<OperationTrace & Record<string, unknown>>(TRACES, { operations }, 'gateway-read-traces');
 }
 
 const TRACES = `
   select m.activity_id as id, m.lane_id as "batchId", p.traceparent, p.message_type as type
   from agent_message m join operation_payload p on p.id = m.payload_id
-  where m.activity_id = any($1::int[]) and p.traceparent is not null`;
+  where m.activity_id = any(:operations::int[]) and p.traceparent is not null`;
 
 // Not a prepared statement: a plan made while the inbox is empty would always read all of it.
 const ENDED = `
   select a.id from activity a
-  where a.id = any($1::int[]) and (a.status in ${statusList(FINAL_STATUSES)} or exists (
+  where a.id = any(:operations::int[]) and (a.status in ${statusList(FINAL_STATUSES)} or exists (
     select from agent_inbox i
     where i.lane_id = a.lane_id and i.activity_id = a.id and i.kind in ('result', 'gone')))`;
 

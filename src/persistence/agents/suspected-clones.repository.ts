@@ -14,20 +14,22 @@ export interface SuspectedClone {
 export async function recordSuspectedClones(sql: Sql, suspicions: readonly SuspectedClone[]): Promise<void> {
   await sql.query(
     RECORD,
-    [
-      suspicions.map(({ computerId }) => computerId),
-      suspicions.map(({ accountId }) => accountId),
-      suspicions.map(({ title }) => title),
-      suspicions.map(({ address }) => address),
-      suspicions.map(({ title, what }) => `The computer ${title} ${what}; a second machine may be using its identity`),
-    ],
+    {
+      computerIds: suspicions.map(({ computerId }) => computerId),
+      accountIds: suspicions.map(({ accountId }) => accountId),
+      titles: suspicions.map(({ title }) => title),
+      addresses: suspicions.map(({ address }) => address),
+      messages: suspicions.map(
+        ({ title, what }) => `The computer ${title} ${what}; a second machine may be using its identity`,
+      ),
+    },
     'gateway-record-suspected-clones',
   );
 }
 
 const RECORD = `
   with given as (
-    select * from unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::text[])
+    select * from unnest(:computerIds::int[], :accountIds::int[], :titles::text[], :addresses::text[], :messages::text[])
       g(computer_id, account_id, title, address, message)
   ), known as (
     select g.*, s.doubt is not distinct from g.message and s.doubted_at > now() - interval '10 minutes' as repeated

@@ -2,12 +2,12 @@ import type { Sql } from '../database/sql.ts';
 
 /** Deletes reports that are too old or cover expired runs, with their files. @returns how many */
 export async function deleteExpiredReports(tx: Sql, now: Date, limit: number): Promise<number> {
-  const due = await tx.query<{ id: number }>(DUE_REPORTS, [now, limit]);
-  const still = await tx.query<{ id: number }>(STILL_DUE, [due.map(({ id }) => id)]);
+  const due = await tx.query<{ id: number }>(DUE_REPORTS, { now, limit });
+  const still = await tx.query<{ id: number }>(STILL_DUE, { ids: due.map(({ id }) => id) });
   const ids = still.map(({ id }) => id);
-  await tx.query('delete from stored_file where id in (select file_id from usg_report where id = any($1::int[]))', [
+  await tx.query('delete from stored_file where id in (select file_id from usg_report where id = any(:ids::int[]))', {
     ids,
-  ]);
+  });
   return countOf(tx, 'delete from usg_report where id = any($1::int[])', [ids]);
 }
 
@@ -18,7 +18,7 @@ export function deleteLostFiles(tx: Sql, now: Date, limit: number): Promise<numb
 
 /** Locks runs past their account's retention period; skips locked ones. */
 export async function lockExpiredRuns(tx: Sql, now: Date, limit: number): Promise<number[]> {
-  const runs = await tx.query<{ id: number }>(DUE_RUNS, [now, limit]);
+  const runs = await tx.query<{ id: number }>(DUE_RUNS, { now, limit });
   return runs.map(({ id }) => id);
 }
 
@@ -41,7 +41,7 @@ async function countOf(tx: Sql, text: string, values: readonly unknown[]): Promi
   return row!.count;
 }
 
-const KEPT_SINCE = `$1::timestamptz - make_interval(days => a.audit_retention_days)`;
+const KEPT_SINCE = `:now::timestamptz - make_interval(days => a.audit_retention_days)`;
 
 const DUE_REPORTS = `
   select u.id from usg_report u
@@ -49,12 +49,12 @@ const DUE_REPORTS = `
   join stored_file f on f.id = u.file_id
   where (f.creation_time < ${KEPT_SINCE} or u.oldest_run < ${KEPT_SINCE})
     and not exists (select from activity k where k.id = u.activity_id and k.completion_time is null)
-  order by u.id limit $2 for update of u skip locked`;
+  order by u.id limit :limit for update of u skip locked`;
 
 // A request for a report locks its row until the activity is visible to statements that start later.
 const STILL_DUE = `
   select u.id from usg_report u
-  where u.id = any($1::int[])
+  where u.id = any(:ids::int[])
     and not exists (select from activity k where k.id = u.activity_id and k.completion_time is null)`;
 
 const DELETE_LOST_FILES = `
@@ -71,7 +71,7 @@ const DUE_RUNS = `
   where r.started_at < ${KEPT_SINCE} and r.in_progress_count = 0
     and (r.activity_id is not null or r.nominal_time is null or r.nominal_time <> all(p.planned_dates))
     and not exists (select from activity k where k.id = r.activity_id and k.open_count > 0)
-  order by r.started_at, r.id limit $2 for update of r skip locked`;
+  order by r.started_at, r.id limit :limit for update of r skip locked`;
 
 const DELETE_RESULTS = `
   delete from usg_audit where (computer_id, profile_id, run_id) in (

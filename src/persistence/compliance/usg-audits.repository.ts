@@ -24,8 +24,11 @@ export async function insertRunAudits(
   run: { id: number; profileId: number; activityId: number },
   computers: readonly number[],
 ): Promise<void> {
-  await tx.query(INSERT, [run.id, run.profileId, computers]);
-  await tx.query('update lane set usg_run_id = $1 where parent_id = $2', [run.id, run.activityId]);
+  await tx.query(INSERT, { id: run.id, profileId: run.profileId, computers });
+  await tx.query('update lane set usg_run_id = :id where parent_id = :activityId', {
+    id: run.id,
+    activityId: run.activityId,
+  });
 }
 
 /**
@@ -41,7 +44,7 @@ export async function recordAuditProgress(tx: Sql, runId: number, changes: Statu
   const statuses = real.flatMap(({ to, ids }) => ids.map(() => to));
   await tx.query(LOCK_TOUCHED, [runId, ids]);
   const [row] = await tx.query<{ unread: boolean }>(PROGRESS, [runId, ids, statuses, now]);
-  if (row?.unread) await tx.query(APPEND_REASONS, [runId, ids]);
+  if (row?.unread) await tx.query(APPEND_REASONS, { runId, ids });
 }
 
 /** Stores verdicts, the last one per computer, and updates their runs. Idempotent. @returns those with a new reason */
@@ -53,19 +56,19 @@ export async function saveVerdicts(
   if (verdicts.length === 0) return [];
   const runs = verdicts.map(({ runId }) => runId);
   const computers = verdicts.map(({ computerId }) => computerId);
-  await tx.query(LOCK_EVALUATED, [runs, computers]);
-  return tx.query(SAVE, [
+  await tx.query(LOCK_EVALUATED, { runs, computers });
+  return tx.query(SAVE, {
     runs,
     computers,
-    verdicts.map(({ state }) => state),
-    verdicts.map(({ reason }) => reason),
-    verdicts.map(({ passed }) => passed),
-    verdicts.map(({ failed }) => failed),
-    verdicts.map(({ ruleSetId }) => ruleSetId),
-    verdicts.map(({ results }) => results),
-    verdicts.map(({ reportedAt }) => reportedAt),
+    states: verdicts.map(({ state }) => state),
+    reasons: verdicts.map(({ reason }) => reason),
+    passeds: verdicts.map(({ passed }) => passed),
+    faileds: verdicts.map(({ failed }) => failed),
+    ruleSetIds: verdicts.map(({ ruleSetId }) => ruleSetId),
+    results: verdicts.map(({ results }) => results),
+    reportedAts: verdicts.map(({ reportedAt }) => reportedAt),
     now,
-  ]);
+  });
 }
 
 /**
@@ -73,7 +76,7 @@ export async function saveVerdicts(
  * batches lock their own row, then operations, then audits.
  */
 export async function lockBatchesOfAudits(tx: Sql, activityIds: readonly number[]): Promise<void> {
-  if (activityIds.length > 0) await tx.query(LOCK_BATCHES, [activityIds]);
+  if (activityIds.length > 0) await tx.query(LOCK_BATCHES, { activityIds });
 }
 
 /** Appends a reason to the result text of succeeded operations. See {@link lockBatchesOfAudits}. */
@@ -81,7 +84,10 @@ export async function appendReasons(
   tx: Sql,
   reasons: ReadonlyArray<{ activityId: number; reason: string }>,
 ): Promise<void> {
-  await tx.query(APPEND, [reasons.map(({ activityId }) => activityId), reasons.map(({ reason }) => reason)]);
+  await tx.query(APPEND, {
+    activityIds: reasons.map(({ activityId }) => activityId),
+    reasons: reasons.map(({ reason }) => reason),
+  });
 }
 
 /** Locks computers whose audit succeeded before a time without a report; skips locked ones. */
@@ -90,12 +96,12 @@ export async function claimUnreported(
   before: Date,
   limit: number,
 ): Promise<Array<{ run_id: number; computer_id: number }>> {
-  return tx.query(UNREPORTED, [before, limit]);
+  return tx.query(UNREPORTED, { before, limit });
 }
 
 const INSERT = `
   insert into usg_audit (run_id, profile_id, computer_id, state)
-  select $1, $2, c, 'not-started' from unnest($3::int[]) c`;
+  select :id, :profileId, c, 'not-started' from unnest(:computers::int[]) c`;
 
 // A new run has no statistics: rows are found by key one by one, then by `ctid`; other joins could be quadratic.
 const locked = (audit: { computer: string; profile: string; run: string }) => `
@@ -111,12 +117,12 @@ const LOCK_TOUCHED = `
   cross join lateral (${locked({ computer: 't.computer', profile: 't.profile', run: '$1' })}) u`;
 
 const LOCK_EVALUATED = `
-  select from (select v.*, r.profile_id as profile from unnest($1::int[], $2::int[]) as v(run, computer)
+  select from (select v.*, r.profile_id as profile from unnest(:runs::int[], :computers::int[]) as v(run, computer)
     join usg_run r on r.id = v.run order by v.run, v.computer) v
   cross join lateral (${locked({ computer: 'v.computer', profile: 'v.profile', run: 'v.run' })}) u`;
 
 const LOCK_BATCHES = `
-  select from lane where id in (select lane_id from activity where id = any($1::int[])) order by id for update`;
+  select from lane where id in (select lane_id from activity where id = any(:activityIds::int[])) order by id for update`;
 
 const counted = (state: string) =>
   `count(*) filter (where new = '${state}') - count(*) filter (where old = '${state}')`;
@@ -166,20 +172,20 @@ const WITH_REASON = `concat_ws(E'\\n', nullif(a.result_text, ''), s.reason)`;
 
 const APPEND_REASONS = `
   update activity a set result_text = ${WITH_REASON}
-  from activity o join usg_run r on r.id = $1
+  from activity o join usg_run r on r.id = :runId
   join usg_audit s on s.computer_id = o.computer_id and s.profile_id = r.profile_id and s.run_id + 0 = r.id
-  where o.id = any($2::int[]) and a.id = o.id and a.status = 'succeeded' and s.reported_at is not null
+  where o.id = any(:ids::int[]) and a.id = o.id and a.status = 'succeeded' and s.reported_at is not null
     and s.reason is not null and not exists (select from activity d where d.blocked_by = a.id)`;
 
 const APPEND = `
   update activity a set result_text = ${WITH_REASON}
-  from unnest($1::int[], $2::text[]) as s(id, reason) where a.id = s.id and a.status = 'succeeded'`;
+  from unnest(:activityIds::int[], :reasons::text[]) as s(id, reason) where a.id = s.id and a.status = 'succeeded'`;
 
 const SAVE = `
   with verdict as materialized (
     select distinct on (run_id, computer_id) *
-    from unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::int[], $6::int[], $7::int[], $8::text[],
-      $9::timestamptz[]) with ordinality
+    from unnest(:runs::int[], :computers::int[], :states::text[], :reasons::text[], :passeds::int[], :faileds::int[], :ruleSetIds::int[], :results::text[],
+      :reportedAts::timestamptz[]) with ordinality
       as v(run_id, computer_id, state, reason, passed, failed, rule_set_id, results, reported_at, nth)
     order by run_id, computer_id, nth desc
   ), before as materialized (
@@ -197,14 +203,14 @@ const SAVE = `
   ), locked as materialized (
     select id from usg_run where id in (select run_id from difference) order by id for update
   ), moved as (
-    update usg_run r set changed_at = $10, ${MOVE_COUNTERS}
+    update usg_run r set changed_at = :now, ${MOVE_COUNTERS}
     from difference d join locked l on l.id = d.run_id where r.id = d.run_id
   )
   select run_id, computer_id from after where explained`;
 
 const UNREPORTED = `
   select u.run_id, u.computer_id from usg_audit u
-  where u.awaiting_since < $1 and not exists (
+  where u.awaiting_since < :before and not exists (
     select from usg_audit_report w join activity a on a.id = w.activity_id join lane l on l.id = a.lane_id
     where w.computer_id = u.computer_id and l.usg_run_id = u.run_id)
-  order by u.awaiting_since limit $2 for update of u skip locked`;
+  order by u.awaiting_since limit :limit for update of u skip locked`;

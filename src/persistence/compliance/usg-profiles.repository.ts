@@ -103,69 +103,52 @@ export async function findUsgProfile(
 
 /** One profile of any account, its row locked until the transaction ends; null when there is none. */
 export async function lockUsgProfile(tx: Sql, id: number): Promise<UsgProfileRow | null> {
-  const locked = await tx.query('select id from usg_profile where id = $1 for update', [id]);
+  const locked = await tx.query('select id from usg_profile where id = :id for update', { id });
   return locked.length === 0 ? null : readUsgProfile(tx, id);
 }
 
 /** One profile of any account, or null. */
 export async function readUsgProfile(sql: Sql, id: number): Promise<UsgProfileRow | null> {
-  const rows = await sql.query<UsgProfileRow & Record<string, unknown>>(`${SELECT} where p.id = $1`, [id]);
+  const rows = await sql.query<UsgProfileRow & Record<string, unknown>>(`${SELECT} where p.id = :id`, { id });
   return rows[0] ?? null;
 }
 
 /** @returns id of the new profile */
 export async function insertUsgProfile(tx: Sql, profile: NewUsgProfile): Promise<number> {
-  const rows = await tx.query<{ id: number }>(INSERT, [
-    profile.account_id,
-    profile.access_group_id,
-    profile.creator_id,
-    profile.name,
-    profile.title,
-    profile.all_computers,
-    profile.tags,
-    profile.benchmark,
-    profile.mode,
-    profile.schedule,
-    profile.timezone,
-    profile.start_date,
-    profile.planned_dates,
-    profile.restart_deliver_delay,
-    profile.restart_deliver_delay_window,
-    profile.creation_time,
-  ]);
+  const rows = await tx.query<{ id: number }>(INSERT, profile);
   return rows[0]!.id;
 }
 
 export async function setTailoringFile(tx: Sql, id: number, key: string): Promise<void> {
-  await tx.query('update usg_profile set tailoring_file_key = $2 where id = $1', [id, key]);
+  await tx.query('update usg_profile set tailoring_file_key = :key where id = :id', { id, key });
 }
 
 export async function updateUsgProfile(tx: Sql, id: number, change: UsgProfileChange, now: Date): Promise<void> {
-  await tx.query(UPDATE, [
+  await tx.query(UPDATE, {
     id,
     now,
-    change.title ?? null,
-    change.all_computers ?? null,
-    change.tags ?? null,
-    change.schedule ?? null,
-    change.timezone ?? null,
-    change.planned_dates ?? null,
-    change.restart_deliver_delay ?? null,
-    change.restart_deliver_delay_window ?? null,
-  ]);
+    title: change.title ?? null,
+    all_computers: change.all_computers ?? null,
+    tags: change.tags ?? null,
+    schedule: change.schedule ?? null,
+    timezone: change.timezone ?? null,
+    planned_dates: change.planned_dates ?? null,
+    restart_deliver_delay: change.restart_deliver_delay ?? null,
+    restart_deliver_delay_window: change.restart_deliver_delay_window ?? null,
+  });
 }
 
 /** Does not count as an edit. */
 export async function setPlannedDates(tx: Sql, id: number, dates: readonly Date[]): Promise<void> {
-  await tx.query('update usg_profile set planned_dates = $2 where id = $1', [id, dates]);
+  await tx.query('update usg_profile set planned_dates = :dates where id = :id', { id, dates });
 }
 
 /** Also clears the planned dates. */
 export async function archiveUsgProfile(tx: Sql, id: number, now: Date): Promise<void> {
-  await tx.query(`update usg_profile set archived = true, planned_dates = '{}', modification_time = $2 where id = $1`, [
-    id,
-    now,
-  ]);
+  await tx.query(
+    `update usg_profile set archived = true, planned_dates = '{}', modification_time = :now where id = :id`,
+    { id, now },
+  );
 }
 
 /** By profile: the latest date up to `dueBefore` without a run, of all active profiles or one. */
@@ -174,7 +157,11 @@ export async function missedUsgRuns(
   dueBefore: Date,
   { profileId, limit }: { profileId?: number | undefined; limit: number },
 ): Promise<Array<{ profileId: number; scheduledTime: Date }>> {
-  return sql.query<{ profileId: number; scheduledTime: Date }>(MISSED, [dueBefore, limit, profileId ?? null]);
+  return sql.query<{ profileId: number; scheduledTime: Date }>(MISSED, {
+    dueBefore,
+    limit,
+    profileId: profileId ?? null,
+  });
 }
 
 /** Active profiles with future dates, except those created or changed within the last two minutes. */
@@ -182,7 +169,7 @@ export async function usgProfilesWithDates(
   sql: Sql,
   now: Date,
 ): Promise<Array<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule' | 'timezone'>>> {
-  return sql.query<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule' | 'timezone'>>(WITH_DATES, [now]);
+  return sql.query<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule' | 'timezone'>>(WITH_DATES, { now });
 }
 
 function filterValues(filter: UsgProfileFilter): unknown[] {
@@ -225,26 +212,26 @@ const INSERT = `
   insert into usg_profile (account_id, access_group_id, creator_id, name, title, all_computers, tags, benchmark, mode,
     schedule, timezone, start_date, planned_dates, restart_deliver_delay, restart_deliver_delay_window, creation_time,
     modification_time)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) returning id`;
+  values (:account_id, :access_group_id, :creator_id, :name, :title, :all_computers, :tags, :benchmark, :mode, :schedule, :timezone, :start_date, :planned_dates, :restart_deliver_delay, :restart_deliver_delay_window, :creation_time, :creation_time) returning id`;
 
 const UPDATE = `
-  update usg_profile set modification_time = $2, title = coalesce($3, title),
-    all_computers = coalesce($4, all_computers), tags = coalesce($5, tags), schedule = coalesce($6, schedule),
-    timezone = coalesce($7, timezone), planned_dates = coalesce($8, planned_dates),
-    restart_deliver_delay = coalesce($9, restart_deliver_delay),
-    restart_deliver_delay_window = coalesce($10, restart_deliver_delay_window)
-  where id = $1`;
+  update usg_profile set modification_time = :now, title = coalesce(:title, title),
+    all_computers = coalesce(:all_computers, all_computers), tags = coalesce(:tags, tags), schedule = coalesce(:schedule, schedule),
+    timezone = coalesce(:timezone, timezone), planned_dates = coalesce(:planned_dates, planned_dates),
+    restart_deliver_delay = coalesce(:restart_deliver_delay, restart_deliver_delay),
+    restart_deliver_delay_window = coalesce(:restart_deliver_delay_window, restart_deliver_delay_window)
+  where id = :id`;
 
 const MISSED = `
   select p.id as "profileId", due.scheduled as "scheduledTime"
   from usg_profile p
-  cross join lateral (select max(d) as scheduled from unnest(p.planned_dates) d where d <= $1) due
-  where not p.archived and due.scheduled is not null and ($3::int is null or p.id = $3)
+  cross join lateral (select max(d) as scheduled from unnest(p.planned_dates) d where d <= :dueBefore) due
+  where not p.archived and due.scheduled is not null and (:profileId::int is null or p.id = :profileId)
     and not exists (select from usg_run r where r.profile_id = p.id and r.nominal_time = due.scheduled)
-  order by p.id limit $2`;
+  order by p.id limit :limit`;
 
 const WITH_DATES = `
   select p.id, p.mode, p.schedule, p.timezone from usg_profile p
-  where not p.archived and p.planned_dates[cardinality(p.planned_dates)] > $1
-    and p.modification_time <= $1 - interval '2 minutes'
+  where not p.archived and p.planned_dates[cardinality(p.planned_dates)] > :now
+    and p.modification_time <= :now - interval '2 minutes'
   order by p.id`;

@@ -42,9 +42,9 @@ export interface ReportRule {
 /** Time before which the runs of an account are no longer kept; null when all are. */
 export async function readKeptSince(sql: Sql, accountId: number, now: Date): Promise<Date | null> {
   const rows = await sql.query<{ since: Date | null }>(
-    `select case when audit_retention_days >= 0 then $2::timestamptz - make_interval(days => audit_retention_days) end as since
-     from account where id = $1`,
-    [accountId, now],
+    `select case when audit_retention_days >= 0 then :now::timestamptz - make_interval(days => audit_retention_days) end as since
+     from account where id = :accountId`,
+    { accountId, now },
   );
   return rows[0]?.since ?? null;
 }
@@ -84,8 +84,8 @@ export async function readRuleSet(sql: Sql, id: number): Promise<ReportRule[]> {
   return sql.query<ReportRule & Record<string, unknown>>(
     `select r.rule, r.severity, r.title, r.identifiers, r.description, r.rationale
      from usg_rule_set s cross join lateral unnest(s.rule_ids) with ordinality as x(rule_id, place)
-     join usg_rule r on r.id = x.rule_id where s.id = $1 order by x.place`,
-    [id],
+     join usg_rule r on r.id = x.rule_id where s.id = :id order by x.place`,
+    { id },
   );
 }
 

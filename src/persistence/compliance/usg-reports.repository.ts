@@ -34,10 +34,13 @@ export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgRepo
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     await tx.query(
       `insert into usg_report (account_id, profile_id, path, range_start, range_end, detailed)
-       values ($1, $2, $3, $4, $5, $6) on conflict (account_id, path) do nothing`,
-      [account_id, profile_id, path, range_start, range_end, detailed],
+       values (:account_id, :profile_id, :path, :range_start, :range_end, :detailed) on conflict (account_id, path) do nothing`,
+      { account_id, profile_id, path, range_start, range_end, detailed },
     );
-    await tx.query('select 1 from usg_report where account_id = $1 and path = $2 for update', [account_id, path]);
+    await tx.query('select 1 from usg_report where account_id = :account_id and path = :path for update', {
+      account_id,
+      path,
+    });
     const row = await findUsgReport(tx, account_id, path);
     if (row !== null) return row;
   }
@@ -46,17 +49,17 @@ export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgRepo
 
 export async function findUsgReport(sql: Sql, accountId: number, path: string): Promise<UsgReportRow | null> {
   const rows = await sql.query<UsgReportRow & Record<string, unknown>>(
-    `${SELECT} where u.account_id = $1 and u.path = $2`,
-    [accountId, path],
+    `${SELECT} where u.account_id = :accountId and u.path = :path`,
+    { accountId, path },
   );
   return rows[0] ?? null;
 }
 
 /** The report that an activity writes; null when another activity has taken over. */
 export async function findUsgReportOf(sql: Sql, activityId: number): Promise<UsgReportRow | null> {
-  const rows = await sql.query<UsgReportRow & Record<string, unknown>>(`${SELECT} where u.activity_id = $1`, [
+  const rows = await sql.query<UsgReportRow & Record<string, unknown>>(`${SELECT} where u.activity_id = :activityId`, {
     activityId,
-  ]);
+  });
   return rows[0] ?? null;
 }
 
@@ -76,11 +79,11 @@ export async function insertReportActivity(
   const rows = await tx.query<{ id: number }>(
     `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time, parameters,
        progress)
-     values ($1, '${REPORT_ACTIVITY}', $2, 'undelivered', $3, $4, $4, $5, 0) returning id`,
-    [report.account_id, summary, creatorId, now, JSON.stringify(parameters)],
+     values (:account_id, '${REPORT_ACTIVITY}', :summary, 'undelivered', :creatorId, :now, :now, :parameters, 0) returning id`,
+    { account_id: report.account_id, summary, creatorId, now, parameters: JSON.stringify(parameters) },
   );
   const { id } = rows[0]!;
-  await tx.query('update usg_report set activity_id = $2 where id = $1', [report.id, id]);
+  await tx.query('update usg_report set activity_id = :id where id = :report', { report: report.id, id });
   await addStartCommand(tx, id, { accountId: report.account_id, traceparent, now });
   return id;
 }
@@ -88,9 +91,9 @@ export async function insertReportActivity(
 /** Marks a report as being written. @returns false when its activity has ended */
 export async function beginReportActivity(sql: Sql, activityId: number, now: Date): Promise<boolean> {
   const rows = await sql.query(
-    `update activity set status = 'delivered', delivery_time = coalesce(delivery_time, $2), modification_time = $2
-     where id = $1 and (${BEGINS} or status = 'delivered') returning id`,
-    [activityId, now],
+    `update activity set status = 'delivered', delivery_time = coalesce(delivery_time, :now), modification_time = :now
+     where id = :activityId and (${BEGINS} or status = 'delivered') returning id`,
+    { activityId, now },
   );
   return rows.length > 0;
 }
@@ -98,8 +101,8 @@ export async function beginReportActivity(sql: Sql, activityId: number, now: Dat
 /** @param percent - 1 to 99. @returns false when its activity has ended */
 export async function showReportProgress(sql: Sql, activityId: number, percent: number, now: Date): Promise<boolean> {
   const rows = await sql.query(
-    `update activity set progress = $2, modification_time = $3 where id = $1 and status = 'delivered' returning id`,
-    [activityId, percent, now],
+    `update activity set progress = :percent, modification_time = :now where id = :activityId and status = 'delivered' returning id`,
+    { activityId, percent, now },
   );
   return rows.length > 0;
 }
@@ -117,11 +120,11 @@ export async function endReportActivity(
   { status, text, now }: ReportEnd,
 ): Promise<boolean> {
   const rows = await sql.query(
-    `update activity set status = $2, result_text = $3, result_code = case when $2 = 'succeeded' then 0 end,
-       progress = case $2 when 'succeeded' then 100 when 'failed' then -1 else progress end,
-       completion_time = $4, modification_time = $4
-     where id = $1 and type = '${REPORT_ACTIVITY}' and ${ENDS} returning id`,
-    [activityId, status, text, now],
+    `update activity set status = :status, result_text = :text, result_code = case when :status = 'succeeded' then 0 end,
+       progress = case :status when 'succeeded' then 100 when 'failed' then -1 else progress end,
+       completion_time = :now, modification_time = :now
+     where id = :activityId and type = '${REPORT_ACTIVITY}' and ${ENDS} returning id`,
+    { activityId, status, text, now },
   );
   return rows.length > 0;
 }
@@ -134,22 +137,24 @@ export async function openReportActivities(
 ): Promise<Array<{ id: number; modification_time: Date }>> {
   return sql.query(
     `select a.id, a.modification_time from usg_report u join activity a on a.id = u.activity_id
-     where a.completion_time is null and a.creation_time <= $1 order by a.modification_time, a.id limit $2`,
-    [requestedBefore, limit],
+     where a.completion_time is null and a.creation_time <= :requestedBefore order by a.modification_time, a.id limit :limit`,
+    { requestedBefore, limit },
   );
 }
 
 /** Sets the modification time of an open report. */
 export async function touchReportActivity(sql: Sql, activityId: number, now: Date): Promise<void> {
-  await sql.query('update activity set modification_time = $2 where id = $1 and completion_time is null', [
+  await sql.query('update activity set modification_time = :now where id = :activityId and completion_time is null', {
     activityId,
     now,
-  ]);
+  });
 }
 
 /** `canceled` when there is no such activity. */
 export async function readReportStatus(sql: Sql, activityId: number): Promise<ActivityStatus> {
-  const rows = await sql.query<{ status: ActivityStatus }>('select status from activity where id = $1', [activityId]);
+  const rows = await sql.query<{ status: ActivityStatus }>('select status from activity where id = :activityId', {
+    activityId,
+  });
   return rows[0]?.status ?? 'canceled';
 }
 
@@ -158,12 +163,10 @@ export async function setReportFile(
   reportId: number,
   file: { id: number; fingerprint: string; oldestRun: Date | null },
 ): Promise<void> {
-  await tx.query('update usg_report set file_id = $2, fingerprint = $3, oldest_run = $4 where id = $1', [
-    reportId,
-    file.id,
-    file.fingerprint,
-    file.oldestRun,
-  ]);
+  await tx.query(
+    'update usg_report set file_id = :id, fingerprint = :fingerprint, oldest_run = :oldestRun where id = :reportId',
+    { ...file, reportId },
+  );
 }
 
 // A report that is restarted is already delivered.

@@ -24,19 +24,18 @@ export async function insertUsgRun(
   run: { accountId: number; profileId: number; scheduledTime: Date | null; startedAt: Date },
 ): Promise<number | null> {
   const rows = await tx.query<{ id: number }>(
-    `insert into usg_run (account_id, profile_id, nominal_time, started_at) values ($1, $2, $3, $4)
+    `insert into usg_run (account_id, profile_id, nominal_time, started_at) values (:accountId, :profileId, :scheduledTime, :startedAt)
      on conflict (profile_id, nominal_time) do nothing returning id`,
-    [run.accountId, run.profileId, run.scheduledTime, run.startedAt],
+    run,
   );
   return rows[0]?.id ?? null;
 }
 
 export async function setRunActivity(tx: Sql, runId: number, activityId: number, computers: number): Promise<void> {
-  await tx.query('update usg_run set activity_id = $2, computer_count = $3, not_started_count = $3 where id = $1', [
-    runId,
-    activityId,
-    computers,
-  ]);
+  await tx.query(
+    'update usg_run set activity_id = :activityId, computer_count = :computers, not_started_count = :computers where id = :runId',
+    { runId, activityId, computers },
+  );
 }
 
 /** Those of some computers without an operation of an open run of the profile, in the same order. */
@@ -50,7 +49,7 @@ export async function withoutOpenRun(tx: Sql, profileId: number, computers: read
 /** See {@link lastRunOf}. */
 export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
   if (profileIds.length === 0) return new Map();
-  const rows = await sql.query<LastRun & Record<string, unknown>>(LAST_RUNS, [profileIds]);
+  const rows = await sql.query<LastRun & Record<string, unknown>>(LAST_RUNS, { profileIds });
   return new Map(rows.map((row) => [row.profile_id, row]));
 }
 
@@ -77,7 +76,7 @@ const LAST_RUNS = `
   select r.profile_id, r.activity_id, r.started_at, coalesce(a.open_count, 0) > 0 or r.in_progress_count > 0 as open,
     r.passing_count as passing, r.failing_count as failing, r.in_progress_count as in_progress,
     r.not_started_count as not_started
-  from unnest($1::int[]) as wanted(id)
+  from unnest(:profileIds::int[]) as wanted(id)
   cross join lateral (${lastRunOf('wanted.id')}) r
   left join activity a on a.id = r.activity_id`;
 

@@ -13,35 +13,35 @@ const MAX_PER_DAY = 20;
 
 /** Records new notices in the accounts' event logs, in the caller's transaction. Serialized per computer. */
 export async function recordNotices(tx: Sql, notices: readonly ComputerNotice[], now: Date): Promise<void> {
-  await tx.query(RECORD, [
-    notices.map(({ computerId }) => computerId),
-    notices.map(({ subject }) => subject.slice(0, 300)),
-    notices.map(({ message }) => message),
+  await tx.query(RECORD, {
+    computerIds: notices.map(({ computerId }) => computerId),
+    subjects: notices.map(({ subject }) => subject.slice(0, 300)),
+    messages: notices.map(({ message }) => message),
     now,
-    MAX_PER_DAY,
-  ]);
+    maxPerDay: MAX_PER_DAY,
+  });
 }
 
 const RECORD = `
   with given as (
     select distinct on (g.computer_id, g.notice) g.*
-    from unnest($1::int[], $2::text[], $3::text[]) with ordinality g(computer_id, notice, message, place)
+    from unnest(:computerIds::int[], :subjects::text[], :messages::text[]) with ordinality g(computer_id, notice, message, place)
     order by g.computer_id, g.notice, g.place
   ), recent as materialized (
     select computer_id, notice from computer_notice
-    where computer_id = any($1::int[]) and noted_at > $4::timestamptz - interval '1 day'
+    where computer_id = any(:computerIds::int[]) and noted_at > :now::timestamptz - interval '1 day'
   ), fresh as (
     select g.*, row_number() over (partition by g.computer_id order by g.place) as nth from given g
     where not exists (select from recent r where r.computer_id = g.computer_id and r.notice = g.notice)
   ), taken as materialized (
     select f.* from fresh f
-    where f.nth + (select count(*) from recent r where r.computer_id = f.computer_id) <= $5
+    where f.nth + (select count(*) from recent r where r.computer_id = f.computer_id) <= :maxPerDay
   ), expired as (
     delete from computer_notice n
-    where n.computer_id = any($1::int[]) and n.noted_at <= $4::timestamptz - interval '1 day'
+    where n.computer_id = any(:computerIds::int[]) and n.noted_at <= :now::timestamptz - interval '1 day'
       and not exists (select from taken t where t.computer_id = n.computer_id and t.notice = n.notice)
   ), noted as (
-    insert into computer_notice (computer_id, notice, noted_at) select computer_id, notice, $4 from taken
+    insert into computer_notice (computer_id, notice, noted_at) select computer_id, notice, :now from taken
     on conflict (computer_id, notice) do update set noted_at = excluded.noted_at
   )
   insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)

@@ -10,16 +10,16 @@ export interface ComputerToRemove {
 /** By id. */
 export async function findComputersToRemove(tx: Sql, computers: readonly number[]): Promise<ComputerToRemove[]> {
   return tx.query<ComputerToRemove & Record<string, unknown>>(
-    'select id, title, archived from computer where id = any($1::int[]) order by id',
-    [computers],
+    'select id, title, archived from computer where id = any(:computers::int[]) order by id',
+    { computers },
   );
 }
 
 /** The group whose operation of type `type` archived a computer; null for none. */
 export async function findArchiveActivity(tx: Sql, computer: number, type: string): Promise<number | null> {
   const [row] = await tx.query<{ parent_id: number }>(
-    'select parent_id from activity where computer_id = $1 and type = $2 order by id desc limit 1',
-    [computer, type],
+    'select parent_id from activity where computer_id = :computer and type = :type order by id desc limit 1',
+    { computer, type },
   );
   return row?.parent_id ?? null;
 }
@@ -29,11 +29,11 @@ export async function findArchiveActivity(tx: Sql, computer: number, type: strin
  * @remarks Exchanges lock the agent, then messages, then the computer: other changes must lock in the same order.
  */
 export async function lockAgents(tx: Sql, accountId: number, computers: readonly number[]): Promise<void> {
-  await tx.query(LOCK_AGENTS, [accountId, computers]);
+  await tx.query(LOCK_AGENTS, { accountId, computers });
 }
 
 export async function findOpenOperations(tx: Sql, accountId: number, computers: readonly number[]): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(OPEN_OPERATIONS, [accountId, computers]);
+  const rows = await tx.query<{ id: number }>(OPEN_OPERATIONS, { accountId, computers });
   return rows.map(({ id }) => id);
 }
 
@@ -43,12 +43,12 @@ export async function findOpenOperations(tx: Sql, accountId: number, computers: 
  */
 export async function releaseComputers(tx: Sql, computers: readonly number[]): Promise<void> {
   for (const table of MEMBER_TABLES) await tx.query(`delete from ${table} where computer_id = any($1)`, [computers]);
-  await tx.query(MOVE_DEFAULT_CHILD, [computers]);
-  await tx.query(UNLINK, [computers]);
+  await tx.query(MOVE_DEFAULT_CHILD, { computers });
+  await tx.query(UNLINK, { computers });
 }
 
 export async function markArchived(tx: Sql, computers: readonly number[]): Promise<void> {
-  await tx.query('update computer set archived = true where id = any($1)', [computers]);
+  await tx.query('update computer set archived = true where id = any(:computers)', { computers });
 }
 
 /**
@@ -57,14 +57,14 @@ export async function markArchived(tx: Sql, computers: readonly number[]): Promi
  */
 export async function removeComputers(tx: Sql, computers: readonly number[]): Promise<void> {
   await releaseComputers(tx, computers);
-  await tx.query(REMOVE_MESSAGES, [computers]);
-  await tx.query('update computer set clone_id = null where clone_id = any($1)', [computers]);
-  await tx.query('delete from computer where id = any($1)', [computers]);
+  await tx.query(REMOVE_MESSAGES, { computers });
+  await tx.query('update computer set clone_id = null where clone_id = any(:computers)', { computers });
+  await tx.query('delete from computer where id = any(:computers)', { computers });
 }
 
 /** Records the last access group of computers that have activities. */
 export async function recordRemoved(tx: Sql, computers: readonly number[], now: Date): Promise<void> {
-  await tx.query(RECORD_REMOVED, [computers, now]);
+  await tx.query(RECORD_REMOVED, { computers, now });
 }
 
 /** Tables with rows of accepted computers only. */
@@ -79,11 +79,11 @@ const MEMBER_TABLES = [
 
 const LOCK_AGENTS = `
   select s.computer_id from agent s join computer c on c.id = s.computer_id
-  where c.account_id = $1 and s.computer_id = any($2::int[]) order by s.computer_id for update of s`;
+  where c.account_id = :accountId and s.computer_id = any(:computers::int[]) order by s.computer_id for update of s`;
 
 const OPEN_OPERATIONS = `
   select id from activity
-  where account_id = $1 and computer_id = any($2::int[]) and ${isOpen('status')}`;
+  where account_id = :accountId and computer_id = any(:computers::int[]) and ${isOpen('status')}`;
 
 // The oldest remaining instance becomes the default one of its family, even while the host is offline.
 const MOVE_DEFAULT_CHILD = `
@@ -91,20 +91,20 @@ const MOVE_DEFAULT_CHILD = `
   from (
     select min(k.id) as id from computer removed
     join computer k on k.account_id = removed.account_id and k.hostagent_uid = removed.hostagent_uid
-    where removed.id = any($1) and removed.is_default_child and k.is_wsl and k.state = 'approved' and not k.archived
-      and k.id <> all($1)
+    where removed.id = any(:computers) and removed.is_default_child and k.is_wsl and k.state = 'approved' and not k.archived
+      and k.id <> all(:computers)
     group by removed.account_id, removed.hostagent_uid) heir
   where c.id = heir.id`;
 
 const UNLINK = `
-  update computer set parent_id = null, is_default_child = case when id = any($1) and is_wsl then false else is_default_child end
-  where id = any($1) or parent_id = any($1)`;
+  update computer set parent_id = null, is_default_child = case when id = any(:computers) and is_wsl then false else is_default_child end
+  where id = any(:computers) or parent_id = any(:computers)`;
 
 const REMOVE_MESSAGES = `
-  delete from agent_message where activity_id in (select id from activity where computer_id = any($1))`;
+  delete from agent_message where activity_id in (select id from activity where computer_id = any(:computers))`;
 
 const RECORD_REMOVED = `
   insert into removed_computer (id, account_id, access_group_id, title, removed_at)
-  select c.id, c.account_id, c.access_group_id, c.title, $2 from computer c
-  where c.id = any($1) and exists (select from activity a where a.computer_id = c.id)
+  select c.id, c.account_id, c.access_group_id, c.title, :now from computer c
+  where c.id = any(:computers) and exists (select from activity a where a.computer_id = c.id)
   on conflict (id) do nothing`;

@@ -52,11 +52,11 @@ const REPORTS_LOOKED_AT = 1_000;
  * only small indexes and the narrow table of contacts.
  */
 export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
-  const [queues] = await db.query<QueueRow>(QUEUES, [COUNT_LIMIT]);
-  const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, [COUNT_LIMIT]);
-  const [batches] = await db.query<BatchRow>(BATCHES, [COUNT_LIMIT]);
-  const messages = await db.query<{ state: 'queued' | 'sent'; count: number }>(MESSAGES, [COUNT_LIMIT]);
-  const reports = await db.query<ReportRow>(REPORTS, [REPORTS_LOOKED_AT]);
+  const [queues] = await db.query<QueueRow>(QUEUES, { countLimit: COUNT_LIMIT });
+  const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, { countLimit: COUNT_LIMIT });
+  const [batches] = await db.query<BatchRow>(BATCHES, { countLimit: COUNT_LIMIT });
+  const messages = await db.query<{ state: 'queued' | 'sent'; count: number }>(MESSAGES, { countLimit: COUNT_LIMIT });
+  const reports = await db.query<ReportRow>(REPORTS, { reportsLookedAt: REPORTS_LOOKED_AT });
   const [computers] = await db.query<ComputerRow>(COMPUTERS);
   const { approved, pending, archived, offline } = computers!;
   return {
@@ -115,9 +115,9 @@ const QUEUES = `
   select greatest(0, coalesce(extract(epoch from now() - (select creation_time from outbox order by id limit 1)), 0)
       )::float8 as outbox_seconds,
     count(*)::int as inbox, greatest(0, coalesce(extract(epoch from now() - min(i.at)), 0))::float8 as inbox_seconds
-  from (select at from agent_inbox limit $1) i`;
+  from (select at from agent_inbox limit :countLimit) i`;
 
-const OUTBOX = `select kind, count(*)::int as count from (select kind from outbox limit $1) o group by kind`;
+const OUTBOX = `select kind, count(*)::int as count from (select kind from outbox limit :countLimit) o group by kind`;
 
 const ageOf = (from: number | null, to: number | null): string => {
   const older = from === null ? 'true' : `l.created_at <= now() - interval '${from} seconds'`;
@@ -133,19 +133,19 @@ const BATCHES = `
     count(*) filter (where l.opened_at is null and l.created_at <= now() - interval '2 minutes')::int as unopened,
     array[${AGES.join(', ')}] as operations
   from (
-    select open_count, created_at, opened_at, next_due_at from lane where closed_at is null and open_count > 0 limit $1
+    select open_count, created_at, opened_at, next_due_at from lane where closed_at is null and open_count > 0 limit :countLimit
   ) l`;
 
 const MESSAGES = `
   select case state when 'sent' then 'sent' else 'queued' end as state, count(*)::int as count from (
-    select state from agent_message where state in ('held', 'queued', 'sent') limit $1
+    select state from agent_message where state in ('held', 'queued', 'sent') limit :countLimit
   ) m group by 1`;
 
 const REPORTS = `
   select case a.status when 'undelivered' then 'waiting' else 'begun' end as state, count(*)::int as count,
     greatest(0, extract(epoch from now() - min(a.creation_time)))::float8 as seconds
   from (
-    select activity_id from usg_report where activity_id is not null order by activity_id desc limit $1
+    select activity_id from usg_report where activity_id is not null order by activity_id desc limit :reportsLookedAt
   ) u join activity a on a.id = u.activity_id
   where a.completion_time is null
   group by 1`;

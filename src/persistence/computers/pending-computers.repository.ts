@@ -27,8 +27,13 @@ export async function listPendingComputers(
   page: PageRequest,
 ): Promise<{ count: number; rows: PendingComputerRow[] }> {
   const [counts, rows] = await Promise.all([
-    db.query<{ count: number }>(COUNT, [accountId, groups]),
-    db.query<PendingComputerRow & Record<string, unknown>>(LIST, [accountId, groups, page.limit, page.offset]),
+    db.query<{ count: number }>(COUNT, { accountId, groups }),
+    db.query<PendingComputerRow & Record<string, unknown>>(LIST, {
+      accountId,
+      groups,
+      limit: page.limit,
+      offset: page.offset,
+    }),
   ]);
   return { count: counts[0]!.count, rows };
 }
@@ -39,7 +44,7 @@ export async function lockPendingComputers(
   { accountId, groups }: PendingScope,
   ids: readonly number[],
 ): Promise<Array<{ id: number; title: string }>> {
-  return tx.query<{ id: number; title: string }>(LOCK, [accountId, groups, ids]);
+  return tx.query<{ id: number; title: string }>(LOCK, { accountId, groups, ids });
 }
 
 export interface AcceptedComputer {
@@ -55,25 +60,25 @@ export async function approveComputers(
   accessGroupId: number | null,
   now: Date,
 ): Promise<AcceptedComputer[]> {
-  return tx.query<AcceptedComputer & Record<string, unknown>>(APPROVE, [ids, accessGroupId, now]);
+  return tx.query<AcceptedComputer & Record<string, unknown>>(APPROVE, { ids, accessGroupId, now });
 }
 
-const PENDING = `c.account_id = $1 and c.state = 'pending' and not c.archived
-  and ($2::int[] is null or c.access_group_id = any($2))`;
+const PENDING = `c.account_id = :accountId and c.state = 'pending' and not c.archived
+  and (:groups::int[] is null or c.access_group_id = any(:groups))`;
 
 const COUNT = `select count(*)::int as count from computer c where ${PENDING}`;
 
 const LIST = `
   select c.id, c.title, c.hostname, c.created_at as creation_time, coalesce(i.client_tags, '{}') as client_tags,
     nullif(c.vm_info, '') as vm_info, nullif(c.container_info, '') as container_info, g.name as access_group
-  from (select c.id from computer c where ${PENDING} order by c.id limit $3 offset $4) page
+  from (select c.id from computer c where ${PENDING} order by c.id limit :limit offset :offset) page
   join computer c on c.id = page.id
   join access_group g on g.id = c.access_group_id
   left join computer_inventory i on i.computer_id = c.id
   order by c.id`;
 
-const LOCK = `select c.id, c.title from computer c where ${PENDING} and c.id = any($3::int[]) order by c.id for update`;
+const LOCK = `select c.id, c.title from computer c where ${PENDING} and c.id = any(:ids::int[]) order by c.id for update`;
 
 const APPROVE = `
-  update computer set state = 'approved', registered_at = $3, access_group_id = coalesce($2, access_group_id)
-  where id = any($1::int[]) and state = 'pending' returning id, hostagent_uid`;
+  update computer set state = 'approved', registered_at = :now, access_group_id = coalesce(:accessGroupId, access_group_id)
+  where id = any(:ids::int[]) and state = 'pending' returning id, hostagent_uid`;

@@ -22,25 +22,25 @@ export async function listProcesses(
   page: PageRequest,
 ): Promise<{ count: number; rows: ProcessRow[] }> {
   const [counts, rows] = await Promise.all([
-    db.query<{ count: number }>('select count(*)::int as count from computer_process where computer_id = $1', [
+    db.query<{ count: number }>('select count(*)::int as count from computer_process where computer_id = :computer', {
       computer,
-    ]),
-    db.query<ProcessRow & Record<string, unknown>>(LIST, [computer, page.limit, page.offset]),
+    }),
+    db.query<ProcessRow & Record<string, unknown>>(LIST, { computer, limit: page.limit, offset: page.offset }),
   ]);
   return { count: counts[0]!.count, rows };
 }
 
 /** The processes with these ids, in the given order; unreported ones have neither name nor start. */
 export async function findSignalTargets(db: Sql, computer: number, pids: readonly number[]): Promise<SignalTarget[]> {
-  return db.query<SignalTarget & Record<string, unknown>>(FIND, [computer, pids]);
+  return db.query<SignalTarget & Record<string, unknown>>(FIND, { computer, pids });
 }
 
 const LIST = `
   select pid, name, state, gid, to_timestamp(least(greatest(start_time, 0), 253402300799)) as start_time, vm_size, cpu_utilisation
-  from computer_process where computer_id = $1 order by pid limit $2 offset $3`;
+  from computer_process where computer_id = :computer order by pid limit :limit offset :offset`;
 
 const FIND = `
   select n.pid, p.name, p.start_time as "startTime"
-  from unnest($2::int[]) with ordinality n(pid, place)
-  left join computer_process p on p.computer_id = $1 and p.pid = n.pid
+  from unnest(:pids::int[]) with ordinality n(pid, place)
+  left join computer_process p on p.computer_id = :computer and p.pid = n.pid
   order by n.place`;

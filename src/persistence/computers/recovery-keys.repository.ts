@@ -20,16 +20,17 @@ export interface KeyTarget {
 
 /** Locks a computer, so that concurrent requests see each other's operations. @returns null when it was removed */
 export async function lockKeyTarget(tx: Sql, computerId: number): Promise<KeyTarget | null> {
-  const [row] = await tx.query<{ title: string }>('select title from computer where id = $1 for no key update', [
-    computerId,
-  ]);
+  const [row] = await tx.query<{ title: string }>(
+    'select title from computer where id = :computerId for no key update',
+    { computerId },
+  );
   if (!row) return null;
-  const [inventory] = await tx.query<{ supported: boolean }>(SUPPORTED, [computerId]);
+  const [inventory] = await tx.query<{ supported: boolean }>(SUPPORTED, { computerId });
   return { title: row.title, supported: inventory?.supported ?? false };
 }
 
 export async function isGenerating(tx: Sql, computerId: number): Promise<boolean> {
-  const [row] = await tx.query<{ open: boolean }>(OPEN, [computerId]);
+  const [row] = await tx.query<{ open: boolean }>(OPEN, { computerId });
   return row!.open;
 }
 
@@ -39,7 +40,7 @@ export async function readUnfinishedGeneration(
   computerId: number,
   now: Date,
 ): Promise<BaseActivityRow | null> {
-  const [latest] = await db.query<{ shown: number; status: string }>(LATEST, [computerId]);
+  const [latest] = await db.query<{ shown: number; status: string }>(LATEST, { computerId });
   return latest === undefined || latest.status === 'succeeded' ? null : readBaseActivity(db, latest.shown, now);
 }
 
@@ -48,7 +49,9 @@ export async function readEncryptedKey(
   db: Sql,
   computerId: number,
 ): Promise<{ title: string; key: EncryptedKeyRow | null } | null> {
-  const [row] = await db.query<{ title: string; key_id: string | null; ciphertext: Buffer | null }>(READ, [computerId]);
+  const [row] = await db.query<{ title: string; key_id: string | null; ciphertext: Buffer | null }>(READ, {
+    computerId,
+  });
   if (!row) return null;
   const { title, key_id, ciphertext } = row;
   return {
@@ -64,29 +67,29 @@ export function lockKeysToRotate(
   readable: readonly string[],
   limit: number,
 ): Promise<EncryptedKeyRow[]> {
-  return tx.query<EncryptedKeyRow & Record<string, unknown>>(TO_ROTATE, [keyId, readable, limit]);
+  return tx.query<EncryptedKeyRow & Record<string, unknown>>(TO_ROTATE, { keyId, readable, limit });
 }
 
 /** Replaces the stored form of keys that the caller has locked. */
 export async function replaceEncryptedKeys(tx: Sql, rows: readonly EncryptedKeyRow[]): Promise<void> {
-  await tx.query(REPLACE, [
-    rows.map(({ computer_id }) => computer_id),
-    rows.map(({ key_id }) => key_id),
-    rows.map(({ ciphertext }) => ciphertext),
-  ]);
+  await tx.query(REPLACE, {
+    computer_ids: rows.map(({ computer_id }) => computer_id),
+    key_ids: rows.map(({ key_id }) => key_id),
+    ciphertexts: rows.map(({ ciphertext }) => ciphertext),
+  });
 }
 
 /** Number of keys that are encrypted with none of `readable`. */
 export async function countUnreadableKeys(db: Sql, readable: readonly string[]): Promise<number> {
-  const [row] = await db.query<{ count: number }>(UNREADABLE, [readable]);
+  const [row] = await db.query<{ count: number }>(UNREADABLE, { readable });
   return row!.count;
 }
 
 const SUPPORTED = `
   select coalesce('fde-recovery-key' = any(client_types), false) as supported
-  from computer_inventory where computer_id = $1`;
+  from computer_inventory where computer_id = :computerId`;
 
-const GENERATIONS = `activity a where a.computer_id = $1 and a.type = '${GENERATE_RECOVERY_KEY}'`;
+const GENERATIONS = `activity a where a.computer_id = :computerId and a.type = '${GENERATE_RECOVERY_KEY}'`;
 
 const OPEN = `
   select exists (select from ${GENERATIONS} and ${isOpen('a.status')}) as open`;
@@ -96,17 +99,17 @@ const LATEST = `
 
 const READ = `
   select c.title, k.key_id, k.sealed as ciphertext
-  from computer c left join computer_recovery_key k on k.computer_id = c.id where c.id = $1`;
+  from computer c left join computer_recovery_key k on k.computer_id = c.id where c.id = :computerId`;
 
 const TO_ROTATE = `
   select computer_id, key_id, sealed as ciphertext from computer_recovery_key
-  where key_id <> $1 and key_id = any($2::text[])
-  order by computer_id limit $3 for update skip locked`;
+  where key_id <> :keyId and key_id = any(:readable::text[])
+  order by computer_id limit :limit for update skip locked`;
 
 const REPLACE = `
   update computer_recovery_key k set key_id = n.key_id, sealed = n.ciphertext
-  from unnest($1::int[], $2::text[], $3::bytea[]) n(computer_id, key_id, ciphertext)
+  from unnest(:computer_ids::int[], :key_ids::text[], :ciphertexts::bytea[]) n(computer_id, key_id, ciphertext)
   where k.computer_id = n.computer_id`;
 
 const UNREADABLE = `
-  select count(*)::int as count from computer_recovery_key where key_id <> all($1::text[])`;
+  select count(*)::int as count from computer_recovery_key where key_id <> all(:readable::text[])`;

@@ -13,7 +13,7 @@ export interface SavedSearchRow {
 }
 
 const COLUMNS = 'id, name, title, search, creator_id';
-const SELECT = `select ${COLUMNS} from saved_search where account_id = $1`;
+const SELECT = `select ${COLUMNS} from saved_search where account_id = :accountId`;
 
 /** Saved searches of an account by name. */
 export async function listSavedSearches(
@@ -22,12 +22,14 @@ export async function listSavedSearches(
   page: PageRequest,
 ): Promise<Paged<SavedSearchRow>> {
   const [results, counted] = await Promise.all([
-    sql.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} order by name limit $2 offset $3`, [
+    sql.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} order by name limit :limit offset :offset`, {
       accountId,
-      page.limit,
-      page.offset,
-    ]),
-    sql.query<{ count: number }>('select count(*)::int as count from saved_search where account_id = $1', [accountId]),
+      limit: page.limit,
+      offset: page.offset,
+    }),
+    sql.query<{ count: number }>('select count(*)::int as count from saved_search where account_id = :accountId', {
+      accountId,
+    }),
   ]);
   return { count: counted[0]!.count, results };
 }
@@ -39,8 +41,8 @@ export async function findSearchTexts(
   names: readonly string[],
 ): Promise<Map<string, string>> {
   const rows = await sql.query<{ name: string; search: string }>(
-    'select name, search from saved_search where account_id = $1 and name = any($2::text[])',
-    [accountId, names],
+    'select name, search from saved_search where account_id = :accountId and name = any(:names::text[])',
+    { accountId, names },
   );
   return new Map(rows.map(({ name, search }) => [name, search]));
 }
@@ -52,20 +54,19 @@ export async function lockSearchTitles(tx: Sql, accountId: number): Promise<void
 
 /** Whether another saved search than `name` has this title; exact under {@link lockSearchTitles}. */
 export async function isSearchTitleTaken(tx: Sql, accountId: number, title: string, name: string): Promise<boolean> {
-  const rows = await tx.query('select from saved_search where account_id = $1 and title = $2 and name <> $3 limit 1', [
-    accountId,
-    title,
-    name,
-  ]);
+  const rows = await tx.query(
+    'select from saved_search where account_id = :accountId and title = :title and name <> :name limit 1',
+    { accountId, title, name },
+  );
   return rows.length > 0;
 }
 
 /** The saved search of a name, locked until the transaction ends; null when there is none. */
 export async function lockSavedSearch(tx: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
-  const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} and name = $2 for update`, [
+  const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} and name = :name for update`, {
     accountId,
     name,
-  ]);
+  });
   return rows[0] ?? null;
 }
 
@@ -76,9 +77,9 @@ export async function insertSavedSearch(
   { name, title, search, creator_id }: Omit<SavedSearchRow, 'id'>,
 ): Promise<SavedSearchRow | null> {
   const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(
-    `insert into saved_search (account_id, name, title, search, creator_id) values ($1, $2, $3, $4, $5)
+    `insert into saved_search (account_id, name, title, search, creator_id) values (:accountId, :name, :title, :search, :creator_id)
      on conflict (account_id, name) do nothing returning ${COLUMNS}`,
-    [accountId, name, title, search, creator_id],
+    { accountId, name, title, search, creator_id },
   );
   return rows[0] ?? null;
 }
@@ -91,13 +92,13 @@ export async function updateSavedSearch(
   { title, search }: { title: string | undefined; search: string | undefined },
 ): Promise<SavedSearchRow | null> {
   const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(
-    `update saved_search set title = coalesce($3, title), search = coalesce($4, search)
-     where account_id = $1 and name = $2 returning ${COLUMNS}`,
-    [accountId, name, title, search],
+    `update saved_search set title = coalesce(:title, title), search = coalesce(:search, search)
+     where account_id = :accountId and name = :name returning ${COLUMNS}`,
+    { accountId, name, title, search },
   );
   return rows[0] ?? null;
 }
 
 export async function deleteSavedSearch(tx: Sql, id: number): Promise<void> {
-  await tx.query('delete from saved_search where id = $1', [id]);
+  await tx.query('delete from saved_search where id = :id', { id });
 }

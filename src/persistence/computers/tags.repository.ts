@@ -8,15 +8,20 @@ export async function listTags(
   groups: readonly number[] | null,
   page: PageRequest,
 ): Promise<{ count: number; tags: string[] }> {
-  const [row] = await db.query<{ count: number; tags: string[] }>(LIST, [accountId, groups, page.limit, page.offset]);
+  const [row] = await db.query<{ count: number; tags: string[] }>(LIST, {
+    accountId,
+    groups,
+    limit: page.limit,
+    offset: page.offset,
+  });
   return row!;
 }
 
 const LIST = `
   with tag as materialized (
     select distinct t.name from computer c cross join unnest(c.tags) as t(name)
-    where c.account_id = $1 and c.state = 'approved' and not c.archived
-      and ($2::int[] is null or c.access_group_id = any($2))
+    where c.account_id = :accountId and c.state = 'approved' and not c.archived
+      and (:groups::int[] is null or c.access_group_id = any(:groups))
   )
   select (select count(*)::int from tag) as count,
-    array(select name from tag order by name limit $3 offset $4) as tags`;
+    array(select name from tag order by name limit :limit offset :offset) as tags`;

@@ -21,27 +21,27 @@ export async function checkTargets(
   scope: { view: GroupScope; act: GroupScope },
   most: number | null = MAX_NAMED,
 ): Promise<TargetProblems> {
-  const [row] = await db.query<TargetProblems & Record<string, unknown>>(CHECK, [
+  const [row] = await db.query<TargetProblems & Record<string, unknown>>(CHECK, {
     accountId,
     computers,
-    groupsOf(scope.view),
-    groupsOf(scope.act),
+    view: groupsOf(scope.view),
+    act: groupsOf(scope.act),
     most,
-  ]);
+  });
   return row!;
 }
 
 const CHECK = `
   with target as (
-    select t.id, c.id is null or not ($3::int[] is null or c.access_group_id = any($3)) as unknown,
-      not ($4::int[] is null or c.access_group_id = any($4)) as forbidden, c.archived
-    from unnest($2::int[]) as t(id)
-    left join computer c on c.id = t.id and c.account_id = $1 and c.state = 'approved'
+    select t.id, c.id is null or not (:view::int[] is null or c.access_group_id = any(:view)) as unknown,
+      not (:act::int[] is null or c.access_group_id = any(:act)) as forbidden, c.archived
+    from unnest(:computers::int[]) as t(id)
+    left join computer c on c.id = t.id and c.account_id = :accountId and c.state = 'approved'
   ), problem as (
     select id, case when unknown then 'unknown' when forbidden then 'forbidden' else 'archived' end as kind
     from target where unknown or forbidden or archived
   )
   select
-    array(select id from problem where kind = 'unknown' order by id limit $5) as unknown,
-    array(select id from problem where kind = 'forbidden' order by id limit $5) as forbidden,
-    array(select id from problem where kind = 'archived' order by id limit $5) as archived`;
+    array(select id from problem where kind = 'unknown' order by id limit :most) as unknown,
+    array(select id from problem where kind = 'forbidden' order by id limit :most) as forbidden,
+    array(select id from problem where kind = 'archived' order by id limit :most) as archived`;

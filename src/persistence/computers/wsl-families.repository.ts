@@ -11,7 +11,7 @@ export async function joinFamilies(tx: Sql, accountId: number, accepted: readonl
   if (uids.size === 0) return;
   // Serialized per host, or two instances could both become its default.
   for (const uid of [...uids].sort()) {
-    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [uid, accountId]);
+    await tx.query('select pg_advisory_xact_lock(hashtextextended(:uid, :accountId))', { uid, accountId });
   }
   const ids = accepted.map(({ id }) => id);
   await tx.query(ADOPT_INSTANCES, [accountId, ids]);

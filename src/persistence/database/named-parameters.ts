@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
-/** Values of parameters by name, or by position. */
-export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
+/** Values of parameters by name; an array for those by position. */
+export type Parameters = object;
 
 const cache = new LRUCache<string, { text: string; names: readonly string[] }>({ max: 2000 });
 
@@ -10,8 +10,8 @@ const cache = new LRUCache<string, { text: string; names: readonly string[] }>({
  * Casts (`::int`) and names that `parameters` lacks stay as they are.
  */
 export function positional(text: string, parameters: Parameters): { text: string; values: unknown[] } {
-  if (Array.isArray(parameters)) return { text, values: parameters };
-  const byName = parameters as Readonly<Record<string, unknown>>;
+  if (Array.isArray(parameters)) return { text, values: parameters as unknown[] };
+  const byName = parameters as Record<string, unknown>;
   let statement = cache.get(text);
   if (statement === undefined) {
     statement = parse(text, byName);

@@ -37,13 +37,17 @@ const SMALL_BATCH = 25;
 
 /** The turn of a batch; undefined when there is no such batch. */
 export async function readBatchTurn(db: Sql, batch: number): Promise<BatchTurn | undefined> {
-  const [row] = await db.query<BatchTurn & Record<string, unknown>>(TURN, [batch, SMALL_BATCH], 'batch-turn');
+  const [row] = await db.query<BatchTurn & Record<string, unknown>>(
+    TURN,
+    { batch, smallBatch: SMALL_BATCH },
+    'batch-turn',
+  );
   return row;
 }
 
 /** Locks a batch until the transaction ends; undefined when there is no such batch. */
 export async function lockBatch(tx: Sql, batch: number): Promise<LockedBatch | undefined> {
-  const [row] = await tx.query<LockedBatch & Record<string, unknown>>(LOCK, [batch], 'batch-lock');
+  const [row] = await tx.query<LockedBatch & Record<string, unknown>>(LOCK, { batch }, 'batch-lock');
   return row;
 }
 
@@ -62,12 +66,12 @@ export async function moveBatchCounters(
 
 /** The batches of a group with open operations, in order. */
 export function readOpenBatches(db: Sql, group: number): Promise<BatchPlan[]> {
-  return db.query<BatchPlan & Record<string, unknown>>(OPEN_BATCHES, [group]);
+  return db.query<BatchPlan & Record<string, unknown>>(OPEN_BATCHES, { group });
 }
 
 /** Batches of a group with open operations that have not been opened yet. */
 export async function readUnopenedBatches(db: Sql, group: number): Promise<number[]> {
-  const rows = await db.query<{ id: number }>(UNOPENED, [group]);
+  const rows = await db.query<{ id: number }>(UNOPENED, { group });
   return rows.map(({ id }) => id);
 }
 
@@ -78,7 +82,7 @@ export async function readUnopenedBatches(db: Sql, group: number): Promise<numbe
  * @see docs/architecture.md#cancellation
  */
 export async function cancelOpenedBatches(tx: Sql, group: number, now: Date): Promise<boolean> {
-  return (await tx.query(CANCEL_OPENED, [group, now])).length > 0;
+  return (await tx.query(CANCEL_OPENED, { group, now })).length > 0;
 }
 
 /** An operation with the name of its computer. */
@@ -100,15 +104,15 @@ export function readNamedOperations(
   batch: number,
   { moved, openLimit }: { moved: readonly number[]; openLimit: number },
 ): Promise<NamedOperation[]> {
-  return db.query<NamedOperation & Record<string, unknown>>(NAMED, [batch, moved, openLimit]);
+  return db.query<NamedOperation & Record<string, unknown>>(NAMED, { batch, moved, openLimit });
 }
 
-const TURN = `select account_id as account, size > $2 as "isLarge" from lane where id = $1`;
+const TURN = `select account_id as account, size > :smallBatch as "isLarge" from lane where id = :batch`;
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
     l.has_dependents, l.answer_seconds, l.after_activity_id, l.awaited, l.opened_at, l.next_due_at, l.usg_run_id
-  from lane l where l.id = $1 for update`;
+  from lane l where l.id = :batch for update`;
 
 const MOVE_COUNTERS = `
   update lane set open_count = open_count + $2, succeeded_count = succeeded_count + $3,
@@ -130,31 +134,31 @@ const OPEN_BATCHES = `
       select jsonb_build_object('id', c.id, 'title', c.title, 'operation',
         min(a.id) filter (where ${isOpen('a.status')}))
       from activity a join computer c on c.id = a.computer_id where a.lane_id = l.id group by c.id) end as computer
-  from lane l where l.parent_id = $1 and l.open_count > 0 order by l.ordinal`;
+  from lane l where l.parent_id = :group and l.open_count > 0 order by l.ordinal`;
 
-const UNOPENED = `select id from lane where parent_id = $1 and open_count > 0 and opened_at is null order by id`;
+const UNOPENED = `select id from lane where parent_id = :group and open_count > 0 and opened_at is null order by id`;
 
 const CANCEL_OPENED = `
   with canceled as (
     insert into agent_inbox (lane_id, kind, at)
-    select l.id, 'cancel', $2::timestamptz from lane l
-    where l.parent_id = $1 and l.open_count > 0 and l.opened_at is not null and not exists (
+    select l.id, 'cancel', :now::timestamptz from lane l
+    where l.parent_id = :group and l.open_count > 0 and l.opened_at is not null and not exists (
       select from agent_inbox i where i.lane_id = l.id and i.kind = 'cancel' and i.activity_id is null)
     returning lane_id
   )
   insert into outbox (kind, key, creation_time, account_id)
-  select 'cancel', l.wf_id, $2::timestamptz, l.account_id from canceled join lane l on l.id = canceled.lane_id
+  select 'cancel', l.wf_id, :now::timestamptz, l.account_id from canceled join lane l on l.id = canceled.lane_id
   returning id`;
 
 // The batch's rows first: with an order PostgreSQL may scan the primary key of all activities.
 const NAMED = `
   with open as materialized (
     select a.id, a.computer_id, a.status, a.deliver_at, false as is_moved
-    from activity a where $3::int > 0 and a.lane_id = $1 and ${isOpen('a.status')}
+    from activity a where :openLimit::int > 0 and a.lane_id = :batch and ${isOpen('a.status')}
   ), named as (
-    (select * from open order by id limit $3::int)
+    (select * from open order by id limit :openLimit::int)
     union all
-    select a.id, a.computer_id, a.status, a.deliver_at, true from activity a where a.id = any($2::int[])
+    select a.id, a.computer_id, a.status, a.deliver_at, true from activity a where a.id = any(:moved::int[])
   )
   select n.*, c.title, (select count(distinct computer_id)::int from open) as open_computers
   from named n join computer c on c.id = n.computer_id order by n.id`;

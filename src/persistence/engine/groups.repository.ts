@@ -5,7 +5,7 @@ import type { Sql } from '../database/sql.ts';
 
 /** @throws {DomainError} UnknownActivity when the group's row was deleted by hand: retention keeps open groups */
 export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
-  const [row] = await db.query<GroupProgress & Record<string, unknown>>(READ_PROGRESS, [group]);
+  const [row] = await db.query<GroupProgress & Record<string, unknown>>(READ_PROGRESS, { group });
   if (!row) throw new DomainError('UnknownActivity', `there is no activity ${group}`);
   return row;
 }
@@ -33,23 +33,23 @@ export async function moveGroupCounters(
 }
 
 export async function setGroupDelivered(tx: Sql, group: number): Promise<void> {
-  await tx.query(`update activity set status = 'delivered' where id = $1`, [group]);
+  await tx.query(`update activity set status = 'delivered' where id = :group`, { group });
 }
 
 /** Marks a group as undelivered, or as unapproved or blocked while one of its children is. */
 export async function setGroupUndelivered(tx: Sql, group: number): Promise<void> {
-  await tx.query(SET_UNDELIVERED, [group]);
+  await tx.query(SET_UNDELIVERED, { group });
 }
 
 /** @param endedAt - latest end among the changes; null for none */
 export async function endGroup(tx: Sql, group: number, status: string, endedAt: Date | null): Promise<void> {
-  await tx.query(END, [group, status, endedAt]);
+  await tx.query(END, { group, status, endedAt });
 }
 
 const READ_PROGRESS = `
   select open_count as open, succeeded_count as succeeded, failed_count as failed, canceled_count as canceled,
     case when open_count = 0 then status else 'open' end as status
-  from activity where id = $1`;
+  from activity where id = :group`;
 
 // A batch may report an earlier delivery than another one before.
 const MOVE_COUNTERS = `
@@ -66,11 +66,11 @@ const SET_UNDELIVERED = `
   update activity p set status = coalesce((
     select k.status from activity k where k.parent_id = p.id and k.status in ('unapproved', 'blocked')
     order by k.status desc limit 1), 'undelivered')
-  where p.id = $1`;
+  where p.id = :group`;
 
 // The children are searched once, when the last one ends; a late result can only move the end forward.
 const END = `
-  update activity p set status = $2, completion_time = case when p.completion_time is null
+  update activity p set status = :status, completion_time = case when p.completion_time is null
     then (select max(c.completion_time) from activity c where c.parent_id = p.id)
-    else greatest(p.completion_time, $3::timestamptz) end
-  where p.id = $1`;
+    else greatest(p.completion_time, :endedAt::timestamptz) end
+  where p.id = :group`;

@@ -53,12 +53,12 @@ export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Pro
 
 /** Batches whose oldest pending event has waited for this many seconds; 0 for all. */
 export function readBatchesWithEvents(db: Sql, waitedSeconds: number): Promise<BatchEvents[]> {
-  return db.query<BatchEvents & Record<string, unknown>>(WITH_EVENTS, [waitedSeconds], 'batches-with-events');
+  return db.query<BatchEvents & Record<string, unknown>>(WITH_EVENTS, { waitedSeconds }, 'batches-with-events');
 }
 
 /** Adds a cancel of everything that is open in a batch. */
 export async function addCancel(db: Sql, batch: number, text: string): Promise<void> {
-  await db.query(`insert into agent_inbox (lane_id, kind, body) values ($1, 'cancel', $2)`, [batch, text]);
+  await db.query(`insert into agent_inbox (lane_id, kind, body) values (:batch, 'cancel', :text)`, { batch, text });
 }
 
 // Not prepared: a plan made for an empty inbox would always scan it. Cancels overtake other events, which could
@@ -113,6 +113,6 @@ const WITH_EVENTS = `
     select lane_id, sum(id)::text as fingerprint, count(*) filter (where kind in ('result', 'gone'))::int as results,
       bool_or(kind = 'cancel') as has_cancel
     from agent_inbox group by lane_id
-    having $1::float8 = 0 or min(at) <= now() - make_interval(secs => $1::float8)
+    having :waitedSeconds::float8 = 0 or min(at) <= now() - make_interval(secs => :waitedSeconds::float8)
   ) i join lane l on l.id = i.lane_id
   where l.opened_at is not null or l.open_count = 0`;

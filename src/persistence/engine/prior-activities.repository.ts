@@ -13,8 +13,8 @@ export async function awaitActivity(
   activity: number,
   computers: readonly number[],
 ): Promise<number[]> {
-  await tx.query(MARK_AWAITED, [accountId, activity]);
-  const rows = await tx.query<{ computer_id: number }>(WITHOUT, [activity, computers]);
+  await tx.query(MARK_AWAITED, { accountId, activity });
+  const rows = await tx.query<{ computer_id: number }>(WITHOUT, { activity, computers });
   return rows.map(({ computer_id }) => computer_id);
 }
 
@@ -23,35 +23,35 @@ export async function awaitActivity(
  * @remarks Read from the rows, so it can be repeated at any time.
  */
 export function readDecided(tx: Sql, batch: number, activity: number): Promise<Array<{ id: number; done: boolean }>> {
-  return tx.query<{ id: number; done: boolean }>(DECIDED, [batch, activity]);
+  return tx.query<{ id: number; done: boolean }>(DECIDED, { batch, activity });
 }
 
 /** Releases operations after the activity they waited for succeeded on their computers. */
 export function releaseWaiting(tx: Sql, operations: readonly number[], now: Date): Promise<Released[]> {
-  return tx.query<Released & Record<string, unknown>>(RELEASE, [operations, now]);
+  return tx.query<Released & Record<string, unknown>>(RELEASE, { operations, now });
 }
 
 /** Wakes the batches that wait for activities with ended operations. */
 export async function wakeWaiting(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
-  await tx.query(WAKE, [activities, now]);
+  await tx.query(WAKE, { activities, now });
 }
 
 const MARK_AWAITED = `
   with awaited as (
     select id from lane
-    where account_id = $1 and id in (
-      select lane_id from activity where id = $2 and account_id = $1
-      union all select l.id from lane l where l.parent_id = $2)
+    where account_id = :accountId and id in (
+      select lane_id from activity where id = :activity and account_id = :accountId
+      union all select l.id from lane l where l.parent_id = :activity)
     order by id for update
   )
   update lane l set awaited = true from awaited a where l.id = a.id and not l.awaited`;
 
-const OF_ACTIVITY = 'k.computer_id is not null and (k.id = $2 or k.parent_id = $2)';
+const OF_ACTIVITY = 'k.computer_id is not null and (k.id = :activity or k.parent_id = :activity)';
 
 const WITHOUT = `
-  select c.computer_id from unnest($2::int[]) as c(computer_id)
+  select c.computer_id from unnest(:computers::int[]) as c(computer_id)
   where not exists (
-    select from activity k where k.computer_id = c.computer_id and (k.id = $1 or k.parent_id = $1))
+    select from activity k where k.computer_id = c.computer_id and (k.id = :activity or k.parent_id = :activity))
   order by 1`;
 
 // Nothing of a deleted activity can succeed any more.
@@ -63,17 +63,17 @@ const DECIDED = `
   )
   select a.id, coalesce(p.done, false) as done
   from activity a left join prior p using (computer_id)
-  where a.lane_id = $1 and a.after_activity_id = $2 and a.status = 'waiting'
+  where a.lane_id = :batch and a.after_activity_id = :activity and a.status = 'waiting'
     and (p.done or p.lost or p.computer_id is null)`;
 
 const RELEASE = `
-  update activity a set status = 'undelivered', modification_time = $2, deliver_at = greatest(a.deliver_at, $2)
-  where a.id = any($1::int[]) and ${transitionGuard('a.status', ['waiting'], 'undelivered')}
+  update activity a set status = 'undelivered', modification_time = :now, deliver_at = greatest(a.deliver_at, :now)
+  where a.id = any(:operations::int[]) and ${transitionGuard('a.status', ['waiting'], 'undelivered')}
   returning a.id, a.deliver_at`;
 
 // An event without an operation only makes the batch check. Written even if one is pending: a batch that is applying it
 // may have checked before this transaction ends.
 const WAKE = `
   insert into agent_inbox (lane_id, kind, at)
-  select l.id, 'delivered', $2::timestamptz from lane l
-  where l.after_activity_id = any($1::int[]) and l.closed_at is null`;
+  select l.id, 'delivered', :now::timestamptz from lane l
+  where l.after_activity_id = any(:activities::int[]) and l.closed_at is null`;

@@ -25,7 +25,7 @@ export interface Startable {
 /** The groups among `ids` and the operations without a group, as their workflows are started. */
 export function readStartableActivities(db: Sql, ids: readonly number[]): Promise<Startable[]> {
   return db
-    .query<Omit<Startable, 'workflowId'> & { wf_id: string | null }>(ACTIVITIES, [ids])
+    .query<Omit<Startable, 'workflowId'> & { wf_id: string | null }>(ACTIVITIES, { ids })
     .then((rows) =>
       rows.map(({ wf_id, ...row }) => ({ ...row, workflowId: wf_id ?? activityWorkflowId(row.activityId) })),
     );
@@ -33,7 +33,7 @@ export function readStartableActivities(db: Sql, ids: readonly number[]): Promis
 
 /** Batches as top-level workflows, to restart them. */
 export function readStartableBatches(db: Sql, batches: readonly number[]): Promise<Startable[]> {
-  return db.query<Startable & Record<string, unknown>>(BATCHES, [batches]);
+  return db.query<Startable & Record<string, unknown>>(BATCHES, { batches });
 }
 
 // Not from the parameters of a group: those of a repetition name the profile too.
@@ -53,7 +53,7 @@ const ACTIVITIES = `
     a.creator_id as "personId",
     ${profileOf('a.id')} as "profileId"
   from activity a left join lane l on l.id = a.lane_id
-  where a.id = any($1::int[])`;
+  where a.id = any(:ids::int[])`;
 
 const BATCHES = `
   select l.id as batch, l.wf_id as "workflowId", l.single, coalesce(l.parent_id, a.id) as "activityId",
@@ -61,4 +61,4 @@ const BATCHES = `
     case when l.single then a.computer_id end as "computerId", l.size as computers,
     a.creator_id as "personId", ${profileOf('l.parent_id')} as "profileId"
   from lane l join lateral (select id, type, computer_id, creator_id from activity where lane_id = l.id order by id limit 1) a on true
-  where l.id = any($1::int[])`;
+  where l.id = any(:batches::int[])`;

@@ -36,7 +36,10 @@ export async function recordEvents(tx: Sql, actor: EventActor, events: readonly 
  * @returns how many were deleted
  */
 export async function purgeExpiredEvents(db: Sql, keepDays: number, limit: number): Promise<number> {
-  const rows = await db.query<{ deleted: number }>('select forget_events($1, $2) as deleted', [keepDays, limit]);
+  const rows = await db.query<{ deleted: number }>('select forget_events(:keepDays, :limit) as deleted', {
+    keepDays,
+    limit,
+  });
   return rows[0]!.deleted;
 }
 

@@ -16,19 +16,25 @@ export interface AccessGroupRow {
 const SELECT = `
   select g.id, g.name, g.title, coalesce(parent.name, '') as parent,
     coalesce((select string_agg(c.name, ',' order by c.name) from access_group c where c.parent_id = g.id), '') as children
-  from access_group g left join access_group parent on parent.id = g.parent_id where g.account_id = $1`;
+  from access_group g left join access_group parent on parent.id = g.parent_id where g.account_id = :accountId`;
 
 /** Access groups of an account by id: the root first. */
 export async function listAccessGroups(sql: Sql, accountId: number, page: PageRequest): Promise<Paged<AccessGroupRow>> {
   const [results, counted] = await Promise.all([
-    sql.query<AccessGroupRow>(`${SELECT} order by g.id limit $2 offset $3`, [accountId, page.limit, page.offset]),
-    sql.query<{ count: number }>('select count(*)::int as count from access_group where account_id = $1', [accountId]),
+    sql.query<AccessGroupRow>(`${SELECT} order by g.id limit :limit offset :offset`, {
+      accountId,
+      limit: page.limit,
+      offset: page.offset,
+    }),
+    sql.query<{ count: number }>('select count(*)::int as count from access_group where account_id = :accountId', {
+      accountId,
+    }),
   ]);
   return { count: counted[0]!.count, results };
 }
 
 export async function findAccessGroup(sql: Sql, accountId: number, name: string): Promise<AccessGroupRow | null> {
-  const rows = await sql.query<AccessGroupRow>(`${SELECT} and g.name = $2`, [accountId, name]);
+  const rows = await sql.query<AccessGroupRow>(`${SELECT} and g.name = :name`, { accountId, name });
   return rows[0] ?? null;
 }
 
@@ -64,16 +70,17 @@ export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: st
  * enrols into it concurrently is moved too, or fails and enrols again.
  */
 export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
-  const [group] = await tx.query<{ parent_id: number }>('select parent_id from access_group where id = $1 for update', [
-    groupId,
-  ]);
+  const [group] = await tx.query<{ parent_id: number }>(
+    'select parent_id from access_group where id = :groupId for update',
+    { groupId },
+  );
   const move = [groupId, group!.parent_id];
   await tx.query('update access_group set parent_id = $2 where parent_id = $1', move);
   // Locked in id order, as everywhere: the update has no order, and an exchange may hold some rows already.
-  await tx.query('select id from computer where access_group_id = $1 order by id for no key update', [groupId]);
+  await tx.query('select id from computer where access_group_id = :groupId order by id for no key update', { groupId });
   await tx.query('update computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update removed_computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update usg_profile set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update script set access_group_id = $2 where access_group_id = $1', move);
-  await tx.query('delete from access_group where id = $1', [groupId]);
+  await tx.query('delete from access_group where id = :groupId', { groupId });
 }

@@ -24,8 +24,8 @@ export async function findAccessKey(sql: Sql, accessKey: string): Promise<FoundA
     `select p.id, p.name, p.email, p.password_hash, p.token_epoch, p.preferred_account_id,
        a.name as "accountName", k.secret_digest as "secretDigest", k.expires_at as "expiresAt"
      from credential k join person p on p.id = k.person_id join account a on a.id = k.account_id
-     where k.access_key = $1`,
-    [accessKey],
+     where k.access_key = :accessKey`,
+    { accessKey },
   );
   const [row] = rows;
   if (!row) return null;
@@ -45,8 +45,8 @@ export function listAccessKeys(
     `select a.name as "accountName", a.title as "accountTitle", ${COLUMNS}
      from membership m join account a on a.id = m.account_id
      left join credential k on k.account_id = m.account_id and k.person_id = m.person_id
-     where m.person_id = $1 order by m.creation_time, a.id, k.creation_time, k.access_key`,
-    [personId],
+     where m.person_id = :personId order by m.creation_time, a.id, k.creation_time, k.access_key`,
+    { personId },
   );
 }
 

@@ -50,9 +50,9 @@ export async function insertAdministrator(tx: Sql, account: number, person: numb
 /** Creates an account with its root access group and its roles. @returns null when an account of that name exists */
 export async function insertAccount(tx: Sql, account: NewAccount, roles: readonly SeedRole[]): Promise<number | null> {
   const rows = await tx.query<{ id: number }>(
-    `insert into account (name, title, auto_register, registration_key) values ($1, $2, $3, $4)
+    `insert into account (name, title, auto_register, registration_key) values (:name, :title, :autoRegister, :registrationKey)
      on conflict (name) do nothing returning id`,
-    [account.name, account.title, account.autoRegister, account.registrationKey],
+    account,
   );
   const accountId = rows[0]?.id ?? null;
   if (accountId !== null) await seedRoles(tx, accountId, roles);
@@ -80,11 +80,11 @@ export async function closeEnrolment(
 export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountId: number | null): Promise<number> {
   const rows = await tx.query<{ id: number }>(
     `insert into person (name, email, allowable_emails, identity, password_hash, preferred_account_id, operator)
-     select $1, $2::text, array[$2::text],
-       case when exists (select 1 from person where lower(identity) = lower($2)) then $2 || '/' || gen_random_uuid() else $2 end,
-       $3, $4::int, $5
+     select :name, :email::text, array[:email::text],
+       case when exists (select 1 from person where lower(identity) = lower(:email)) then :email || '/' || gen_random_uuid() else :email end,
+       :passwordHash, :preferredAccountId::int, :operator
      returning id`,
-    [person.name, person.email, person.passwordHash, preferredAccountId, person.operator ?? false],
+    { ...person, preferredAccountId, operator: person.operator ?? false },
   );
   return rows[0]!.id;
 }
@@ -132,8 +132,8 @@ export async function findAccount(sql: Sql, accountId: number): Promise<AccountR
        (select count(*)::int from computer c where c.account_id = a.id and c.state = 'approved' and not c.archived) as computers,
        (select max(p.last_login_time) from membership m join person p on p.id = m.person_id where m.account_id = a.id)
          as last_login_time
-     from account a where a.id = $1`,
-    [accountId],
+     from account a where a.id = :accountId`,
+    { accountId },
   );
   return rows[0] ?? null;
 }

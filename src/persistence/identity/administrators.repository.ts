@@ -19,7 +19,7 @@ const SELECT = `
   select p.id, p.name, p.email,
     array(select r.name from membership_role mr join role r on r.id = mr.role_id
       where mr.account_id = m.account_id and mr.person_id = m.person_id order by r.name) as roles
-  from membership m join person p on p.id = m.person_id where m.account_id = $1`;
+  from membership m join person p on p.id = m.person_id where m.account_id = :accountId`;
 
 /** Members of an account by id. */
 export async function listAdministrators(
@@ -28,14 +28,20 @@ export async function listAdministrators(
   page: PageRequest,
 ): Promise<Paged<AdministratorRow>> {
   const [results, counted] = await Promise.all([
-    sql.query<AdministratorRow>(`${SELECT} order by p.id limit $2 offset $3`, [accountId, page.limit, page.offset]),
-    sql.query<{ count: number }>('select count(*)::int as count from membership where account_id = $1', [accountId]),
+    sql.query<AdministratorRow>(`${SELECT} order by p.id limit :limit offset :offset`, {
+      accountId,
+      limit: page.limit,
+      offset: page.offset,
+    }),
+    sql.query<{ count: number }>('select count(*)::int as count from membership where account_id = :accountId', {
+      accountId,
+    }),
   ]);
   return { count: counted[0]!.count, results };
 }
 
 export async function findAdministrator(sql: Sql, accountId: number, personId: number) {
-  const rows = await sql.query<AdministratorRow>(`${SELECT} and m.person_id = $2`, [accountId, personId]);
+  const rows = await sql.query<AdministratorRow>(`${SELECT} and m.person_id = :personId`, { accountId, personId });
   return rows[0] ?? null;
 }
 
@@ -67,18 +73,18 @@ export async function addRoles(
 /** Deletes a membership with its roles; the person no longer prefers the account. */
 export async function deleteMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
   // The person's row first: everything that changes a person and then reads memberships locks in this order.
-  await tx.query('select from person where id = $1 for no key update', [personId]);
-  await tx.query('update person set preferred_account_id = null where id = $2 and preferred_account_id = $1', [
-    accountId,
-    personId,
-  ]);
+  await tx.query('select from person where id = :personId for no key update', { personId });
+  await tx.query(
+    'update person set preferred_account_id = null where id = :personId and preferred_account_id = :accountId',
+    { accountId, personId },
+  );
   await tx.query(
     `with removed as (
-       delete from membership where account_id = $1 and person_id = $2 returning account_id, person_id
+       delete from membership where account_id = :accountId and person_id = :personId returning account_id, person_id
      )
      insert into former_member (account_id, person_id, left_at) select account_id, person_id, now() from removed
      on conflict (account_id, person_id) do update set left_at = excluded.left_at`,
-    [accountId, personId],
+    { accountId, personId },
   );
 }
 
@@ -86,8 +92,8 @@ export async function deleteMembership(tx: Sql, accountId: number, personId: num
 export async function isRoleHeld(sql: Sql, accountId: number, roleName: string): Promise<boolean> {
   const rows = await sql.query<{ held: boolean }>(
     `select exists (select from role r join membership_role mr on mr.role_id = r.id
-       where r.account_id = $1 and r.name = $2) as held`,
-    [accountId, roleName],
+       where r.account_id = :accountId and r.name = :roleName) as held`,
+    { accountId, roleName },
   );
   return rows[0]!.held;
 }

@@ -35,10 +35,10 @@ export async function compareEmail(
   email: string,
 ): Promise<{ isOwn: boolean; isTaken: boolean } | null> {
   const rows = await sql.query<{ isOwn: boolean; isTaken: boolean }>(
-    `select lower(email) = lower($2) as "isOwn",
-       exists (select from person_address where address = lower($2) and person_id <> $1) as "isTaken"
-     from person where id = $1`,
-    [personId, email],
+    `select lower(email) = lower(:email) as "isOwn",
+       exists (select from person_address where address = lower(:email) and person_id <> :personId) as "isTaken"
+     from person where id = :personId`,
+    { personId, email },
   );
   return rows[0] ?? null;
 }
@@ -46,8 +46,8 @@ export async function compareEmail(
 /** Changes the case of a person's address; no effect if they no longer have it. */
 export async function updateEmailCase(tx: Sql, personId: number, email: string): Promise<void> {
   await tx.query(
-    'update person set email = $2::text, allowable_emails = array[$2::text] where id = $1 and lower(email) = lower($2)',
-    [personId, email],
+    'update person set email = :email::text, allowable_emails = array[:email::text] where id = :personId and lower(email) = lower(:email)',
+    { personId, email },
   );
 }
 

@@ -20,7 +20,7 @@ export interface InvitationRow {
 /** An invitation is open until it expires. */
 const SELECT = `
   select i.id, i.secure_id, a.title as account, i.name, i.email, i.creation_time, i.expires_at, i.bound
-  from invitation i join account a on a.id = i.account_id where i.account_id = $1 and i.expires_at > $2`;
+  from invitation i join account a on a.id = i.account_id where i.account_id = :accountId and i.expires_at > :now`;
 
 /** Open invitations of an account, oldest first. */
 export async function listInvitations(
@@ -30,15 +30,15 @@ export async function listInvitations(
   page: PageRequest,
 ): Promise<Paged<InvitationRow>> {
   const [results, counted] = await Promise.all([
-    sql.query<InvitationRow>(`${SELECT} order by i.creation_time, i.id limit $3 offset $4`, [
+    sql.query<InvitationRow>(`${SELECT} order by i.creation_time, i.id limit :limit offset :offset`, {
       accountId,
       now,
-      page.limit,
-      page.offset,
-    ]),
+      limit: page.limit,
+      offset: page.offset,
+    }),
     sql.query<{ count: number }>(
-      'select count(*)::int as count from invitation where account_id = $1 and expires_at > $2',
-      [accountId, now],
+      'select count(*)::int as count from invitation where account_id = :accountId and expires_at > :now',
+      { accountId, now },
     ),
   ]);
   return { count: counted[0]!.count, results };
@@ -50,7 +50,7 @@ export async function findInvitation(
   id: number,
   now: Date,
 ): Promise<InvitationRow | null> {
-  const rows = await sql.query<InvitationRow>(`${SELECT} and i.id = $3`, [accountId, now, id]);
+  const rows = await sql.query<InvitationRow>(`${SELECT} and i.id = :id`, { accountId, now, id });
   return rows[0] ?? null;
 }
 
@@ -67,8 +67,8 @@ export interface OpenInvitation {
 export async function findInvitationBySecureId(sql: Sql, secureId: string, now: Date): Promise<OpenInvitation | null> {
   const rows = await sql.query<OpenInvitation>(
     `select i.id, i.account_id, a.name as account_name, a.title as account_title, i.name, i.email
-     from invitation i join account a on a.id = i.account_id where i.secure_id = $1 and i.expires_at > $2`,
-    [secureId, now],
+     from invitation i join account a on a.id = i.account_id where i.secure_id = :secureId and i.expires_at > :now`,
+    { secureId, now },
   );
   return rows[0] ?? null;
 }
@@ -123,17 +123,17 @@ export async function countInvitation(
   invited: { accountId: number; email: string; at: Date; since: Date; most: number },
 ): Promise<Date | null> {
   const { accountId, email, at, since, most } = invited;
-  await tx.query('delete from invitation_mail where account_id = $1 and at <= $2', [accountId, since]);
+  await tx.query('delete from invitation_mail where account_id = :accountId and at <= :since', { accountId, since });
   const [counted] = await tx.query<{ count: number; oldest: Date | null }>(
-    'select count(*)::int as count, min(at) as oldest from invitation_mail where account_id = $1 and address = lower($2)',
-    [accountId, email],
+    'select count(*)::int as count, min(at) as oldest from invitation_mail where account_id = :accountId and address = lower(:email)',
+    { accountId, email },
   );
   if (counted!.count >= most) return counted!.oldest;
-  await tx.query('insert into invitation_mail (account_id, address, at) values ($1, lower($2), $3)', [
+  await tx.query('insert into invitation_mail (account_id, address, at) values (:accountId, lower(:email), :at)', {
     accountId,
     email,
     at,
-  ]);
+  });
   return null;
 }
 
@@ -141,8 +141,8 @@ export async function countInvitation(
 export async function uncountInvitation(sql: Sql, accountId: number, email: string, at: Date): Promise<void> {
   await sql.query(
     `delete from invitation_mail where ctid in (
-       select ctid from invitation_mail where account_id = $1 and address = lower($2) and at = $3 limit 1)`,
-    [accountId, email, at],
+       select ctid from invitation_mail where account_id = :accountId and address = lower(:email) and at = :at limit 1)`,
+    { accountId, email, at },
   );
 }
 

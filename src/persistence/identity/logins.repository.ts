@@ -39,8 +39,8 @@ export async function findIdentity(
   personId: number,
 ): Promise<{ identity: string; storedHash: string | null } | null> {
   const rows = await sql.query<{ identity: string; storedHash: string | null }>(
-    'select identity, password_hash as "storedHash" from person where id = $1',
-    [personId],
+    'select identity, password_hash as "storedHash" from person where id = :personId',
+    { personId },
   );
   return rows[0] ?? null;
 }
@@ -48,7 +48,11 @@ export async function findIdentity(
 /** Replaces the hash of the same password, unless the password has changed meanwhile. */
 export async function rehashPassword(sql: Sql, personId: number, hashes: { from: string; to: string }): Promise<void> {
   const { from, to } = hashes;
-  await sql.query('update person set password_hash = $3 where id = $1 and password_hash = $2', [personId, from, to]);
+  await sql.query('update person set password_hash = :to where id = :personId and password_hash = :from', {
+    personId,
+    from,
+    to,
+  });
 }
 
 export interface LoginAccount {
@@ -63,8 +67,8 @@ export interface LoginAccount {
 export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAccount[]> {
   return sql.query<LoginAccount>(
     `select a.id, a.name, a.title, a.token_epoch, m.number as membership from membership m join account a on a.id = m.account_id
-     where m.person_id = $1 order by m.creation_time, a.id`,
-    [personId],
+     where m.person_id = :personId order by m.creation_time, a.id`,
+    { personId },
     'login-accounts',
   );
 }
@@ -95,7 +99,18 @@ export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<numb
   const accountId = login.accountId === 0 ? null : login.accountId;
   const rows = await sql.query<{ epoch: number }>(
     RECORD_LOGIN,
-    [personId, at, origin.address, nameDigest, accountId, name, message, origin.requestId, accessKey, sender],
+    {
+      personId,
+      at,
+      address: origin.address,
+      nameDigest,
+      accountId,
+      name,
+      message,
+      requestId: origin.requestId,
+      accessKey,
+      sender,
+    },
     'login-succeeded',
   );
   return rows[0]!.epoch;
@@ -103,15 +118,15 @@ export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<numb
 
 const RECORD_LOGIN = `
   with who as (
-    update person set last_login_time = $2, last_login_host = $3 where id = $1 returning id),
+    update person set last_login_time = :at, last_login_host = :address where id = :personId returning id),
   used as (
-    update credential set last_used_at = $2 from who where access_key = $9 and person_id = who.id),
+    update credential set last_used_at = :at from who where access_key = :accessKey and person_id = who.id),
   here as (
-    insert into login_address (name_digest, address, last_success) select $4, $10, $2 from who
+    insert into login_address (name_digest, address, last_success) select :nameDigest, :sender, :at from who
     on conflict (name_digest, address) do update set last_success = excluded.last_success),
   line as (
     insert into event (account_id, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
-    select $5, id, $6, 'Person', id, $6, $7, $3, $8 from who)
+    select :accountId, id, :name, 'Person', id, :name, :message, :address, :requestId from who)
   select value::int as epoch from system_setting where key = 'token_epoch'`;
 
 /**
@@ -127,10 +142,10 @@ export async function recordFailedLogin(
   await tx.query(
     `insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
      select (select m.account_id from membership m join account a on a.id = m.account_id where m.person_id = p.id
-       order by a.name = $2 desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
-       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), $3, $4, $5
-     from (values ($1::int)) wanted(id) left join person p on p.id = wanted.id`,
-    [personId, accountName, message, origin.address, origin.requestId],
+       order by a.name = :accountName desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
+       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), :message, :address, :requestId
+     from (values (:personId::int)) wanted(id) left join person p on p.id = wanted.id`,
+    { personId, accountName, message, address: origin.address, requestId: origin.requestId },
   );
   await tx.query(personId === null ? 'rollback to savepoint failed_login' : 'release savepoint failed_login');
 }
@@ -157,16 +172,16 @@ export async function countLoginFailures(
   of: { nameDigest: Buffer; address: string; hereSince: Date; everywhereSince: Date; acrossAtMost: number },
 ): Promise<FailureCounts> {
   const rows = await sql.query<FailureCounts>(
-    `select count(*) filter (where address = $2 and at > $3)::int as here,
-       min(at) filter (where address = $2 and at > $3) as here_since,
+    `select count(*) filter (where address = :address and at > :hereSince)::int as here,
+       min(at) filter (where address = :address and at > :hereSince) as here_since,
        count(at)::int as everywhere, min(at) as everywhere_since,
-       exists (select 1 from login_address a where a.name_digest = $1 and a.address = $2) as known_address,
+       exists (select 1 from login_address a where a.name_digest = :nameDigest and a.address = :address) as known_address,
        across.count as across, across.since as across_since
      from (select count(*)::int as count, min(at) as since from (
-         select at from login_failure where address = $2 and at > $3 order by at desc limit $5) newest) across
-       left join login_failure on name_digest = $1 and at > $4
+         select at from login_failure where address = :address and at > :hereSince order by at desc limit :acrossAtMost) newest) across
+       left join login_failure on name_digest = :nameDigest and at > :everywhereSince
      group by across.count, across.since`,
-    [of.nameDigest, of.address, of.hereSince, of.everywhereSince, of.acrossAtMost],
+    of,
     'login-failures',
   );
   return rows[0]!;
@@ -177,14 +192,12 @@ export async function recordLoginFailure(
   sql: Sql,
   failure: { nameDigest: Buffer; address: string; at: Date; purgeBefore: Date },
 ): Promise<void> {
-  await sql.query('insert into login_failure (name_digest, address, at) values ($1, $2, $3)', [
-    failure.nameDigest,
-    failure.address,
-    failure.at,
-  ]);
-  await sql.query('delete from login_failure where at < $1', [failure.purgeBefore]);
+  await sql.query('insert into login_failure (name_digest, address, at) values (:nameDigest, :address, :at)', {
+    ...failure,
+  });
+  await sql.query('delete from login_failure where at < :purgeBefore', { purgeBefore: failure.purgeBefore });
 }
 
 export async function deleteLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
-  await sql.query('delete from login_failure where name_digest = $1', [nameDigest]);
+  await sql.query('delete from login_failure where name_digest = :nameDigest', { nameDigest });
 }

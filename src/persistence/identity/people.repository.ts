@@ -24,9 +24,9 @@ export async function findPerson(sql: Sql, personId: number, now: Date): Promise
     `select p.name, p.email, p.allowable_emails, p.identity, p.timezone, p.last_login_time, p.last_login_host,
        a.name as preferred_account, c.email as pending_email
      from person p left join account a on a.id = p.preferred_account_id
-       left join email_change c on c.person_id = p.id and c.expires_at > $2
-     where p.id = $1`,
-    [personId, now],
+       left join email_change c on c.person_id = p.id and c.expires_at > :now
+     where p.id = :personId`,
+    { personId, now },
   );
   return rows[0] ?? null;
 }
@@ -36,8 +36,8 @@ export async function findPeopleByEmail(sql: Sql, emails: readonly string[]): Pr
   const given = [...new Set(emails)];
   const rows = await sql.query<{ email: string; ids: number[] }>(
     `select t.given as email, array_agg(p.id) as ids
-     from unnest($1::text[], $2::text[]) t(given, email) join person p on lower(p.email) = lower(t.email) group by 1`,
-    [given, given.map((email) => email.trim())],
+     from unnest(:given::text[], :emails::text[]) t(given, email) join person p on lower(p.email) = lower(t.email) group by 1`,
+    { given, emails: given.map((email) => email.trim()) },
   );
   return new Map(rows.map(({ email, ids }) => [email, ids]));
 }
@@ -68,12 +68,12 @@ export async function lockPerson(
        operator and exists (
          select from membership_role m join role r on r.id = m.role_id join account a on a.id = m.account_id
          where m.person_id = person.id and a.name = '${STANDALONE_ACCOUNT}' and r.name = '${ADMINISTRATOR_ROLE}') as operator,
-       exists (select from revoked_token where token_id = any($2::text[]))
-         or ($4::text is not null and not exists (select from credential where access_key = $4 and person_id = $1)) as token_revoked,
+       exists (select from revoked_token where token_id = any(:ids::text[]))
+         or (:accessKey::text is not null and not exists (select from credential where access_key = :accessKey and person_id = :personId)) as token_revoked,
        (select value::int from system_setting where key = 'token_epoch') as system_epoch,
-       (select token_epoch from account where name = $3) as account_epoch
-     from person where id = $1 for update`,
-    [personId, token.ids, token.accountName, token.accessKey],
+       (select token_epoch from account where name = :accountName) as account_epoch
+     from person where id = :personId for update`,
+    { ...token, personId },
   );
   return rows[0] ?? null;
 }

@@ -29,11 +29,7 @@ export async function findRights(
   sql: Sql,
   of: { personId: number; accountName: string; tokenIds: readonly string[]; accessKey: string | null },
 ): Promise<RightsRow | null> {
-  const rows = await sql.query<RightsRow>(
-    FIND_RIGHTS,
-    [of.personId, of.accountName, of.tokenIds, of.accessKey],
-    'rights',
-  );
+  const rows = await sql.query<RightsRow>(FIND_RIGHTS, of, 'rights');
   return rows[0] ?? null;
 }
 
@@ -42,10 +38,10 @@ export async function findRoleReach(
   sql: Sql,
   of: { personId: number; accountId: number },
 ): Promise<readonly number[] | null> {
-  const [row] = await sql.query<{ everywhere: boolean; groups: number[] }>(FIND_ROLE_REACH, [
-    of.personId,
-    of.accountId,
-  ]);
+  const [row] = await sql.query<{ everywhere: boolean; groups: number[] }>(FIND_ROLE_REACH, {
+    personId: of.personId,
+    accountId: of.accountId,
+  });
   return row!.everywhere ? null : row!.groups;
 }
 
@@ -54,7 +50,7 @@ const FIND_ROLE_REACH = `
     select g.id, g.parent_id is null
     from membership_role mr join role r on r.id = mr.role_id and 'ManageRole' = any(r.global_permissions)
     join role_access_group rg on rg.role_id = r.id join access_group g on g.id = rg.access_group_id
-    where mr.person_id = $1 and mr.account_id = $2
+    where mr.person_id = :personId and mr.account_id = :accountId
     union
     select g.id, false from reach join access_group g on g.parent_id = reach.group_id where not reach.is_root
   )
@@ -63,7 +59,7 @@ const FIND_ROLE_REACH = `
 const FIND_RIGHTS = `
 with recursive member as (
   select m.account_id, m.person_id, m.number from membership m join account a on a.id = m.account_id
-  where m.person_id = $1 and a.name = $2
+  where m.person_id = :personId and a.name = :accountName
 ), held as (
   select r.id, r.permissions, r.global_permissions
   from member m
@@ -77,8 +73,8 @@ with recursive member as (
   where not reach.is_root
 )
 select p.email, p.name, p.token_epoch as person_epoch,
-  exists (select from revoked_token where token_id = any($3::text[]))
-    or ($4::text is not null and not exists (select from credential where access_key = $4 and person_id = $1)) as token_revoked,
+  exists (select from revoked_token where token_id = any(:tokenIds::text[]))
+    or (:accessKey::text is not null and not exists (select from credential where access_key = :accessKey and person_id = :personId)) as token_revoked,
   (select value::int from system_setting where key = 'token_epoch') as system_epoch,
   a.id as account_id, m.number as membership, coalesce(a.token_epoch, 0) as account_epoch, coalesce(a.disabled, false) as account_disabled,
   coalesce((select array_agg(distinct perm) from held, unnest(held.global_permissions) perm), '{}') as global_permissions,
@@ -88,7 +84,7 @@ select p.email, p.name, p.token_epoch as person_epoch,
       select role_id, case when bool_or(is_root) then null else array_agg(group_id) end as groups from reach group by role_id
     ) r on r.role_id = held.id), '[]') as group_permissions
 from person p left join member m on m.person_id = p.id left join account a on a.id = m.account_id
-where p.id = $1`;
+where p.id = :personId`;
 
 /**
  * Serializes changes of one account's administrators, roles, invitations and access groups. Take it before locks on

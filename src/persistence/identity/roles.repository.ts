@@ -22,19 +22,25 @@ const SELECT = `
       where rg.role_id = r.id order by g.name) as access_groups,
     array(select p.email from membership_role mr join person p on p.id = mr.person_id
       where mr.role_id = r.id order by p.email) as persons
-  from role r where r.account_id = $1`;
+  from role r where r.account_id = :accountId`;
 
 /** Roles of an account by id: the seeded ones first. */
 export async function listRoles(sql: Sql, accountId: number, page: PageRequest): Promise<Paged<RoleRow>> {
   const [results, counted] = await Promise.all([
-    sql.query<RoleRow>(`${SELECT} order by r.id limit $2 offset $3`, [accountId, page.limit, page.offset]),
-    sql.query<{ count: number }>('select count(*)::int as count from role where account_id = $1', [accountId]),
+    sql.query<RoleRow>(`${SELECT} order by r.id limit :limit offset :offset`, {
+      accountId,
+      limit: page.limit,
+      offset: page.offset,
+    }),
+    sql.query<{ count: number }>('select count(*)::int as count from role where account_id = :accountId', {
+      accountId,
+    }),
   ]);
   return { count: counted[0]!.count, results };
 }
 
 export async function findRole(sql: Sql, accountId: number, name: string): Promise<RoleRow | null> {
-  const rows = await sql.query<RoleRow>(`${SELECT} and r.name = $2`, [accountId, name]);
+  const rows = await sql.query<RoleRow>(`${SELECT} and r.name = :name`, { accountId, name });
   return rows[0] ?? null;
 }
 
@@ -56,8 +62,8 @@ export async function findRoleGrants(sql: Sql, roleIds: readonly number[]): Prom
   return sql.query<RoleGrant & Record<string, unknown>>(
     `select name, permissions, global_permissions,
        array(select access_group_id from role_access_group where role_id = role.id) as groups
-     from role where id = any($1::int[])`,
-    [roleIds],
+     from role where id = any(:roleIds::int[])`,
+    { roleIds },
   );
 }
 
@@ -113,14 +119,14 @@ export async function deleteRole(tx: Sql, roleId: number): Promise<void> {
 export async function isOnlyRoleOfSomebody(sql: Sql, roleId: number): Promise<boolean> {
   const rows = await sql.query<{ only: boolean }>(
     `select exists (
-       select from membership_role mr where mr.role_id = $1 and not exists (
+       select from membership_role mr where mr.role_id = :roleId and not exists (
          select from membership_role o
-         where o.account_id = mr.account_id and o.person_id = mr.person_id and o.role_id <> $1)
+         where o.account_id = mr.account_id and o.person_id = mr.person_id and o.role_id <> :roleId)
      ) or exists (
-       select from invitation_role ir where ir.role_id = $1 and not exists (
-         select from invitation_role o where o.invitation_id = ir.invitation_id and o.role_id <> $1)
+       select from invitation_role ir where ir.role_id = :roleId and not exists (
+         select from invitation_role o where o.invitation_id = ir.invitation_id and o.role_id <> :roleId)
      ) as only`,
-    [roleId],
+    { roleId },
   );
   return rows[0]!.only;
 }

@@ -8,14 +8,16 @@ export async function lockImports(tx: Sql): Promise<void> {
 
 /** The account of a name; with null every account, two at most. */
 export function findImportAccounts(tx: Sql, name: string | null): Promise<Array<{ id: number; name: string }>> {
-  return tx.query('select id, name from account where $1::text is null or name = $1 order by id limit 2', [name]);
+  return tx.query('select id, name from account where :name::text is null or name = :name order by id limit 2', {
+    name,
+  });
 }
 
 /** Accounts by the ids of licences, which are global. */
 export async function findLicenses(tx: Sql, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await tx.query<{ id: number; account_id: number }>(
-    'select id, account_id from legacy_license where id = any($1::int[])',
-    [ids],
+    'select id, account_id from legacy_license where id = any(:ids::int[])',
+    { ids },
   );
   return new Map(rows.map(({ id, account_id }) => [id, account_id]));
 }
@@ -23,8 +25,8 @@ export async function findLicenses(tx: Sql, ids: readonly number[]): Promise<Map
 /** Those of some contracts that the account has. */
 export async function findContracts(tx: Sql, accountId: number, ids: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
-    'select id from contract where account_id = $1 and id = any($2::text[])',
-    [accountId, ids],
+    'select id from contract where account_id = :accountId and id = any(:ids::text[])',
+    { accountId, ids },
   );
   return rows.map(({ id }) => id);
 }
@@ -36,7 +38,7 @@ export function findProfiles(
 ): Promise<
   Array<{ type: 'repository' | 'package' | 'upgrade' | 'reboot' | 'removal' | 'wsl'; id: number; name: string }>
 > {
-  return tx.query('select type, id, name from profile where account_id = $1', [accountId]);
+  return tx.query('select type, id, name from profile where account_id = :accountId', { accountId });
 }
 
 /**

@@ -16,12 +16,12 @@ export interface LicenseRow {
 export async function saveLicenses(tx: Sql, accountId: number, licenses: readonly LicenseRow[]): Promise<void> {
   if (licenses.length === 0) return;
   const column = <T>(value: (license: LicenseRow) => T) => licenses.map(value);
-  await tx.query(SAVE_LICENSES, [
+  await tx.query(SAVE_LICENSES, {
     accountId,
-    column(({ id }) => id),
-    column(({ title }) => title),
-    column(({ expires }) => expires),
-  ]);
+    ids: column(({ id }) => id),
+    titles: column(({ title }) => title),
+    expiries: column(({ expires }) => expires),
+  });
   await tx.query(`select setval(pg_get_serial_sequence('legacy_license', 'id'), max(id)) from legacy_license`);
 }
 
@@ -60,8 +60,8 @@ export async function saveProfiles(tx: Sql, accountId: number, profiles: readonl
 /** Replaces the licences of computers; null removes one. */
 export async function replaceLicenses(tx: Sql, computers: ReadonlyArray<Replacement<number | null>>): Promise<void> {
   const without = computers.filter(({ value }) => value === null).map(({ id }) => id);
-  await tx.query('delete from computer_license where computer_id = any($1::int[])', [without]);
-  await tx.query(REPLACE_LICENSES, [computers.map(({ id }) => id), computers.map(({ value }) => value)]);
+  await tx.query('delete from computer_license where computer_id = any(:without::int[])', { without });
+  await tx.query(REPLACE_LICENSES, { ids: computers.map(({ id }) => id), values: computers.map(({ value }) => value) });
 }
 
 export async function replaceContracts(
@@ -95,7 +95,7 @@ export async function replaceProfiles(
 
 const SAVE_LICENSES = `
   insert into legacy_license (id, account_id, title, expires)
-  select l.id, $1, l.title, l.expires from unnest($2::int[], $3::text[], $4::timestamptz[]) as l(id, title, expires)
+  select l.id, :accountId, l.title, l.expires from unnest(:ids::int[], :titles::text[], :expiries::timestamptz[]) as l(id, title, expires)
   on conflict (id) do update set title = excluded.title, expires = excluded.expires`;
 
 const SAVE_CONTRACTS = `
@@ -117,7 +117,7 @@ const SAVE_PROFILES = `
 
 const REPLACE_LICENSES = `
   insert into computer_license (computer_id, license_id)
-  select l.computer_id, l.license_id from unnest($1::int[], $2::int[]) as l(computer_id, license_id)
+  select l.computer_id, l.license_id from unnest(:ids::int[], :values::int[]) as l(computer_id, license_id)
   where l.license_id is not null
   on conflict (computer_id) do update set license_id = excluded.license_id`;
 

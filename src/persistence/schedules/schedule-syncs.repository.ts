@@ -8,23 +8,28 @@ import type { Sql } from '../database/sql.ts';
  * @see docs/architecture.md#schedules-of-profiles
  */
 export async function enqueueScheduleSync(tx: Sql, scheduleId: string, now: Date): Promise<void> {
-  await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', $1, $2)`, [scheduleId, now]);
+  await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', :scheduleId, :now)`, {
+    scheduleId,
+    now,
+  });
   await wakeDispatchers(tx);
 }
 
 /** As {@link enqueueScheduleSync}, for many schedules in one statement; skips those with a pending command. */
 export async function enqueueScheduleSyncs(tx: Sql, scheduleIds: readonly string[], now: Date): Promise<void> {
   await tx.query(
-    `insert into outbox (kind, key, creation_time) select 'schedule_sync', s.id, $2 from unnest($1::text[]) s(id)
+    `insert into outbox (kind, key, creation_time) select 'schedule_sync', s.id, :now from unnest(:scheduleIds::text[]) s(id)
      where not exists (select from outbox o where o.kind = 'schedule_sync' and o.key = s.id)`,
-    [scheduleIds, now],
+    { scheduleIds, now },
   );
   await wakeDispatchers(tx);
 }
 
 /** Whether the schedule on the server may be outdated. */
 export async function isScheduleSyncPending(tx: Sql, scheduleId: string): Promise<boolean> {
-  const rows = await tx.query(`select from outbox where kind = 'schedule_sync' and key = $1 limit 1`, [scheduleId]);
+  const rows = await tx.query(`select from outbox where kind = 'schedule_sync' and key = :scheduleId limit 1`, {
+    scheduleId,
+  });
   return rows.length > 0;
 }
 
@@ -35,21 +40,21 @@ export interface ScheduleSync {
 
 /** Locks commands until the transaction ends; skips locked ones and those of `but`. */
 export async function claimScheduleSyncs(tx: Sql, but: readonly number[], limit: number): Promise<ScheduleSync[]> {
-  return tx.query<ScheduleSync & Record<string, unknown>>(CLAIM, [but, limit]);
+  return tx.query<ScheduleSync & Record<string, unknown>>(CLAIM, { but, limit });
 }
 
 export async function deleteScheduleSyncs(tx: Sql, ids: readonly number[]): Promise<void> {
-  await tx.query('delete from outbox where id = any($1::bigint[])', [ids]);
+  await tx.query('delete from outbox where id = any(:ids::bigint[])', { ids });
 }
 
 /** Serializes the syncs of these schedules until the transaction ends, so that the last one reads the latest rows. */
 export async function lockSchedules(tx: Sql, scheduleIds: readonly string[]): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1, hashtext(id)) from unnest($2::text[]) id', [
-    TRANSACTION_LOCKS.schedules,
-    [...scheduleIds].sort(),
-  ]);
+  await tx.query('select pg_advisory_xact_lock(:schedules, hashtext(id)) from unnest(:scheduleIds::text[]) id', {
+    schedules: TRANSACTION_LOCKS.schedules,
+    scheduleIds: [...scheduleIds].sort(),
+  });
 }
 
 const CLAIM = `
-  select id, key from outbox where kind = 'schedule_sync' and id <> all($1::bigint[])
-  order by id limit $2 for update skip locked`;
+  select id, key from outbox where kind = 'schedule_sync' and id <> all(:but::bigint[])
+  order by id limit :limit for update skip locked`;

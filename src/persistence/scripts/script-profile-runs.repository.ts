@@ -17,8 +17,8 @@ export async function insertProfileRun(
 ): Promise<number | null> {
   const rows = await tx.query<{ id: number }>(
     `insert into script_profile_run (account_id, profile_id, trigger_number, nominal_time, started_at)
-     values ($1, $2, $3, $4, $5) on conflict (profile_id, trigger_number, nominal_time) do nothing returning id`,
-    [run.accountId, run.profileId, run.triggerNumber, run.scheduledTime, run.startedAt],
+     values (:accountId, :profileId, :triggerNumber, :scheduledTime, :startedAt) on conflict (profile_id, trigger_number, nominal_time) do nothing returning id`,
+    run,
   );
   return rows[0]?.id ?? null;
 }
@@ -28,16 +28,15 @@ export async function setProfileRunActivity(
   runId: number,
   run: { activityId: number; computers: number },
 ): Promise<void> {
-  await tx.query('update script_profile_run set activity_id = $2, computer_count = $3 where id = $1', [
-    runId,
-    run.activityId,
-    run.computers,
-  ]);
+  await tx.query(
+    'update script_profile_run set activity_id = :activityId, computer_count = :computers where id = :runId',
+    { runId, activityId: run.activityId, computers: run.computers },
+  );
 }
 
 /** Computers that have an operation of an open run of the profile. */
 export async function computersWithOpenRun(tx: Sql, profileId: number): Promise<Set<number>> {
-  const rows = await tx.query<{ computer_id: number }>(AT_WORK, [profileId]);
+  const rows = await tx.query<{ computer_id: number }>(AT_WORK, { profileId });
   return new Set(rows.map(({ computer_id }) => computer_id));
 }
 
@@ -47,21 +46,21 @@ export async function readPlannedRuns(
   trigger: { profileId: number; triggerNumber: number; scheduledTime: Date },
 ): Promise<{ latest: Date | null; known: boolean }> {
   const [row] = await sql.query<{ latest: Date | null; known: boolean }>(
-    `select max(nominal_time) as latest, coalesce(bool_or(nominal_time = $3), false) as known
-     from script_profile_run where profile_id = $1 and trigger_number = $2`,
-    [trigger.profileId, trigger.triggerNumber, trigger.scheduledTime],
+    `select max(nominal_time) as latest, coalesce(bool_or(nominal_time = :scheduledTime), false) as known
+     from script_profile_run where profile_id = :profileId and trigger_number = :triggerNumber`,
+    trigger,
   );
   return row!;
 }
 
 /** Sets the next date of a profile; null: none. */
 export async function setDue(tx: Sql, profileId: number, dueAt: Date | null): Promise<void> {
-  await tx.query('update script_profile set due_at = $2 where id = $1', [profileId, dueAt]);
+  await tx.query('update script_profile set due_at = :dueAt where id = :profileId', { profileId, dueAt });
 }
 
 /** Stores the last date in the schedule of a profile on the server; null: it has no single dates. */
 export async function setPlannedUntil(tx: Sql, profileId: number, date: Date | null): Promise<void> {
-  await tx.query('update script_profile set planned_until = $2 where id = $1', [profileId, date]);
+  await tx.query('update script_profile set planned_until = :date where id = :profileId', { profileId, date });
 }
 
 /** Active profiles, or one, with a pending date up to `dueBefore`. */
@@ -70,11 +69,11 @@ export async function profilesDueBefore(
   dueBefore: Date,
   { profileId, limit }: { profileId?: number | undefined; limit: number },
 ): Promise<Array<{ id: number; due_at: Date; cron: string | null; timezone: string }>> {
-  return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(OVERDUE, [
+  return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(OVERDUE, {
     dueBefore,
     limit,
-    profileId ?? null,
-  ]);
+    profileId: profileId ?? null,
+  });
 }
 
 /** The next date of a profile: a single one, or from cron text. */
@@ -85,20 +84,20 @@ export type WaitingProfile = { id: number; due_at: Date } & (
 
 /** Profiles with a pending date, except those created or changed within the last two minutes. */
 export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<WaitingProfile[]> {
-  return sql.query<WaitingProfile>(WAITING, [now]);
+  return sql.query<WaitingProfile>(WAITING, { now });
 }
 
 /** Locks the active enrolment profiles of an account and their scripts against changes. @returns whether any exist */
 export async function lockEnrolmentProfiles(tx: Sql, accountId: number): Promise<boolean> {
-  const scripts = await tx.query<{ id: number }>(ENROLMENT_SCRIPTS, [accountId]);
+  const scripts = await tx.query<{ id: number }>(ENROLMENT_SCRIPTS, { accountId });
   if (scripts.length === 0) return false;
   // Scripts before their profiles, as in archiving.
-  await tx.query('select id from script where id = any($1::int[]) order by id for share', [
-    scripts.map(({ id }) => id),
-  ]);
+  await tx.query('select id from script where id = any(:ids::int[]) order by id for share', {
+    ids: scripts.map(({ id }) => id),
+  });
   const profiles = await tx.query(
-    `select p.id from script_profile p where p.account_id = $1 and ${atEnrolment('p')} order by p.id for share`,
-    [accountId],
+    `select p.id from script_profile p where p.account_id = :accountId and ${atEnrolment('p')} order by p.id for share`,
+    { accountId },
   );
   return profiles.length > 0;
 }
@@ -109,14 +108,14 @@ export async function matchEnrolmentProfiles(
   accountId: number,
   computers: readonly number[],
 ): Promise<Array<{ id: number; computers: number[] }>> {
-  return tx.query<{ id: number; computers: number[] }>(MATCH, [accountId, computers]);
+  return tx.query<{ id: number; computers: number[] }>(MATCH, { accountId, computers });
 }
 
 /** Locks the script of a profile against changes until the transaction ends; taken before the profile itself. */
 export async function lockScriptOfProfile(tx: Sql, profileId: number): Promise<void> {
   await tx.query(
-    `select s.id from script_profile p join script s on s.id = p.script_id where p.id = $1 for share of s`,
-    [profileId],
+    `select s.id from script_profile p join script s on s.id = p.script_id where p.id = :profileId for share of s`,
+    { profileId },
   );
 }
 
@@ -127,25 +126,25 @@ const AT_WORK = `
   select distinct k.computer_id
   from script_profile_run r join activity a on a.id = r.activity_id and a.open_count > 0
   join activity k on k.parent_id = a.id
-  where r.profile_id = $1 and ${isOpen('k.status')}`;
+  where r.profile_id = :profileId and ${isOpen('k.status')}`;
 
 const OVERDUE = `
   select id, due_at, cron, timezone from script_profile
-  where not archived and due_at is not null and due_at <= $1 and ($3::int is null or id = $3)
-  order by id limit $2`;
+  where not archived and due_at is not null and due_at <= :dueBefore and (:profileId::int is null or id = :profileId)
+  order by id limit :limit`;
 
 const WAITING = `
   select id, due_at, cron, start_after, timezone from script_profile
-  where not archived and due_at is not null and last_edited_at <= $1::timestamptz - interval '2 minutes'
+  where not archived and due_at is not null and last_edited_at <= :now::timestamptz - interval '2 minutes'
   order by id`;
 
 const ENROLMENT_SCRIPTS = `
-  select distinct p.script_id as id from script_profile p where p.account_id = $1 and ${atEnrolment('p')}`;
+  select distinct p.script_id as id from script_profile p where p.account_id = :accountId and ${atEnrolment('p')}`;
 
 const MATCH = `
-  with profile as materialized (${scopedProfiles('script')} where p.account_id = $1 and ${atEnrolment('p')})
+  with profile as materialized (${scopedProfiles('script')} where p.account_id = :accountId and ${atEnrolment('p')})
   select p.id, array_agg(c.id order by c.id) as computers
-  from profile p join computer c on c.id = any($2::int[]) and ${inScope('c', 'p')}
+  from profile p join computer c on c.id = any(:computers::int[]) and ${inScope('c', 'p')}
   group by p.id order by p.id`;
 
 /** Parents by id, in no order; those invisible to the caller are left out. */

@@ -97,20 +97,20 @@ export async function findScriptProfile(
 
 /** One profile of any account, or null. */
 export async function readScriptProfile(sql: Sql, id: number): Promise<ScriptProfileRow | null> {
-  const rows = await sql.query<StoredRow & Record<string, unknown>>(`${SELECT} where p.id = $1`, [id]);
+  const rows = await sql.query<StoredRow & Record<string, unknown>>(`${SELECT} where p.id = :id`, { id });
   return rows[0] ? toRow(rows[0]) : null;
 }
 
 /** As {@link readScriptProfile}, with its row locked until the transaction ends. */
 export async function lockScriptProfile(tx: Sql, id: number): Promise<ScriptProfileRow | null> {
-  const locked = await tx.query('select id from script_profile where id = $1 for update', [id]);
+  const locked = await tx.query('select id from script_profile where id = :id for update', { id });
   return locked.length === 0 ? null : readScriptProfile(tx, id);
 }
 
 export async function countActiveScriptProfiles(sql: Sql, accountId: number): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
-    'select count(*)::int as count from script_profile where account_id = $1 and not archived',
-    [accountId],
+    'select count(*)::int as count from script_profile where account_id = :accountId and not archived',
+    { accountId },
   );
   return row!.count;
 }
@@ -138,14 +138,14 @@ export async function updateScriptProfile(tx: Sql, id: number, change: ScriptPro
 }
 
 export async function archiveScriptProfile(tx: Sql, id: number, now: Date): Promise<void> {
-  await tx.query('update script_profile set archived = true, last_edited_at = $2 where id = $1', [id, now]);
+  await tx.query('update script_profile set archived = true, last_edited_at = :now where id = :id', { id, now });
 }
 
 /** Archives the profiles of a script. @returns those newly archived */
 export async function archiveProfilesOfScript(tx: Sql, scriptId: number, now: Date): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(
-    'update script_profile set archived = true, last_edited_at = $2 where script_id = $1 and not archived returning id',
-    [scriptId, now],
+    'update script_profile set archived = true, last_edited_at = :now where script_id = :scriptId and not archived returning id',
+    { scriptId, now },
   );
   return rows.map(({ id }) => id);
 }
@@ -153,7 +153,7 @@ export async function archiveProfilesOfScript(tx: Sql, scriptId: number, now: Da
 /** The activity of the latest run of each of some profiles that had one. */
 export async function readLatestRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, number>> {
   if (profileIds.length === 0) return new Map();
-  const rows = await sql.query<{ profile_id: number; activity_id: number }>(LATEST_RUNS, [profileIds]);
+  const rows = await sql.query<{ profile_id: number; activity_id: number }>(LATEST_RUNS, { profileIds });
   return new Map(rows.map(({ profile_id, activity_id }) => [profile_id, activity_id]));
 }
 
@@ -235,7 +235,7 @@ const UPDATE = `
 
 const LATEST_RUNS = `
   select wanted.id as profile_id, r.activity_id
-  from unnest($1::int[]) as wanted(id)
+  from unnest(:profileIds::int[]) as wanted(id)
   cross join lateral (
     select activity_id from script_profile_run where profile_id = wanted.id and activity_id is not null
     order by started_at desc, id desc limit 1) r`;

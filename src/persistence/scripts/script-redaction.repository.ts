@@ -3,7 +3,7 @@ import { isOpen } from '../database/status-sql.ts';
 
 /** Open operations with the code of a script. */
 export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(OPEN_RUNS, [scriptId]);
+  const rows = await tx.query<{ id: number }>(OPEN_RUNS, { scriptId });
   return rows.map(({ id }) => id);
 }
 
@@ -17,14 +17,14 @@ export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): 
   if (payloads.length === 0) return new Map();
   const distinct = [...new Set(payloads)];
   await tx.query(
-    `select id from script where id in (select script_id from operation_payload where id = any($1::bigint[]))
+    `select id from script where id in (select script_id from operation_payload where id = any(:distinct::bigint[]))
      order by id for share`,
-    [distinct],
+    { distinct },
   );
   const rows = await tx.query<PayloadScript & { payload: number }>(
     `select p.id as payload, s.status, s.access_group_id from operation_payload p join script s on s.id = p.script_id
-     where p.id = any($1::bigint[])`,
-    [distinct],
+     where p.id = any(:distinct::bigint[])`,
+    { distinct },
   );
   return new Map(rows.map(({ payload, ...script }) => [payload, script]));
 }
@@ -35,11 +35,11 @@ export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): 
  * @see docs/agent-protocol.md#scripts
  */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
-  await tx.query(`update script_version set code = null where script_id = $1`, [scriptId]);
-  await tx.query('update operation_payload set fields = fields || $2::jsonb where script_id = $1', [
+  await tx.query(`update script_version set code = null where script_id = :scriptId`, { scriptId });
+  await tx.query('update operation_payload set fields = fields || :wiped::jsonb where script_id = :scriptId', {
     scriptId,
-    JSON.stringify(WIPED),
-  ]);
+    wiped: JSON.stringify(WIPED),
+  });
 }
 
 // No path below /dev/null exists on any machine.
@@ -48,4 +48,4 @@ const WIPED = { interpreter: '/dev/null/redacted', code: '', attachments: {}, en
 const OPEN_RUNS = `
   select a.id
   from operation_payload p join activity a on a.payload_id = p.id and a.type = 'ExecuteScriptRequest'
-  where p.script_id = $1 and ${isOpen('a.status')} order by a.id`;
+  where p.script_id = :scriptId and ${isOpen('a.status')} order by a.id`;

@@ -76,15 +76,15 @@ export async function findScript(sql: Sql, scope: ScriptScope, id: number): Prom
 /** Locks a script: `change` exclusively, `use` against changes. @returns its state under the lock; null if missing */
 export async function lockScript(tx: Sql, id: number, purpose: 'change' | 'use'): Promise<ScriptStatus | null> {
   const rows = await tx.query<{ status: ScriptStatus }>(
-    `select status from script where id = $1 for ${purpose === 'change' ? 'update' : 'share'}`,
-    [id],
+    `select status from script where id = :id for ${purpose === 'change' ? 'update' : 'share'}`,
+    { id },
   );
   return rows[0]?.status ?? null;
 }
 
 /** A script to be run; null when it is not active. */
 export async function readRunnableScript(sql: Sql, id: number): Promise<RunnableScript | null> {
-  const rows = await sql.query<RunnableScript & Record<string, unknown>>(RUNNABLE, [id]);
+  const rows = await sql.query<RunnableScript & Record<string, unknown>>(RUNNABLE, { id });
   return rows[0] ?? null;
 }
 
@@ -104,8 +104,8 @@ export async function insertScript(tx: Sql, script: NewScript): Promise<number> 
   const [row] = await tx.query<{ id: number }>(
     `insert into script (account_id, access_group_id, title, time_limit, username, creator_id, created_at,
        last_editor_id, last_edited_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $6, $7) returning id`,
-    [accountId, accessGroupId, title, timeLimit, username, creatorId, now],
+     values (:accountId, :accessGroupId, :title, :timeLimit, :username, :creatorId, :now, :creatorId, :now) returning id`,
+    { accountId, accessGroupId, title, timeLimit, username, creatorId, now },
   );
   await insertScriptVersion(tx, row!.id, { ...script, version: 1, editorId: creatorId });
   return row!.id;
@@ -118,8 +118,8 @@ export async function insertScriptVersion(
 ): Promise<void> {
   await tx.query(
     `insert into script_version (script_id, version, title, interpreter, code, creator_id, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [scriptId, version.version, version.title, version.interpreter, version.code, version.editorId, version.now],
+     values (:scriptId, :version, :title, :interpreter, :code, :editorId, :now)`,
+    { ...version, scriptId },
   );
 }
 
@@ -139,17 +139,17 @@ export async function updateScript(
   change: ScriptChange,
   edit: { editorId: number; now: Date },
 ): Promise<void> {
-  await tx.query(UPDATE, [
+  await tx.query(UPDATE, {
     id,
-    change.title ?? null,
-    change.timeLimit ?? null,
-    change.username ?? null,
-    change.version ?? null,
-    change.status ?? null,
-    edit.editorId,
-    edit.now,
-    change.accessGroupId ?? null,
-  ]);
+    title: change.title ?? null,
+    timeLimit: change.timeLimit ?? null,
+    username: change.username ?? null,
+    version: change.version ?? null,
+    status: change.status ?? null,
+    editorId: edit.editorId,
+    now: edit.now,
+    accessGroupId: change.accessGroupId ?? null,
+  });
 }
 
 /** One page of the versions of a script without their code, newest first, and the total number. */
@@ -159,10 +159,12 @@ export async function listScriptVersions(
   page: PageRequest,
 ): Promise<{ count: number; rows: ScriptVersionRow[] }> {
   const [counted, rows] = await Promise.all([
-    sql.query<{ count: number }>('select count(*)::int as count from script_version where script_id = $1', [scriptId]),
+    sql.query<{ count: number }>('select count(*)::int as count from script_version where script_id = :scriptId', {
+      scriptId,
+    }),
     sql.query<ScriptVersionRow & Record<string, unknown>>(
-      `${versions('null::text')} where v.script_id = $1 order by v.version desc limit $2 offset $3`,
-      [scriptId, page.limit, page.offset],
+      `${versions('null::text')} where v.script_id = :scriptId order by v.version desc limit :limit offset :offset`,
+      { scriptId, limit: page.limit, offset: page.offset },
     ),
   ]);
   return { count: counted[0]!.count, rows };
@@ -170,8 +172,8 @@ export async function listScriptVersions(
 
 export async function findScriptVersion(sql: Sql, scriptId: number, version: number): Promise<ScriptVersionRow | null> {
   const rows = await sql.query<ScriptVersionRow & Record<string, unknown>>(
-    `${versions('v.code')} where v.script_id = $1 and v.version = $2`,
-    [scriptId, version],
+    `${versions('v.code')} where v.script_id = :scriptId and v.version = :version`,
+    { scriptId, version },
   );
   return rows[0] ?? null;
 }
@@ -217,10 +219,10 @@ const FIND = `${COLUMNS}, v.code ${SOURCE} where ${VISIBLE} and s.id = $3`;
 
 const RUNNABLE = `
   select s.id, s.version, s.title, v.interpreter, v.code, ${ATTACHMENTS} as attachments
-  ${SOURCE} where s.id = $1 and s.status = 'active'`;
+  ${SOURCE} where s.id = :id and s.status = 'active'`;
 
 const UPDATE = `
-  update script set title = coalesce($2, title), time_limit = coalesce($3, time_limit),
-    username = coalesce($4, username), version = coalesce($5, version), status = coalesce($6, status),
-    access_group_id = coalesce($9, access_group_id), last_editor_id = $7, last_edited_at = $8
-  where id = $1`;
+  update script set title = coalesce(:title, title), time_limit = coalesce(:timeLimit, time_limit),
+    username = coalesce(:username, username), version = coalesce(:version, version), status = coalesce(:status, status),
+    access_group_id = coalesce(:accessGroupId, access_group_id), last_editor_id = :editorId, last_edited_at = :now
+  where id = :id`;

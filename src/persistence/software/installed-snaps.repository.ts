@@ -23,8 +23,10 @@ export async function listInstalledSnaps(
   page: PageRequest,
 ): Promise<{ count: number; rows: InstalledSnapRow[] }> {
   const [counts, rows] = await Promise.all([
-    db.query<{ count: number }>('select count(*)::int as count from computer_snap where computer_id = $1', [computer]),
-    db.query<InstalledSnapRow & Record<string, unknown>>(LIST, [computer, page.limit, page.offset]),
+    db.query<{ count: number }>('select count(*)::int as count from computer_snap where computer_id = :computer', {
+      computer,
+    }),
+    db.query<InstalledSnapRow & Record<string, unknown>>(LIST, { computer, limit: page.limit, offset: page.offset }),
   ]);
   return { count: counts[0]!.count, rows };
 }
@@ -32,4 +34,4 @@ export async function listInstalledSnaps(
 const LIST = `
   select name, snap_id, version, revision, tracking_channel, held_until, confinement, summary, publisher_username,
     publisher_validation
-  from computer_snap where computer_id = $1 order by name limit $2 offset $3`;
+  from computer_snap where computer_id = :computer order by name limit :limit offset :offset`;

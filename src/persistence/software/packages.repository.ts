@@ -48,7 +48,7 @@ export async function listPackages(
   const { states } = filter;
   const computers = await findComputers(db, filter);
   const search = filter.search === '' ? null : containing(filter.search);
-  const [named] = await db.query<{ ids: string }>(NAMED, [search, filter.names]);
+  const [named] = await db.query<{ ids: string }>(NAMED, { search, names: filter.names });
   let unseen = named!.ids;
   for (const some of inBatches(computers, batches)) {
     if (unseen === '{}') break;
@@ -69,13 +69,15 @@ function* inBatches(computers: readonly number[], { first, largest }: PackageBat
 
 /** The computers of a filter, in order. */
 async function findComputers(db: Sql, { accountId, groups, computers }: PackageFilter): Promise<number[]> {
-  const which = computers ? 'c.id in (select unnest($3::int[]))' : '$3::int[] is null and not c.archived';
+  const which = computers
+    ? 'c.id in (select unnest(:computers::int[]))'
+    : ':computers::int[] is null and not c.archived';
   const rows = await db.query<{ id: number }>(
     `select c.id from computer c
-     where c.account_id = $1 and c.state = 'approved' and ($2::int[] is null or c.access_group_id = any($2))
+     where c.account_id = :accountId and c.state = 'approved' and (:groups::int[] is null or c.access_group_id = any(:groups))
        and ${which}
      order by c.id`,
-    [accountId, groups, computers],
+    { accountId, groups, computers },
   );
   return rows.map(({ id }) => id);
 }
@@ -118,10 +120,10 @@ export async function readKnownVersions(
   computers: readonly number[],
   packages: readonly number[],
 ): Promise<ComputersWithSameVersions[]> {
-  const rows = await db.query<{ computers: number[]; known: Array<KnownVersion & { place: number }> }>(KNOWLEDGE, [
+  const rows = await db.query<{ computers: number[]; known: Array<KnownVersion & { place: number }> }>(KNOWLEDGE, {
     computers,
     packages,
-  ]);
+  });
   return rows.map(({ computers: same, known }) => ({
     computers: same,
     versions: Map.groupBy(known, ({ place }) => place),
@@ -135,8 +137,8 @@ export async function findReportablePackages(
   packages: readonly number[],
 ): Promise<Set<number>> {
   const rows = await db.query<{ id: number }>(
-    `select u.id from unnest($2::int[]) u(id) join account_packages k on k.account_id = $1 and k.known @> u.id`,
-    [accountId, packages],
+    `select u.id from unnest(:packages::int[]) u(id) join account_packages k on k.account_id = :accountId and k.known @> u.id`,
+    { accountId, packages },
   );
   return new Set(rows.map(({ id }) => id));
 }
@@ -146,13 +148,13 @@ const AVAILABLE = '(s.available + s.available_upgrades)';
 // Sets are reduced to the requested ids, and computers with equal remainders grouped, before any look-up.
 const KNOWLEDGE = `
   with named as materialized (
-    select a.place, p.id, p.version from unnest($2::int[]) with ordinality a(id, place)
+    select a.place, p.id, p.version from unnest(:packages::int[]) with ordinality a(id, place)
     join package given on given.id = a.id join package p on p.name = given.name
   ), wanted as materialized (
     select coalesce(range_agg(int4range(id, id, '[]')), '{}') as ids from named
   ), mine as materialized (
     select c.id, s.installed * ids as installed, ${AVAILABLE} * ids as available, s.locked * ids as held
-    from unnest($1::int[]) c(id) cross join wanted left join computer_packages s on s.computer_id = c.id
+    from unnest(:computers::int[]) c(id) cross join wanted left join computer_packages s on s.computer_id = c.id
   ), same as materialized (
     select array_agg(id order by id) as computers, installed, available, held from mine
     group by installed, available, held
@@ -214,7 +216,7 @@ const HELD_AT_ALL = `(
 
 const NAMED = `
   select coalesce(range_agg(int4range(id, id, '[]')), '{}')::text as ids from package
-  where ($1::text is null or name ilike $1 or summary ilike $1) and ($2::text[] is null or name = any($2))`;
+  where (:search::text is null or name ilike :search or summary ilike :search) and (:names::text[] is null or name = any(:names))`;
 
 /** Sets of the computers of a batch; materialized, or excluded computers would be searched as well. */
 const BATCH = `
