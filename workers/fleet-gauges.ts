@@ -1,10 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import {
-  AGE_BUCKETS,
-  type FleetFigures,
-  readFleetFigures,
-} from '../src/persistence/computers/fleet-figures.repository.ts';
+import { AGE_BUCKETS, type FleetFigures, readFleetFigures } from '../src/persistence/computers/fleet-figures.sql.ts';
 import type { Sql } from '../src/persistence/database/sql.ts';
 import type { Logger } from '../src/process/logger.ts';
 import { throttledErrorLog } from './throttled-error-log.ts';

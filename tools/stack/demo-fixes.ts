@@ -1,4 +1,4 @@
-import type { KnownFix } from '../../src/persistence/software/kernels.repository.ts';
+import type { KnownFix } from '../../src/persistence/software/kernels.sql.ts';
 
 /** Kernels offered to simulated computers besides that of their release: upstream version and ABI numbers. */
 const KERNELS = [

@@ -6,7 +6,7 @@ import {
   deleteScheduleSyncs,
   lockSchedules,
   type ScheduleSync,
-} from '../../src/persistence/schedules/schedule-syncs.repository.ts';
+} from '../../src/persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';

@@ -1,10 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedules/profile-schedule.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
-import {
-  enqueueScheduleSync,
-  enqueueScheduleSyncs,
-} from '../../src/persistence/schedules/schedule-syncs.repository.ts';
+import { enqueueScheduleSync, enqueueScheduleSyncs } from '../../src/persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import type { ComputerBlock, ComputerStatus } from '../../services/computers/computers.service.ts';
+import type { ComputerBlock, ComputersQuery } from '../../services/computers/computers.service.ts';
 import type { Services } from '../../services/setup/services.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { DEPRECATION } from '../http/deprecation.ts';
@@ -50,7 +50,7 @@ export function computersRoutes(deps: {
     .put('/computers/:computer_id', operation('editComputer', editComputer));
 }
 
-const ARCHIVED_ONLY: StatusAlias<ComputerStatus, 'archived_only'> = {
+const ARCHIVED_ONLY: StatusAlias<ComputersQuery['status'], 'archived_only'> = {
   name: 'archived_only',
   meaning: { true: 'archived', false: 'active' },
 };

@@ -10,7 +10,7 @@ import {
   lockRegistration,
 } from '../../persistence/agents/enrolment.repository.ts';
 import { findOriginal, takeExpectedClone } from '../../persistence/agents/expected-clones.repository.ts';
-import { recordNotices } from '../../persistence/computers/computer-notices.repository.ts';
+import { recordNotices } from '../../persistence/computers/computer-notices.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { acceptComputers, beginAcceptance } from '../../services/computers/acceptance.ts';
 import { digestSecret, secretMatches } from '../../services/identity/login/access-keys.ts';

@@ -19,7 +19,7 @@ import { savePackages } from '../../persistence/agents/reported-packages.reposit
 import { saveProcesses } from '../../persistence/agents/reported-processes.repository.ts';
 import { saveUsers } from '../../persistence/agents/reported-users.repository.ts';
 import { saveSnapsBeforeAnswered, updateSnapsBetweenResults } from '../../persistence/agents/snap-states.repository.ts';
-import { recordNotices } from '../../persistence/computers/computer-notices.repository.ts';
+import { recordNotices } from '../../persistence/computers/computer-notices.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { EncryptionKey } from '../../process/config.ts';
 import { encryptSecret, recoveryKeyContext } from '../../services/common/secret-box.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import { computersWithOpenRun } from '../query/profile-scope.ts';
+import { computersWithOpenRun } from '../query/profile-scope.sql.ts';
 
 /** State of the last run of a profile; each computer counts once. */
 export interface LastRun {

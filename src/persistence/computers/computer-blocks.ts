@@ -1,8 +1,8 @@
+import { activeProfilesOf } from '../query/profile-scope.sql.ts';
 import { ALERT_RULES, type AlertRule } from '../query/alert-conditions.ts';
 import type { Compilation } from '../query/compilation.ts';
 import { releaseUpgradeCondition } from '../query/system-conditions.ts';
 import { IS_WSL_HOST } from './computer-columns.ts';
-import { profilesOf } from './computer-profiles.ts';
 
 /** Optional parts of a computer, read only on request. @see docs/api-conventions.md#optional-blocks */
 export const COMPUTER_BLOCKS = [
@@ -34,6 +34,25 @@ interface Block {
   value: string;
   /** SQL over `c`: whether the computer has the key. */
   when?: string;
+}
+
+/** SQL over a computer `c`: selects of `id`, `name`, `title` and `type` of its profiles, one per table of profiles. */
+const PROFILE_PARTS: readonly string[] = [
+  `select p.id, p.name, p.title, p.type
+   from computer_profile m join profile p on p.account_id = m.account_id and p.type = m.type and p.id = m.profile_id
+   where m.computer_id = c.id`,
+  `select p.id, p.name, p.title, 'usg' as type from (${activeProfilesOf('usg', 'c')}) p`,
+  `select p.id, p.name, p.title, 'script' as type from (${activeProfilesOf('script', 'c')}) p`,
+];
+
+/**
+ * SQL over a computer `c`: the JSON array of its profiles, ordered by name.
+ * @param only - SQL filter over `p`
+ * @see docs/api-conventions.md#optional-blocks
+ */
+function profilesOf(only = 'true'): string {
+  return `(select coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'title', p.title, 'type', p.type)
+    order by p.name collate "C", p.type, p.id), '[]'::json) from (${PROFILE_PARTS.join(' union all ')}) p where ${only})`;
 }
 
 const NETWORK = ['interface', 'ip_address', 'mac_address', 'broadcast_address', 'netmask'];

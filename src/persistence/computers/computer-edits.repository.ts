@@ -1,33 +1,24 @@
 import type { Sql } from '../database/sql.ts';
+import { Computer } from './computer.entity.ts';
 
-export interface ComputerEdit {
-  title?: string | undefined;
-  comment?: string | undefined;
-  tags?: readonly string[] | undefined;
-  accessGroupId?: number | undefined;
+export type EditableComputer = Awaited<ReturnType<typeof findEditableComputer>>;
+
+/** The fields of an accepted computer that people edit. */
+export function findEditableComputer({ em }: Sql, account: number, id: number) {
+  const fields = ['title', 'comment', 'tags', 'accessGroup'] as const;
+  return em.findOneOrFail(Computer, { id, account, state: 'approved' }, { fields });
 }
 
-/** Absent fields are unchanged. @returns null when there is no such computer */
-export async function updateComputer(
-  tx: Sql,
-  accountId: number,
-  computerId: number,
-  edit: ComputerEdit,
-): Promise<{ title: string } | null> {
-  const rows = await tx.query<{ title: string }>(
-    `update computer set title = coalesce(:title, title), comment = coalesce(:comment, comment), tags = coalesce(:tags::text[], tags),
-       access_group_id = coalesce(:accessGroupId, access_group_id)
-     where account_id = :accountId and id = :computerId and state = 'approved' returning title`,
-    { ...edit, accountId, computerId },
-  );
-  return rows[0] ?? null;
-}
-
-/** Current tags of a computer; none when there is no such computer. */
-export async function findTags(tx: Sql, accountId: number, computerId: number): Promise<string[]> {
-  const [row] = await tx.query<{ tags: string[] }>(
-    'select tags from computer where account_id = :accountId and id = :computerId',
-    { accountId, computerId },
-  );
-  return row?.tags ?? [];
+/** Absent fields are unchanged. */
+export function editComputer(
+  { em }: Sql,
+  computer: EditableComputer,
+  edit: {
+    title: string | undefined;
+    comment: string | undefined;
+    tags: string[] | undefined;
+    accessGroup: number | undefined;
+  },
+): void {
+  em.assign(computer, edit, { ignoreUndefined: true });
 }

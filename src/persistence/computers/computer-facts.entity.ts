@@ -15,9 +15,6 @@ export const ComputerHardwareSchema = defineEntity({
   },
 });
 
-export class ComputerHardware extends ComputerHardwareSchema.class {}
-ComputerHardwareSchema.setClass(ComputerHardware);
-
 /** What an agent reports of the inventory of its computer. */
 const INVENTORY = {
   clientTypes: p.array().strictNullable(),
@@ -42,9 +39,6 @@ export const ComputerInventorySchema = defineEntity({
     unparsed: p.json<unknown>().defaultRaw(`'{}'`),
   },
 });
-
-export class ComputerInventory extends ComputerInventorySchema.class {}
-ComputerInventorySchema.setClass(ComputerInventory);
 
 export const ComputerNetworkSchema = defineEntity({
   name: 'ComputerNetwork',
@@ -74,9 +68,6 @@ export const ComputerNetworkSchema = defineEntity({
   ],
 });
 
-export class ComputerNetwork extends ComputerNetworkSchema.class {}
-ComputerNetworkSchema.setClass(ComputerNetwork);
-
 export const ComputerGroupSchema = defineEntity({
   name: 'ComputerGroup',
   tableName: 'computer_group',
@@ -87,9 +78,6 @@ export const ComputerGroupSchema = defineEntity({
     members: p.array().default([]),
   },
 });
-
-export class ComputerGroup extends ComputerGroupSchema.class {}
-ComputerGroupSchema.setClass(ComputerGroup);
 
 export const ComputerUserSchema = defineEntity({
   name: 'ComputerUser',
@@ -107,9 +95,6 @@ export const ComputerUserSchema = defineEntity({
   },
 });
 
-export class ComputerUser extends ComputerUserSchema.class {}
-ComputerUserSchema.setClass(ComputerUser);
-
 export const ComputerProcessSchema = defineEntity({
   name: 'ComputerProcess',
   tableName: 'computer_process',
@@ -126,9 +111,6 @@ export const ComputerProcessSchema = defineEntity({
   },
 });
 
-export class ComputerProcess extends ComputerProcessSchema.class {}
-ComputerProcessSchema.setClass(ComputerProcess);
-
 export const ComputerNoticeSchema = defineEntity({
   name: 'ComputerNotice',
   tableName: 'computer_notice',
@@ -139,9 +121,6 @@ export const ComputerNoticeSchema = defineEntity({
   },
 });
 
-export class ComputerNotice extends ComputerNoticeSchema.class {}
-ComputerNoticeSchema.setClass(ComputerNotice);
-
 export const ComputerRecoveryKeySchema = defineEntity({
   name: 'ComputerRecoveryKey',
   tableName: 'computer_recovery_key',
@@ -149,7 +128,7 @@ export const ComputerRecoveryKeySchema = defineEntity({
     computer: () => p.oneToOne(Computer).owner().deleteRule('cascade').updateRule('no action').ref().primary(),
     activityId: p.integer(),
     keyId: p.text().index('computer_recovery_key_key'),
-    sealed: p.blob(),
+    ciphertext: p.blob().$type<Buffer>().fieldName('sealed'),
     createdAt: p.datetime(),
   },
 });

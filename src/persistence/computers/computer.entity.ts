@@ -125,9 +125,6 @@ export const ComputerContactSchema = defineEntity({
   },
 });
 
-export class ComputerContact extends ComputerContactSchema.class {}
-ComputerContactSchema.setClass(ComputerContact);
-
 export const ComputerStatusSchema = defineEntity({
   name: 'ComputerStatus',
   tableName: 'computer_status',
@@ -146,9 +143,6 @@ export const ComputerStatusSchema = defineEntity({
   },
 });
 
-export class ComputerStatus extends ComputerStatusSchema.class {}
-ComputerStatusSchema.setClass(ComputerStatus);
-
 export const RemovedComputerSchema = defineEntity({
   name: 'RemovedComputer',
   tableName: 'removed_computer',
@@ -160,6 +154,3 @@ export const RemovedComputerSchema = defineEntity({
     removedAt: p.datetime(),
   },
 });
-
-export class RemovedComputer extends RemovedComputerSchema.class {}
-RemovedComputerSchema.setClass(RemovedComputer);

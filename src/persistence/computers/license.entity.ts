@@ -15,9 +15,6 @@ export const ContractSchema = defineEntity({
   checks: [{ name: 'contract_id_check', expression: '(length(id) >= 1) AND (length(id) <= 255)' }],
 });
 
-export class Contract extends ContractSchema.class {}
-ContractSchema.setClass(Contract);
-
 export const ComputerContractSchema = defineEntity({
   name: 'ComputerContract',
   tableName: 'computer_contract',
@@ -27,7 +24,7 @@ export const ComputerContractSchema = defineEntity({
     contractId: p.text().primary(),
     contract: () =>
       p
-        .manyToOne(Contract)
+        .manyToOne(ContractSchema)
         .joinColumns('account_id', 'contract_id')
         .deleteRule('cascade')
         .updateRule('no action')
@@ -36,9 +33,6 @@ export const ComputerContractSchema = defineEntity({
   },
   indexes: [{ name: 'computer_contract_contract', properties: ['accountId', 'contractId', 'computer'] }],
 });
-
-export class ComputerContract extends ComputerContractSchema.class {}
-ComputerContractSchema.setClass(ComputerContract);
 
 export const LegacyLicenseSchema = defineEntity({
   name: 'LegacyLicense',
@@ -52,18 +46,12 @@ export const LegacyLicenseSchema = defineEntity({
   indexes: [{ name: 'legacy_license_account', properties: ['account', 'id'] }],
 });
 
-export class LegacyLicense extends LegacyLicenseSchema.class {}
-LegacyLicenseSchema.setClass(LegacyLicense);
-
 export const ComputerLicenseSchema = defineEntity({
   name: 'ComputerLicense',
   tableName: 'computer_license',
   properties: {
     computer: () => p.oneToOne(Computer).owner().deleteRule('cascade').updateRule('no action').ref().primary(),
-    license: () => p.manyToOne(LegacyLicense).deleteRule('cascade').ref(),
+    license: () => p.manyToOne(LegacyLicenseSchema).deleteRule('cascade').ref(),
   },
   indexes: [{ name: 'computer_license_license', properties: ['license', 'computer'] }],
 });
-
-export class ComputerLicense extends ComputerLicenseSchema.class {}
-ComputerLicenseSchema.setClass(ComputerLicense);

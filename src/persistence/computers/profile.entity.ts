@@ -16,9 +16,6 @@ export const ProfileSchema = defineEntity({
   checks: [{ name: 'profile_id_check', expression: 'id > 0' }],
 });
 
-export class Profile extends ProfileSchema.class {}
-ProfileSchema.setClass(Profile);
-
 export const ComputerProfileSchema = defineEntity({
   name: 'ComputerProfile',
   tableName: 'computer_profile',
@@ -31,7 +28,7 @@ export const ComputerProfileSchema = defineEntity({
     statusSince: p.datetime().defaultRaw('now()'),
     profile: () =>
       p
-        .manyToOne(Profile)
+        .manyToOne(ProfileSchema)
         .joinColumns('account_id', 'type', 'profile_id')
         .deleteRule('cascade')
         .updateRule('no action')
@@ -47,6 +44,3 @@ export const ComputerProfileSchema = defineEntity({
     },
   ],
 });
-
-export class ComputerProfile extends ComputerProfileSchema.class {}
-ComputerProfileSchema.setClass(ComputerProfile);

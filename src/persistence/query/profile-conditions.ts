@@ -1,6 +1,6 @@
 import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-query.ts';
 import type { Compilation } from './compilation.ts';
-import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.ts';
+import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.sql.ts';
 
 /** SQL over `c`, never null: the computer has the profile, in the given `status` if any. None matches an unknown id. */
 type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) => string;

@@ -9,6 +9,3 @@ export const ReconcilerMarkSchema = defineEntity({
   },
   checks: [{ name: 'reconciler_mark_singleton_check', expression: 'singleton' }],
 });
-
-export class ReconcilerMark extends ReconcilerMarkSchema.class {}
-ReconcilerMarkSchema.setClass(ReconcilerMark);

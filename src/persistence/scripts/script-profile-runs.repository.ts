@@ -4,7 +4,7 @@ import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 import { type ActivityScope, VISIBLE, visibilityParameters } from '../query/activity-visibility.ts';
-import { inScope, scopedProfiles } from '../query/profile-scope.ts';
+import { inScope, scopedProfiles } from '../query/profile-scope.sql.ts';
 
 /**
  * Inserts the run of a profile's trigger, at most once.

@@ -24,9 +24,6 @@ export const PackageSchema = defineEntity({
   ],
 });
 
-export class Package extends PackageSchema.class {}
-PackageSchema.setClass(Package);
-
 export const PackageFixSchema = defineEntity({
   name: 'PackageFix',
   tableName: 'package_fix',
@@ -40,9 +37,6 @@ export const PackageFixSchema = defineEntity({
   },
 });
 
-export class PackageFix extends PackageFixSchema.class {}
-PackageFixSchema.setClass(PackageFix);
-
 export const AccountPackagesSchema = defineEntity({
   name: 'AccountPackages',
   tableName: 'account_packages',
@@ -51,9 +45,6 @@ export const AccountPackagesSchema = defineEntity({
     known: p.text().columnType('int4multirange'),
   },
 });
-
-export class AccountPackages extends AccountPackagesSchema.class {}
-AccountPackagesSchema.setClass(AccountPackages);
 
 export const ComputerPackagesSchema = defineEntity({
   name: 'ComputerPackages',
@@ -71,9 +62,6 @@ export const ComputerPackagesSchema = defineEntity({
   },
 });
 
-export class ComputerPackages extends ComputerPackagesSchema.class {}
-ComputerPackagesSchema.setClass(ComputerPackages);
-
 export const PackageChangeResultSchema = defineEntity({
   name: 'PackageChangeResult',
   tableName: 'package_change_result',
@@ -84,6 +72,3 @@ export const PackageChangeResultSchema = defineEntity({
     mustRemove: p.array(Number, String).columnType('int4[]'),
   },
 });
-
-export class PackageChangeResult extends PackageChangeResultSchema.class {}
-PackageChangeResultSchema.setClass(PackageChangeResult);

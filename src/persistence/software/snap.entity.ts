@@ -19,9 +19,6 @@ export const ComputerSnapSchema = defineEntity({
   },
 });
 
-export class ComputerSnap extends ComputerSnapSchema.class {}
-ComputerSnapSchema.setClass(ComputerSnap);
-
 export const SnapOperationBeforeSchema = defineEntity({
   name: 'SnapOperationBefore',
   tableName: 'snap_operation_before',
@@ -32,6 +29,3 @@ export const SnapOperationBeforeSchema = defineEntity({
     idle: p.boolean(),
   },
 });
-
-export class SnapOperationBefore extends SnapOperationBeforeSchema.class {}
-SnapOperationBeforeSchema.setClass(SnapOperationBefore);

@@ -22,6 +22,16 @@ export interface ActingDeps {
   settings: ActivitySettings;
 }
 
+/** What requests for actions have in common. */
+export interface ActionRequest {
+  /** ISO 8601; null: immediately. */
+  deliverAfter: string | null;
+  windowMinutes: number;
+  /** Activity that must succeed on each computer first; null for none. */
+  after: number | null;
+  traceparent: string | null;
+}
+
 /** An action on computers that the caller may manage. */
 export interface ComputerAction extends Delivery {
   /** Distinct. */

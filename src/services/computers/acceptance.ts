@@ -1,11 +1,11 @@
-import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
-import { approveComputers } from '../../persistence/computers/pending-computers.repository.ts';
+import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
+import { approveComputers } from '../../persistence/computers/pending-computers.sql.ts';
 import {
   lockEnrolmentProfiles,
   matchEnrolmentProfiles,
 } from '../../persistence/scripts/script-profile-runs.repository.ts';
 import { readScriptProfile } from '../../persistence/scripts/script-profiles.repository.ts';
-import { joinFamilies } from '../../persistence/computers/wsl-families.repository.ts';
+import { joinFamilies } from '../../persistence/computers/wsl-families.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { type ProfileRunDeps, startEnrolmentRuns } from '../scripts/profiles/script-profile-runs.ts';
 

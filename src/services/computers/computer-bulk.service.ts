@@ -6,9 +6,9 @@ import {
   changeAccessGroup,
   removeAnnotation,
   removeTags,
-} from '../../persistence/computers/computer-bulk.repository.ts';
+} from '../../persistence/computers/computer-bulk.sql.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
-import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import {
@@ -24,32 +24,25 @@ import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
-/**
- * Changes all matching computers that the caller sees, except archived ones, in one transaction. Idempotent. Methods
- * return all matching ids, ascending, whether or not they changed.
- * @throws {DomainError} all: InvalidQueryError, SavedSearchChanged, InvalidParameter; Forbidden for one of them
- * @see docs/api-conventions.md#changing-computers
- */
-export interface ComputerBulkService {
-  addTags(caller: Caller, query: ActingQuery, tags: readonly string[]): Promise<number[]>;
-  removeTags(caller: Caller, query: ActingQuery, tags: readonly string[]): Promise<number[]>;
-  annotate(caller: Caller, query: ActingQuery, annotation: { key: string; value: string }): Promise<number[]>;
-  removeAnnotation(caller: Caller, query: ActingQuery, key: string): Promise<number[]>;
-  /** @throws {DomainError} UnknownAccessGroup (400); also Forbidden when the caller may not manage computers there */
-  changeAccessGroup(caller: Caller, query: ActingQuery, accessGroup: string): Promise<number[]>;
-}
-
 interface Change {
   apply(tx: Sql, computers: readonly number[]): Promise<void>;
   done: string;
   to: 'to' | 'from' | 'of';
 }
 
-export function createComputerBulkService(deps: { db: Database; clock: Clock }): ComputerBulkService {
+export type ComputerBulkService = ReturnType<typeof createComputerBulkService>;
+
+/**
+ * Changes all matching computers that the caller sees, except archived ones, in one transaction. Idempotent. Methods
+ * return all matching ids, ascending, whether or not they changed.
+ * @throws {DomainError} all: InvalidQueryError, SavedSearchChanged, InvalidParameter; Forbidden for one of them
+ * @see docs/api-conventions.md#changing-computers
+ */
+export function createComputerBulkService(deps: { db: Database; clock: Clock }) {
   const inTransaction = (caller: Caller, query: ActingQuery, change: Change) =>
     deps.db.transaction((tx) => changeAll(tx, deps.clock, caller, query, change));
   return {
-    async addTags(caller, query, given) {
+    async addTags(caller: Caller, query: ActingQuery, given: readonly string[]) {
       const tags = readTags('body.tags', given);
       return inTransaction(caller, query, {
         apply: async (tx, ids) => rejectOverLimit(await addTags(tx, ids, tags, MAX_TAGS), `${MAX_TAGS} tags`),
@@ -57,13 +50,13 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
         to: 'to',
       });
     },
-    removeTags: (caller, query, tags) =>
+    removeTags: (caller: Caller, query: ActingQuery, tags: readonly string[]) =>
       inTransaction(caller, query, {
         apply: (tx, ids) => removeTags(tx, ids, tags),
         done: `Removed ${tagNames(tags)}`,
         to: 'from',
       }),
-    async annotate(caller, query, given) {
+    async annotate(caller: Caller, query: ActingQuery, given: { key: string; value: string }) {
       const key = readAnnotationKey('body.key', given.key);
       const annotation = { key, value: readAnnotationValue('body.value', given.value) };
       const limit = `${MAX_ANNOTATIONS} annotations`;
@@ -73,13 +66,14 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
         to: 'of',
       });
     },
-    removeAnnotation: (caller, query, key) =>
+    removeAnnotation: (caller: Caller, query: ActingQuery, key: string) =>
       inTransaction(caller, query, {
         apply: (tx, ids) => removeAnnotation(tx, ids, key),
         done: `Removed the annotation ${shortened(key)}`,
         to: 'from',
       }),
-    changeAccessGroup: (caller, query, accessGroup) =>
+    /** @throws {DomainError} UnknownAccessGroup (400); also Forbidden when the caller may not manage computers there */
+    changeAccessGroup: (caller: Caller, query: ActingQuery, accessGroup: string) =>
       deps.db.transaction(async (tx) => {
         // Prevents removal of the access group between the lookup and the move.
         await lockRights(tx, caller.accountId);

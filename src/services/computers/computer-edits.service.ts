@@ -1,11 +1,11 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
-import { findTags, updateComputer } from '../../persistence/computers/computer-edits.repository.ts';
-import { WITHOUT_BLOCKS } from '../../persistence/computers/computer-items.ts';
-import { findComputer } from '../../persistence/computers/computers.repository.ts';
+import { editComputer, findEditableComputer } from '../../persistence/computers/computer-edits.repository.ts';
+import { WITHOUT_BLOCKS } from '../../persistence/computers/computers.sql.ts';
+import { findComputer } from '../../persistence/computers/computers.sql.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
-import type { Database, Sql } from '../../persistence/database/sql.ts';
+import type { Database } from '../../persistence/database/sql.ts';
 import { MOVE_PERMISSIONS, readTags } from '../common/tag-fields.ts';
 import { readLine, fieldError } from '../common/fields.ts';
 import { requireAccessGroup } from '../identity/resolve-names.ts';
@@ -20,50 +20,49 @@ export interface ComputerChange {
   accessGroup?: string | undefined;
 }
 
-export interface ComputerEditsService {
-  /**
-   * Changes title, comment, tags or access group of a computer. Idempotent.
-   * @returns the computer in detail as JSON text
-   * @throws {DomainError} UnknownComputer, ComputerArchived, UnknownAccessGroup (400), InvalidParameter; Forbidden, in either group
-   * @see docs/api-conventions.md#changing-computers
-   */
-  edit(caller: Caller, computerId: number, change: ComputerChange): Promise<string>;
-}
-
 const MAX_COMMENT = 10_000;
 
-export function createComputerEditsService(deps: { db: Database }): ComputerEditsService {
+export type ComputerEditsService = ReturnType<typeof createComputerEditsService>;
+
+export function createComputerEditsService(deps: { db: Database }) {
   return {
-    edit: (caller, computerId, change) =>
+    /**
+     * Changes title, comment, tags or access group of a computer. Idempotent.
+     * @returns the computer in detail as JSON text
+     * @throws {DomainError} UnknownComputer, ComputerArchived, UnknownAccessGroup (400), InvalidParameter; Forbidden, in either group
+     * @see docs/api-conventions.md#changing-computers
+     */
+    edit: (caller: Caller, computerId: number, change: ComputerChange) =>
       deps.db.transaction(async (tx) => {
+        const { accountId } = caller;
         // Prevents removal of the access group between the lookup and the move.
-        if (change.accessGroup !== undefined) await lockRights(tx, caller.accountId);
+        if (change.accessGroup !== undefined) await lockRights(tx, accountId);
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
-        const checked = await checkChange(tx, caller.accountId, computerId, change);
-        const { accessGroup } = change;
-        const accessGroupId =
-          accessGroup === undefined ? undefined : await requireAccessGroup(tx, caller, accessGroup, MOVE_PERMISSIONS);
-        const edited = await updateComputer(tx, caller.accountId, computerId, { ...checked, accessGroupId });
-        if (!edited) throw unknownComputer();
+        const computer = await findEditableComputer(tx, accountId, computerId);
+        const checked = checkChange(change, computer.tags);
+        const accessGroup =
+          change.accessGroup === undefined
+            ? undefined
+            : await requireAccessGroup(tx, caller, change.accessGroup, MOVE_PERMISSIONS);
+        editComputer(tx, computer, { ...checked, accessGroup });
         const parts = describe(change);
         if (parts !== '') {
           await recordEvent(tx, caller, {
             entityType: 'Computer',
             entityId: computerId,
-            entityName: edited.title,
-            message: `Changed ${parts} of the computer ${edited.title}`,
+            entityName: computer.title,
+            message: `Changed ${parts} of the computer ${computer.title}`,
           });
         }
-        const groups = caller.groups('ViewComputer');
-        const scope = { accountId: caller.accountId, groups: groupsOf(groups), id: computerId };
+        const scope = { accountId, groups: groupsOf(caller.groups('ViewComputer')), id: computerId };
         const found = await findComputer(tx, scope, WITHOUT_BLOCKS);
-        if (found === null) throw unknownComputer();
+        if (found === null) throw new DomainError('UnknownComputer', 'There is no such computer');
         return found;
       }),
   };
 }
 
-async function checkChange(tx: Sql, accountId: number, id: number, { title, comment, tags }: ComputerChange) {
+function checkChange({ title, comment, tags }: ComputerChange, current: readonly string[]) {
   if (comment !== undefined && [...comment].length > MAX_COMMENT) {
     throw fieldError('body.comment', `must not have more than ${MAX_COMMENT} characters`);
   }
@@ -71,7 +70,7 @@ async function checkChange(tx: Sql, accountId: number, id: number, { title, comm
     title: title === undefined ? undefined : readLine('body.title', title),
     comment,
     // Clients may send back tags that the agent set.
-    tags: tags && readTags('body.tags', tags, await findTags(tx, accountId, id)),
+    tags: tags && readTags('body.tags', tags, current),
   };
 }
 
@@ -83,8 +82,4 @@ function describe(change: ComputerChange): string {
     change.accessGroup === undefined ? '' : `the access group (now ${change.accessGroup})`,
   ];
   return parts.filter((part) => part !== '').join(', ');
-}
-
-function unknownComputer(): DomainError {
-  return new DomainError('UnknownComputer', 'There is no such computer');
 }

@@ -17,17 +17,17 @@ import {
   recordRemoved,
   releaseComputers,
   removeComputers,
-} from '../../persistence/computers/computer-removal.repository.ts';
-import { lockFleetExclusive } from '../../persistence/computers/fleet-lock.ts';
-import type { Database, Sql } from '../../persistence/database/sql.ts';
+} from '../../persistence/computers/computer-removal.sql.ts';
+import { lockFleetExclusive } from '../../persistence/computers/targets.sql.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import { recordEvent, recordEvents } from '../../persistence/events/events.repository.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
-import type { ActivitySettings } from '../../process/config.ts';
-import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
+import { toBaseActivity } from '../activities/activity-views.ts';
+import type { ActingDeps } from '../activities/computer-actions.ts';
 import { requirePrior } from '../activities/prior-activity.ts';
 import { requireTargets } from '../activities/targets.ts';
 import { fieldError } from '../common/fields.ts';
-import type { Caller, Clock } from '../common/ports.ts';
+import type { Caller } from '../common/ports.ts';
 
 /** A computer by id and title, as a safeguard against archiving the wrong one. */
 export interface NamedComputer {
@@ -37,51 +37,34 @@ export interface NamedComputer {
   traceparent: string | null;
 }
 
-export interface ComputerRemovalService {
-  /**
-   * Archives a computer: it stays readable by id but leaves every list and scope, and its agent becomes unknown. Open
-   * operations are canceled, and the recovery key is deleted.
-   * @returns an activity that the server itself completes; for an archived computer the earlier one
-   * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title differs
-   * @see docs/api-conventions.md#changing-computers
-   */
-  archive(caller: Caller, computer: NamedComputer): Promise<BaseActivity>;
-  /**
-   * Makes a computer erase the keys of its encrypted volumes, which makes them unreadable.
-   * @param computer.after - activity that must succeed on it first; null for none
-   * @throws {DomainError} as `archive`; ComputerArchived, UnknownActivity
-   */
-  sanitize(caller: Caller, computer: NamedComputer & { after: number | null }): Promise<BaseActivity>;
-  /**
-   * Removes computers, archived ones too, and everything they reported, in one transaction. Open operations are
-   * canceled. Activities stay, visible to everyone with access to the computer's former access group.
-   * @param ids - may repeat
-   * @param traceparent - W3C trace context of the request
-   * @throws {DomainError} UnknownComputer, Forbidden
-   */
-  remove(caller: Caller, ids: readonly number[], traceparent: string | null): Promise<void>;
-}
-
-interface Deps {
-  db: Database;
-  clock: Clock;
-  settings: ActivitySettings;
-}
-
 type Order = Pick<Cancellation, 'now' | 'traceparent'>;
 
 const ARCHIVE_REQUEST = 'ArchiveComputerRequest';
 const ARCHIVED_TEXT = 'The computer was archived.';
 const REMOVED_TEXT = 'The computer was removed.';
 
-export function createComputerRemovalService(deps: Deps): ComputerRemovalService {
+export type ComputerRemovalService = ReturnType<typeof createComputerRemovalService>;
+
+export function createComputerRemovalService(deps: ActingDeps) {
   const { db, clock } = deps;
   return {
-    async archive(caller, computer) {
+    /**
+     * Archives a computer: it stays readable by id but leaves every list and scope, and its agent becomes unknown. Open
+     * operations are canceled, and the recovery key is deleted.
+     * @returns an activity that the server itself completes; for an archived computer the earlier one
+     * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title differs
+     * @see docs/api-conventions.md#changing-computers
+     */
+    async archive(caller: Caller, computer: NamedComputer) {
       const now = clock.now();
       return toBaseActivity(await db.transaction((tx) => archive(tx, deps, caller, computer, now)), now);
     },
-    async sanitize(caller, computer) {
+    /**
+     * Makes a computer erase the keys of its encrypted volumes, which makes them unreadable.
+     * @param computer.after - activity that must succeed on it first; null for none
+     * @throws {DomainError} as `archive`; ComputerArchived, UnknownActivity
+     */
+    async sanitize(caller: Caller, computer: NamedComputer & { after: number | null }) {
       const now = clock.now();
       const row = await db.transaction(async (tx) => {
         await requireTargets(tx, caller, [computer.id], 'ManageComputer');
@@ -94,12 +77,18 @@ export function createComputerRemovalService(deps: Deps): ComputerRemovalService
       });
       return toBaseActivity(row, now);
     },
-    remove: (caller, ids, traceparent) =>
+    /**
+     * Removes computers, archived ones too, and everything they reported, in one transaction. Open operations are
+     * canceled. Activities stay, visible to everyone with access to the computer's former access group.
+     * @param ids - may repeat
+     * @throws {DomainError} UnknownComputer, Forbidden
+     */
+    remove: (caller: Caller, ids: readonly number[], traceparent: string | null) =>
       db.transaction((tx) => remove(tx, caller, [...new Set(ids)], { now: clock.now(), traceparent })),
   };
 }
 
-async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedComputer, now: Date) {
+async function archive(tx: Sql, deps: ActingDeps, caller: Caller, computer: NamedComputer, now: Date) {
   const ids = [computer.id];
   await lockFleetExclusive(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
@@ -157,7 +146,7 @@ async function requireTitle(tx: Sql, { id, title }: NamedComputer) {
 
 async function createFor(
   tx: Sql,
-  deps: Deps,
+  deps: ActingDeps,
   caller: Caller,
   what: { computer: NamedComputer; operation: OperationTemplate; afterActivity: number | null; now: Date },
 ): Promise<number> {

@@ -1,55 +1,36 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import { groupsOf } from '../../persistence/query/group-scope.ts';
 import type { ComputerBlock } from '../../persistence/computers/computer-blocks.ts';
-import { findComputer, listComputers } from '../../persistence/computers/computers.repository.ts';
+import {
+  type ComputerFilter,
+  type ComputerPage,
+  findComputer,
+  listComputers,
+} from '../../persistence/computers/computers.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { prepareComputerQuery } from '../query/computer-queries.ts';
+import { groupsOf } from '../../persistence/query/group-scope.ts';
 import type { Caller, Clock } from '../common/ports.ts';
+import { prepareComputerQuery } from '../query/computer-queries.ts';
 
 export type { ComputerBlock };
 
 export type ComputerBlocks = ReadonlySet<ComputerBlock>;
 
-/** Whether computers are archived; `all` includes both. */
-export type ComputerStatus = 'active' | 'archived' | 'all';
-
-export interface ComputersQuery {
+export interface ComputersQuery extends Omit<ComputerFilter, 'accountId' | 'groups' | 'selection'>, ComputerPage {
   /** Text of the query language; empty for no filter. */
   query: string;
-  status: ComputerStatus;
-  rootOnly: boolean;
-  wslParents: boolean;
-  wslChildren: boolean;
-  limit: number;
-  offset: number;
-  /** The page starts after the computer with this id; null: after `offset` computers. */
-  after: number | null;
 }
 
-export interface ComputersPage {
-  count: number;
-  /** The rows as the text of a JSON array. */
-  resultsJson: string;
-  /** Id after which the next page starts; null on the last page. */
-  nextPage: { after: number } | null;
-  /** The query uses a deprecated spelling. */
-  deprecated: boolean;
-}
+export type ComputersService = ReturnType<typeof createComputersService>;
 
-export interface ComputersService {
-  /**
-   * One page of approved computers in the caller's viewable access groups, in id order.
-   * @throws {DomainError} InvalidParameterCombination for `wslChildren` with `rootOnly`; InvalidQueryError
-   * @see docs/api-conventions.md#computer-fields
-   */
-  list(caller: Caller, query: ComputersQuery, blocks: ComputerBlocks): Promise<ComputersPage>;
-  /** One computer in detail, archived or not, as JSON text. @throws {DomainError} UnknownComputer, also if invisible */
-  get(caller: Caller, id: number, blocks: ComputerBlocks): Promise<string>;
-}
-
-export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; clock: Clock }): ComputersService {
+export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; clock: Clock }) {
   return {
-    async list(caller, query, blocks) {
+    /**
+     * One page of approved computers in the caller's viewable access groups, in id order. Deprecated: the query uses a
+     * deprecated spelling.
+     * @throws {DomainError} InvalidParameterCombination for `wslChildren` with `rootOnly`; InvalidQueryError
+     * @see docs/api-conventions.md#computer-fields
+     */
+    async list(caller: Caller, query: ComputersQuery, blocks: ComputerBlocks) {
       if (query.wslChildren && query.rootOnly) {
         throw new DomainError('InvalidParameterCombination', 'wsl_children needs root_only=false');
       }
@@ -59,7 +40,8 @@ export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; cloc
       const filter = { accountId, groups: viewable(caller), selection, ...query };
       return { ...(await listComputers(deps, filter, query, { blocks, now })), deprecated: selection.deprecated };
     },
-    async get(caller, id, blocks) {
+    /** One computer in detail, archived or not, as JSON text. @throws {DomainError} UnknownComputer, also if invisible */
+    async get(caller: Caller, id: number, blocks: ComputerBlocks) {
       const scope = { accountId: caller.accountId, groups: viewable(caller), id };
       const found = await findComputer(deps.genericPlanDb, scope, { blocks, now: deps.clock.now() });
       if (found === null) throw new DomainError('UnknownComputer', 'There is no such computer');
@@ -69,6 +51,5 @@ export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; cloc
 }
 
 function viewable(caller: Caller): readonly number[] | null {
-  const groups = caller.groups('ViewComputer');
-  return groupsOf(groups);
+  return groupsOf(caller.groups('ViewComputer'));
 }

@@ -1,44 +1,16 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import type { EntityType } from '../../domain/events/events.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
-import { lockAgents, removeComputers } from '../../persistence/computers/computer-removal.repository.ts';
+import { lockAgents, removeComputers } from '../../persistence/computers/computer-removal.sql.ts';
 import { recordEvents } from '../../persistence/events/events.repository.ts';
-import {
-  listPendingComputers,
-  lockPendingComputers,
-  type PendingComputerRow,
-} from '../../persistence/computers/pending-computers.repository.ts';
+import { listPendingComputers, lockPendingComputers } from '../../persistence/computers/pending-computers.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { acceptComputers, beginAcceptance } from './acceptance.ts';
 import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import type { ProfileRunDeps } from '../scripts/profiles/script-profile-runs.ts';
-
-/** Computers that enrolled but are not accepted yet. */
-export interface PendingComputersService {
-  /** One page of those in access groups where the caller may accept them, by id. */
-  list(caller: Caller, page: PageRequest): Promise<{ count: number; rows: PendingComputerRow[] }>;
-  /**
-   * Accepts computers, all or none.
-   * @param ids - may repeat
-   * @param to.accessGroup - target group; undefined: the requested one
-   * @param to.traceparent - W3C trace context of the request
-   * @returns their ids, ascending
-   * @throws {DomainError} UnknownComputer when one is not pending, in another account or not visible;
-   * UnknownAccessGroup (400); Forbidden when the caller may not accept computers in that access group
-   * @see docs/api-conventions.md#pending-computers
-   */
-  accept(
-    caller: Caller,
-    ids: readonly number[],
-    to: { accessGroup: string | undefined; traceparent: string | null },
-  ): Promise<number[]>;
-  /** Rejects computers, all or none. Their identities become unknown; they may enrol again. @returns ids, ascending */
-  reject(caller: Caller, ids: readonly number[]): Promise<number[]>;
-}
 
 const ACCEPT: Permission = 'ManagePendingComputer';
 
@@ -47,24 +19,42 @@ interface Deps extends ProfileRunDeps {
   clock: Clock;
 }
 
-export function createPendingComputersService(deps: Deps): PendingComputersService {
+export type PendingComputersService = ReturnType<typeof createPendingComputersService>;
+
+/** Computers that enrolled but are not accepted yet. */
+export function createPendingComputersService(deps: Deps) {
   const { db, clock } = deps;
   return {
-    list: (caller, page) => listPendingComputers(db, scopeOf(caller), page),
-    accept: (caller, ids, { accessGroup, traceparent }) =>
+    /** One page of those in access groups where the caller may accept them, by id. */
+    list: (caller: Caller, page: PageRequest) => listPendingComputers(db, scopeOf(caller), page),
+    /**
+     * Accepts computers, all or none.
+     * @param ids - may repeat
+     * @param to.accessGroup - target group; undefined: the requested one
+     * @returns their ids, ascending
+     * @throws {DomainError} UnknownComputer when one is not pending, in another account or not visible;
+     * UnknownAccessGroup (400); Forbidden when the caller may not accept computers in that access group
+     * @see docs/api-conventions.md#pending-computers
+     */
+    accept: (
+      caller: Caller,
+      ids: readonly number[],
+      { accessGroup, traceparent }: { accessGroup: string | undefined; traceparent: string | null },
+    ) =>
       db.transaction(async (tx) => {
-        if (accessGroup !== undefined) await lockRights(tx, caller.accountId);
-        await beginAcceptance(tx, caller.accountId);
+        const { accountId } = caller;
+        if (accessGroup !== undefined) await lockRights(tx, accountId);
+        await beginAcceptance(tx, accountId);
         const computers = await requirePending(tx, caller, ids);
         const computerIds = computers.map(({ id }) => id);
         const accessGroupId =
           accessGroup === undefined ? null : await requireAccessGroup(tx, caller, accessGroup, [ACCEPT]);
-        const { accountId } = caller;
         await acceptComputers(tx, { accountId, computerIds, accessGroupId, now: clock.now(), traceparent }, deps);
         await recordEach(tx, caller, computers, 'Accepted');
         return computerIds;
       }),
-    reject: (caller, ids) =>
+    /** Rejects computers, all or none. Their identities become unknown; they may enrol again. @returns ids, ascending */
+    reject: (caller: Caller, ids: readonly number[]) =>
       db.transaction(async (tx) => {
         await lockAgents(tx, caller.accountId, ids);
         const computers = await requirePending(tx, caller, ids);
@@ -89,8 +79,7 @@ async function requirePending(tx: Sql, caller: Caller, ids: readonly number[]) {
 const MAX_NAMED = 100;
 
 function scopeOf(caller: Caller) {
-  const groups = caller.groups(ACCEPT);
-  return { accountId: caller.accountId, groups: groupsOf(groups) };
+  return { accountId: caller.accountId, groups: groupsOf(caller.groups(ACCEPT)) };
 }
 
 async function recordEach(
@@ -99,15 +88,11 @@ async function recordEach(
   computers: ReadonlyArray<{ id: number; title: string }>,
   verb: 'Accepted' | 'Rejected',
 ): Promise<void> {
-  const entityType: EntityType = 'Computer';
-  await recordEvents(
-    tx,
-    caller,
-    computers.map(({ id, title }) => ({
-      entityType,
-      entityId: id,
-      entityName: title,
-      message: `${verb} the pending computer ${title}`,
-    })),
-  );
+  const events = computers.map(({ id, title }) => ({
+    entityType: 'Computer' as const,
+    entityId: id,
+    entityName: title,
+    message: `${verb} the pending computer ${title}`,
+  }));
+  await recordEvents(tx, caller, events);
 }

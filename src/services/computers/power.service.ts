@@ -1,28 +1,16 @@
 import { readDelivery } from '../../domain/activities/delivery.ts';
 import { type PowerAction, powerOperation } from '../../domain/activities/machine-operations.ts';
-import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
+import { type ActingDeps, type ActionRequest, createAction } from '../activities/computer-actions.ts';
 import { requireTargets } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 
-export interface PowerCommand {
-  computerId: number;
-  /** ISO 8601; null: immediately. */
-  deliverAfter: string | null;
-  windowMinutes: number;
-  /** Activity that must succeed on each computer first; null for none. */
-  after: number | null;
-  traceparent: string | null;
-}
+export type PowerService = ReturnType<typeof createPowerService>;
 
-export interface PowerService {
-  /** @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived */
-  act(caller: Caller, action: PowerAction, command: PowerCommand): Promise<BaseActivity>;
-}
-
-export function createPowerService(deps: ActingDeps): PowerService {
+export function createPowerService(deps: ActingDeps) {
   return {
-    async act(caller, action, { computerId, deliverAfter, windowMinutes, after, traceparent }) {
+    /** @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived */
+    async act(caller: Caller, action: PowerAction, command: ActionRequest & { computerId: number }) {
+      const { computerId, deliverAfter, windowMinutes, after, traceparent } = command;
       const now = deps.clock.now();
       const delivery = readDelivery(deliverAfter, windowMinutes, now, 'body.deliver_after');
       const operation = powerOperation(action);

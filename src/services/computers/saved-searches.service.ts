@@ -1,17 +1,16 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { isSearchName, searchNameOf } from '../../domain/computers/saved-search-names.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
-import type { Paged } from '../../persistence/identity/administrators.repository.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
+import type { SavedSearch } from '../../persistence/computers/saved-search.entity.ts';
 import {
+  changeSavedSearch,
   deleteSavedSearch,
   insertSavedSearch,
   isSearchTitleTaken,
   listSavedSearches,
   lockSavedSearch,
   lockSearchTitles,
-  type SavedSearchRow,
-  updateSavedSearch,
 } from '../../persistence/computers/saved-searches.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { checkSearchText } from '../query/computer-queries.ts';
@@ -25,45 +24,35 @@ export interface SavedSearchContent {
   search: string;
 }
 
-export interface SavedSearchesService {
-  /** One page of the account's saved searches, by name. Visible to every administrator. */
-  list(caller: Caller, page: PageRequest): Promise<Paged<SavedSearchRow>>;
-  /**
-   * Saves a query of the caller. A missing name is derived from the title, and a missing title from the name.
-   * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch
-   * for a name or title that is taken
-   */
-  create(caller: Caller, content: SavedSearchContent): Promise<SavedSearchRow>;
-  /**
-   * Changes title or text, not the name. Idempotent.
-   * @throws {DomainError} UnknownSavedSearch, Forbidden unless the caller created it or has ManageAccount,
-   * InvalidParameter, InvalidQueryError, DuplicateSavedSearch
-   */
-  change(
-    caller: Caller,
-    name: string,
-    content: { title?: string | undefined; search?: string | undefined },
-  ): Promise<SavedSearchRow>;
-  /** @throws {DomainError} UnknownSavedSearch, Forbidden unless the caller created it or has ManageAccount */
-  remove(caller: Caller, name: string): Promise<void>;
-}
+export type SavedSearchesService = ReturnType<typeof createSavedSearchesService>;
 
-export function createSavedSearchesService({ db }: { db: Database }): SavedSearchesService {
+export function createSavedSearchesService({ db }: { db: Database }) {
   return {
-    list: (caller, page) => listSavedSearches(db, caller.accountId, page),
-    create(caller, content) {
+    /** One page of the account's saved searches, by name. Visible to every administrator. */
+    list: (caller: Caller, page: PageRequest) => listSavedSearches(db, caller.accountId, page),
+    /**
+     * Saves a query of the caller. A missing name is derived from the title, and a missing title from the name.
+     * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch
+     * for a name or title that is taken
+     */
+    create(caller: Caller, content: SavedSearchContent) {
       const named = readNames(content);
       const search = readSearch(content.search);
       return db.transaction(async (tx) => {
         await lockSearchTitles(tx, caller.accountId);
         await requireFreeTitle(tx, caller, named);
-        const row = await insertSavedSearch(tx, caller.accountId, { ...named, search, creator_id: caller.personId });
+        const row = await insertSavedSearch(tx, caller.accountId, { ...named, search, creatorId: caller.personId });
         if (!row) throw new DomainError('DuplicateSavedSearch', 'A saved search with this name already exists');
         await recordEvent(tx, caller, eventOf(row, `Saved the search ${row.title}`));
         return row;
       });
     },
-    change(caller, name, { title, search }) {
+    /**
+     * Changes title or text, not the name. Idempotent.
+     * @throws {DomainError} UnknownSavedSearch, Forbidden unless the caller created it or has ManageAccount,
+     * InvalidParameter, InvalidQueryError, DuplicateSavedSearch
+     */
+    change(caller: Caller, name: string, { title, search }: Partial<SavedSearchContent>) {
       const change = {
         title: title === undefined ? undefined : readLine('body.title', title),
         search: search === undefined ? undefined : readSearch(search),
@@ -71,28 +60,30 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
       return db.transaction(async (tx) => {
         // Locked before the search is read, so that its title cannot change between read and comparison.
         if (change.title !== undefined) await lockSearchTitles(tx, caller.accountId);
-        const before = await lockOwn(tx, caller, name);
-        if (change.title !== undefined && change.title !== before.title) {
+        const row = await lockOwn(tx, caller, name);
+        if (change.title !== undefined && change.title !== row.title) {
           await requireFreeTitle(tx, caller, { name, title: change.title });
         }
-        const row = requireRow(await updateSavedSearch(tx, caller.accountId, name, change));
+        changeSavedSearch(tx, row, change);
         await recordEvent(tx, caller, eventOf(row, `Changed the saved search ${row.title}`));
         return row;
       });
     },
-    remove: (caller, name) =>
+    /** @throws {DomainError} UnknownSavedSearch, Forbidden unless the caller created it or has ManageAccount */
+    remove: (caller: Caller, name: string) =>
       db.transaction(async (tx) => {
         const row = await lockOwn(tx, caller, name);
-        await deleteSavedSearch(tx, row.id);
+        deleteSavedSearch(tx, row);
         await recordEvent(tx, caller, eventOf(row, `Removed the saved search ${row.title}`));
       }),
   };
 }
 
 /** Locks a saved search that the caller may change. @throws {DomainError} UnknownSavedSearch, Forbidden */
-async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSearchRow> {
-  const row = requireRow(await lockSavedSearch(tx, caller.accountId, name));
-  if (row.creator_id === caller.personId || caller.may('ManageAccount')) return row;
+async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSearch> {
+  const row = await lockSavedSearch(tx, caller.accountId, name);
+  if (!row) throw new DomainError('UnknownSavedSearch', 'There is no such saved search');
+  if (row.creatorId === caller.personId || caller.may('ManageAccount')) return row;
   throw new DomainError(
     'Forbidden',
     'Another person created this saved search; the permission ManageAccount is needed',
@@ -126,11 +117,6 @@ function readSearch(search: string): string {
   return text;
 }
 
-function requireRow(row: SavedSearchRow | null): SavedSearchRow {
-  if (!row) throw new DomainError('UnknownSavedSearch', 'There is no such saved search');
-  return row;
-}
-
-function eventOf(row: SavedSearchRow, message: string) {
+function eventOf(row: SavedSearch, message: string) {
   return { entityType: 'SavedSearch' as const, entityId: row.id, entityName: row.name, message };
 }

@@ -15,7 +15,7 @@ import {
   type SourceOperation,
 } from '../../persistence/activities/activity-repeats.repository.ts';
 import { failUnsent } from '../../persistence/activities/unsent-operations.repository.ts';
-import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { recordEvents } from '../../persistence/events/events.repository.ts';
 import { lockPayloadScripts } from '../../persistence/scripts/script-redaction.repository.ts';

@@ -1,5 +1,5 @@
 import { recordEvent } from '../../persistence/events/events.repository.ts';
-import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import {
   replaceContracts,
   replaceLicenses,

@@ -4,7 +4,7 @@ import { MAX_QUERY_TERMS } from '../../domain/query/parser.ts';
 import { queryError } from '../../domain/query/query-error.ts';
 import type { ComputerSelection, SavedQueries } from '../../persistence/query/computer-conditions.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
-import { selectComputers } from '../../persistence/computers/computers.repository.ts';
+import { selectComputers } from '../../persistence/computers/computers.sql.ts';
 import { findSearchTexts } from '../../persistence/computers/saved-searches.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { quoted, fieldError } from '../common/fields.ts';

@@ -1,7 +1,7 @@
 import { isByOperator } from '../../domain/schedules/plan.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
-import { isScheduleSyncPending } from '../../persistence/schedules/schedule-syncs.repository.ts';
+import { isScheduleSyncPending } from '../../persistence/schedules/schedule-syncs.sql.ts';
 
 export interface RunRequest {
   /** The planned date, in whole seconds; null if a person or an event started the run. */

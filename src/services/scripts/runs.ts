@@ -3,7 +3,7 @@ import { computersText } from '../../domain/activities/summary.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { runEnvironment } from '../../domain/scripts/environment.ts';
 import { type RunnableScript, runSummary, scriptOperation } from '../../domain/scripts/script.ts';
-import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { lockScript, readRunnableScript } from '../../persistence/scripts/scripts.repository.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';

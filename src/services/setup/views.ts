@@ -2,13 +2,13 @@ export type { AccessGroupRow as AccessGroupView } from '../../persistence/identi
 export type { AccountRow as AccountView } from '../../persistence/identity/accounts.repository.ts';
 export type { InstalledSnapRow as InstalledSnapView } from '../../persistence/software/installed-snaps.repository.ts';
 export type { InvitationRow as InvitationView } from '../../persistence/identity/invitations.repository.ts';
-export type { KernelRow as KernelView } from '../../persistence/software/kernels.repository.ts';
-export type { PendingComputerRow as PendingComputerView } from '../../persistence/computers/pending-computers.repository.ts';
+export type { KernelRow as KernelView } from '../../persistence/software/kernels.sql.ts';
+export type { PendingComputerRow as PendingComputerView } from '../../persistence/computers/pending-computers.sql.ts';
 export type { PersonRow as PersonView } from '../../persistence/identity/people.repository.ts';
 export type { Preferences as PreferencesView } from '../../persistence/identity/preferences.repository.ts';
 export type { ProcessRow as ProcessView } from '../../persistence/computers/processes.repository.ts';
 export type { RoleRow as RoleView } from '../../persistence/identity/roles.repository.ts';
-export type { SavedSearchRow as SavedSearchView } from '../../persistence/computers/saved-searches.repository.ts';
+export type { SavedSearch as SavedSearchView } from '../../persistence/computers/saved-search.entity.ts';
 export type { ScriptVersionRow as ScriptVersionView } from '../../persistence/scripts/scripts.repository.ts';
 export type { Credential as CredentialView } from '../identity/login/credentials.service.ts';
 export type { LoginResult as LoginResultView } from '../identity/login/sessions.ts';

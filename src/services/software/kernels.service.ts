@@ -1,6 +1,6 @@
 import { readDelivery } from '../../domain/activities/delivery.ts';
 import { DomainError } from '../../domain/common/errors.ts';
-import { type HotpatchReports, kernelChoices, type SmartStatus, smartStatus } from '../../domain/software/kernel.ts';
+import { kernelChoices, type SmartStatus, smartStatus } from '../../domain/software/kernel.ts';
 import { type KernelAction, kernelGroupSummary, kernelOperations } from '../../domain/software/package-operations.ts';
 import { namePackages } from '../../persistence/activities/package-changes.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
@@ -9,9 +9,8 @@ import {
   type KernelRow,
   readHotpatchReports,
   readKernelFacts,
-} from '../../persistence/software/kernels.repository.ts';
-import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
+} from '../../persistence/software/kernels.sql.ts';
+import { type ActingDeps, type ActionRequest, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 
@@ -28,70 +27,55 @@ export interface KernelListing {
   smartStatus: SmartStatus;
 }
 
-export interface KernelCommand {
+export interface KernelCommand extends ActionRequest {
   computerId: number;
   packageId: number;
   /** Restart after the change has succeeded. */
   rebootAfter: boolean;
-  /** ISO 8601; null: immediately. */
-  deliverAfter: string | null;
-  /** Path of that field in the request, for the error. */
+  /** Path of `deliverAfter` in the request, for the error. */
   deliverAfterPath: string;
-  windowMinutes: number;
-  /** Activity that must succeed on each computer first; null for none. */
-  after: number | null;
-  traceparent: string | null;
 }
 
-export interface KernelsService {
-  /** Hot patches as reported by the computer, verbatim; null without a report. @throws {DomainError} UnknownComputer */
-  info(caller: Caller, computer: number): Promise<HotpatchReports>;
-  /** @throws {DomainError} UnknownComputer */
-  listing(caller: Caller, computer: number): Promise<KernelListing>;
-  /**
-   * Changes the kernel package. The restart, if requested, runs only after the change has succeeded.
-   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; KernelPackageNotEligible when
-   * the package is not among the upgrades (downgrades) of the computer
-   */
-  change(caller: Caller, action: KernelAction, command: KernelCommand): Promise<BaseActivity>;
-}
+export type KernelsService = ReturnType<typeof createKernelsService>;
 
-export function createKernelsService(deps: ActingDeps): KernelsService {
+export function createKernelsService(deps: ActingDeps) {
   return {
-    async info(caller, computer) {
+    /** Hot patches as reported by the computer, verbatim; null without a report. @throws {DomainError} UnknownComputer */
+    async info(caller: Caller, computer: number) {
       await requireVisible(deps.db, caller, [computer]);
       const reports = await readHotpatchReports(deps.db, computer);
       if (!reports) throw new DomainError('UnknownComputer', 'There is no such computer');
       return reports;
     },
-    async listing(caller, computer) {
+    /** @throws {DomainError} UnknownComputer */
+    async listing(caller: Caller, computer: number) {
       await requireVisible(deps.db, caller, [computer]);
       return readListing(deps.db, computer);
     },
-    async change(caller, action, command) {
-      const { windowMinutes, computerId, packageId, rebootAfter, traceparent } = command;
+    /**
+     * Changes the kernel package. The restart, if requested, runs only after the change has succeeded.
+     * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; KernelPackageNotEligible when
+     * the package is not among the upgrades (downgrades) of the computer
+     */
+    async change(caller: Caller, action: KernelAction, command: KernelCommand) {
+      const { windowMinutes, computerId, packageId, rebootAfter, after, traceparent } = command;
       const now = deps.clock.now();
       const delivery = readDelivery(command.deliverAfter, windowMinutes, now, command.deliverAfterPath);
       return deps.db.transaction(async (tx) => {
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
         const { install, remove } = await eligible(tx, action, computerId, packageId);
         const operations = kernelOperations(action, { install, remove }, rebootAfter);
-        const event = `${operations[0]!.summary} on computer ${computerId}${rebootAfter ? ', then restart' : ''}`;
-        const activity = await createAction(
-          tx,
-          caller,
-          {
-            ...delivery,
-            computers: [computerId],
-            after: command.after,
-            summary: kernelGroupSummary(action),
-            operations,
-            parameters: { operation: 'kernel', action, kernel_package_id: packageId, reboot_after: rebootAfter },
-            traceparent,
-            event,
-          },
-          { now, settings: deps.settings },
-        );
+        const plan = {
+          ...delivery,
+          computers: [computerId],
+          after,
+          summary: kernelGroupSummary(action),
+          operations,
+          parameters: { operation: 'kernel', action, kernel_package_id: packageId, reboot_after: rebootAfter },
+          traceparent,
+          event: `${operations[0]!.summary} on computer ${computerId}${rebootAfter ? ', then restart' : ''}`,
+        };
+        const activity = await createAction(tx, caller, plan, { now, settings: deps.settings });
         await namePackages(tx, activity.id, [install.id, remove.id]);
         return activity;
       });

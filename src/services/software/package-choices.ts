@@ -8,7 +8,7 @@ import {
   type ComputersWithSameVersions,
   findReportablePackages,
   readKnownVersions,
-} from '../../persistence/software/packages.repository.ts';
+} from '../../persistence/software/packages.sql.ts';
 import type { ComputerAction } from '../activities/computer-actions.ts';
 
 export interface PackageRequest {

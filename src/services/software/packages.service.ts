@@ -5,9 +5,8 @@ import { type PackageStanding, standingOf } from '../../domain/software/package-
 import { nameSentPackages } from '../../persistence/activities/package-changes.repository.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
-import { listPackages, type PackageFilter, type PackageRow } from '../../persistence/software/packages.repository.ts';
-import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
+import { listPackages, type PackageFilter, type PackageRow } from '../../persistence/software/packages.sql.ts';
+import { type ActingDeps, type ActionRequest, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 import { NO_SEEN_SEARCHES, resolveComputerQuery } from '../query/computer-queries.ts';
@@ -25,91 +24,68 @@ export interface PackageOnComputers {
   computers: Array<PackageStanding & { computer: number }>;
 }
 
-export interface PackageCommand {
+export interface PackageCommand extends ActionRequest {
   action: PackageAction;
   /** May repeat. */
   computerIds: readonly number[];
   /** Ids of versions, or of packages as listed. */
   packageIds: readonly number[];
-  /** ISO 8601; null: immediately. */
-  deliverAfter: string | null;
-  windowMinutes: number;
-  /** Activity that must succeed on each computer first; null for none. */
-  after: number | null;
-  traceparent: string | null;
 }
+
+export type PackagesService = ReturnType<typeof createPackagesService>;
 
 /** @see docs/api-conventions.md#packages */
-export interface PackagesService {
-  /**
-   * One page of package names over the caller's computers, except archived ones.
-   * @param query - text of the query language over computers; empty for all
-   * @throws {DomainError} InvalidQueryError
-   */
-  list(
-    caller: Caller,
-    query: string,
-    filter: PackagesQuery,
-    page: PageRequest,
-  ): Promise<{ count: number; results: PackageOnComputers[] }>;
-  /** One page of package names of one computer. @throws {DomainError} UnknownComputer */
-  listOfComputer(
-    caller: Caller,
-    computer: number,
-    filter: PackagesQuery,
-    page: PageRequest,
-  ): Promise<{ count: number; results: PackageOnComputers[] }>;
-  /**
-   * Changes packages, all computers or none.
-   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; PackageNotEligible when the
-   * action does not apply to a package on one of the computers
-   */
-  act(caller: Caller, command: PackageCommand): Promise<BaseActivity>;
-}
-
-export function createPackagesService(deps: ActingDeps): PackagesService {
+export function createPackagesService(deps: ActingDeps) {
   const read = async (caller: Caller, computers: readonly number[] | null, query: PackagesQuery, page: PageRequest) => {
-    const groups = caller.groups('ViewComputer');
-    const scope = { accountId: caller.accountId, groups: groupsOf(groups) };
+    const scope = { accountId: caller.accountId, groups: groupsOf(caller.groups('ViewComputer')) };
     const { count, rows } = await listPackages(deps.db, { ...scope, computers, ...query }, page);
     return { count, results: gather(rows) };
   };
   return {
-    async list(caller, query, filter, page) {
+    /**
+     * One page of package names over the caller's computers, except archived ones.
+     * @param query - text of the query language over computers; empty for all
+     * @throws {DomainError} InvalidQueryError
+     */
+    async list(caller: Caller, query: string, filter: PackagesQuery, page: PageRequest) {
       if (query.trim() === '') return read(caller, null, filter, page);
       const selection = { text: query, seen: NO_SEEN_SEARCHES };
       return read(caller, await resolveComputerQuery(deps, caller, selection, 'query.query'), filter, page);
     },
-    async listOfComputer(caller, computer, filter, page) {
+    /** One page of package names of one computer. @throws {DomainError} UnknownComputer */
+    async listOfComputer(caller: Caller, computer: number, filter: PackagesQuery, page: PageRequest) {
       await requireVisible(deps.db, caller, [computer]);
       return read(caller, [computer], filter, page);
     },
-    act: (caller, command) => act(deps, caller, command),
+    /**
+     * Changes packages, all computers or none.
+     * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; PackageNotEligible when the
+     * action does not apply to a package on one of the computers
+     */
+    async act(caller: Caller, command: PackageCommand) {
+      const { action, deliverAfter, windowMinutes, after, traceparent } = command;
+      const now = deps.clock.now();
+      const delivery = readDelivery(deliverAfter, windowMinutes, now, 'body.deliver_after');
+      const computers = [...new Set(command.computerIds)];
+      const ids = [...new Set(command.packageIds)];
+      return deps.db.transaction(async (tx) => {
+        await requireTargets(tx, caller, computers, 'ManageComputer');
+        const choice = await choosePackages(tx, { accountId: caller.accountId, action, computers, ids });
+        const plan = {
+          ...delivery,
+          ...choice,
+          computers,
+          after,
+          parameters: { operation: 'packages', action, package_ids: ids },
+          traceparent,
+          event: `${choice.summary} on ${computersText(computers.length)}`,
+        };
+        const activity = await createAction(tx, caller, plan, { now, settings: deps.settings });
+        await nameSentPackages(tx, activity.id);
+        return activity;
+      });
+    },
   };
-}
-
-async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): Promise<BaseActivity> {
-  const { action, deliverAfter, windowMinutes, after, traceparent } = command;
-  const now = deps.clock.now();
-  const delivery = readDelivery(deliverAfter, windowMinutes, now, 'body.deliver_after');
-  const computers = [...new Set(command.computerIds)];
-  const ids = [...new Set(command.packageIds)];
-  return deps.db.transaction(async (tx) => {
-    await requireTargets(tx, caller, computers, 'ManageComputer');
-    const choice = await choosePackages(tx, { accountId: caller.accountId, action, computers, ids });
-    const plan = {
-      ...delivery,
-      ...choice,
-      computers,
-      after,
-      parameters: { operation: 'packages', action, package_ids: ids },
-      traceparent,
-      event: `${choice.summary} on ${computersText(computers.length)}`,
-    };
-    const activity = await createAction(tx, caller, plan, { now, settings: deps.settings });
-    await nameSentPackages(tx, activity.id);
-    return activity;
-  });
 }
 
 /** Rows are sorted by name and computer. */

@@ -10,74 +10,57 @@ import {
 import { computersText } from '../../domain/activities/summary.ts';
 import { parseInstant } from '../../domain/common/instant.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
-import { type InstalledSnapRow, listInstalledSnaps } from '../../persistence/software/installed-snaps.repository.ts';
-import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
+import { listInstalledSnaps } from '../../persistence/software/installed-snaps.repository.ts';
+import { type ActingDeps, type ActionRequest, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
 import { fieldErrors } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 
 /** A snap action on many computers. */
-export interface SnapCommand {
+export interface SnapCommand extends ActionRequest {
   action: SnapAction;
   /** May repeat. */
   computerIds: readonly number[];
   snaps: readonly SnapEntry[];
-  /** ISO 8601; null: immediately. */
-  deliverAfter: string | null;
-  windowMinutes: number;
-  /** Activity that must succeed on each computer first; null for none. */
-  after: number | null;
-  traceparent?: string | null;
 }
 
-export interface SnapsService {
-  /** One page of the snaps a computer reported, by name. @throws {DomainError} UnknownComputer */
-  installed(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: InstalledSnapRow[] }>;
-  /**
-   * Creates one operation per computer, all or none.
-   * @returns the group
-   * @throws {DomainError} InvalidParameter, UnknownComputer, UnknownActivity, Forbidden, ComputerArchived
-   * @see docs/api-conventions.md#snaps
-   */
-  act(caller: Caller, command: SnapCommand): Promise<BaseActivity>;
-}
+export type SnapsService = ReturnType<typeof createSnapsService>;
 
-export function createSnapsService(deps: ActingDeps): SnapsService {
+export function createSnapsService(deps: ActingDeps) {
   return {
-    async installed(caller, computer, page) {
+    /** One page of the snaps a computer reported, by name. @throws {DomainError} UnknownComputer */
+    async installed(caller: Caller, computer: number, page: PageRequest) {
       await requireVisible(deps.db, caller, [computer]);
       return listInstalledSnaps(deps.db, computer, page);
     },
-    async act(caller, command) {
-      const { action, deliverAfter, windowMinutes } = command;
+    /**
+     * Creates one operation per computer, all or none.
+     * @returns the group
+     * @throws {DomainError} InvalidParameter, UnknownComputer, UnknownActivity, Forbidden, ComputerArchived
+     * @see docs/api-conventions.md#snaps
+     */
+    async act(caller: Caller, command: SnapCommand) {
+      const { action, deliverAfter, windowMinutes, after, traceparent } = command;
       const now = deps.clock.now();
       const delivery = readDelivery(deliverAfter, windowMinutes, now, 'body.deliver_after');
       const snaps = checkSnaps(action, command.snaps);
       const computers = [...new Set(command.computerIds)];
+      const summary = snapOperationSummary(action, snaps);
       return deps.db.transaction(async (tx) => {
         await requireTargets(tx, caller, computers, 'ManageComputer');
         const plan = {
           ...delivery,
           computers,
-          after: command.after,
+          after,
           summary: snapGroupSummary(action),
-          operations: [operationOf(action, snaps)],
+          operations: [{ type: snapOperationType(action), summary, message: snapMessage(action, snaps) }],
           parameters: { operation: 'snaps', action, snaps },
-          traceparent: command.traceparent ?? null,
-          event: `${snapOperationSummary(action, snaps)} on ${computersText(computers.length)}`,
+          traceparent,
+          event: `${summary} on ${computersText(computers.length)}`,
         };
         return createAction(tx, caller, plan, { now, settings: deps.settings });
       });
     },
-  };
-}
-
-function operationOf(action: SnapAction, snaps: readonly SnapEntry[]) {
-  return {
-    type: snapOperationType(action),
-    summary: snapOperationSummary(action, snaps),
-    message: snapMessage(action, snaps),
   };
 }
 

@@ -4,7 +4,7 @@ import {
   activeProfilesOf,
   computersInScope,
   countComputersInScope,
-} from '../../../src/persistence/query/profile-scope.ts';
+} from '../../../src/persistence/query/profile-scope.sql.ts';
 import { createGroup } from '../../../tools/harness/accounts.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { insertComputer } from '../../support/computers/computers.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readComputers, WITHOUT_BLOCKS } from '../../../src/persistence/computers/computer-items.ts';
+import { readComputers, WITHOUT_BLOCKS } from '../../../src/persistence/computers/computers.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toParentResponse } from '../../../src/api/activities/activity-responses.ts';
-import { WITHOUT_BLOCKS } from '../../../src/persistence/computers/computer-items.ts';
-import { listComputers } from '../../../src/persistence/computers/computers.repository.ts';
+import { WITHOUT_BLOCKS } from '../../../src/persistence/computers/computers.sql.ts';
+import { listComputers } from '../../../src/persistence/computers/computers.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { prepareComputerQuery } from '../../../src/services/query/computer-queries.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';

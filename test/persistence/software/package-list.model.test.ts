@@ -6,7 +6,7 @@ import {
   type PackageFilter,
   type PackageRow,
   SHOWN_COMPUTERS,
-} from '../../../src/persistence/software/packages.repository.ts';
+} from '../../../src/persistence/software/packages.sql.ts';
 import { createAccount, createGroup } from '../../../tools/harness/accounts.ts';
 import { createRandom } from '../../../tools/simulator/random.ts';
 import { insertComputer, insertPackage, type ReportedSets, reportPackages } from '../../support/computers/computers.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type DesiredSchedule, scheduleIdOf } from '../../../src/domain/schedules/profile-schedule.ts';
-import { enqueueScheduleSync } from '../../../src/persistence/schedules/schedule-syncs.repository.ts';
+import { enqueueScheduleSync } from '../../../src/persistence/schedules/schedule-syncs.sql.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { readFleetFigures } from '../../../src/persistence/computers/fleet-figures.repository.ts';
+import { readFleetFigures } from '../../../src/persistence/computers/fleet-figures.sql.ts';
 import { openPersistence } from '../../../src/persistence/orm/orm.ts';
 import { findFreePorts } from '../../stack/processes/ports.ts';
 import type { BenchContext } from '../bench.ts';

@@ -29,7 +29,7 @@ export async function prepareDatabase(
 ): Promise<FirstAdministrator | null> {
   // The ORM takes most of a second to load, which passes while PostgreSQL starts.
   const { migrate, openPersistence } = await loadPersistence();
-  const { savePackageFixes } = await import('../../../src/persistence/software/kernels.repository.ts');
+  const { savePackageFixes } = await import('../../../src/persistence/software/kernels.sql.ts');
   const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'flotilla-stack' }).catch(
     throwAsStackError(url),
   );

@@ -11,7 +11,7 @@ import {
 } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
-import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import { type BaseActivity, toBaseActivity } from '../../activities/activity-views.ts';
 import { requirePrior } from '../../activities/prior-activity.ts';
 import { fieldError, readLine, readTimezone } from '../../common/fields.ts';

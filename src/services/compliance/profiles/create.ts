@@ -18,7 +18,7 @@ import { freeName } from '../../../persistence/database/free-name.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
 import { lockRights } from '../../../persistence/identity/rights.repository.ts';
-import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import { fieldError, readLine, readTimezone } from '../../common/fields.ts';
 import type { Caller } from '../../common/ports.ts';
 import { readTags } from '../../common/tag-fields.ts';

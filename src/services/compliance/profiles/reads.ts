@@ -1,7 +1,7 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import { nextDate } from '../../../domain/schedules/plan.ts';
 import { OVER_LIMIT } from '../../../domain/compliance/profile.ts';
-import { countComputersInScope } from '../../../persistence/query/profile-scope.ts';
+import { countComputersInScope } from '../../../persistence/query/profile-scope.sql.ts';
 import {
   findUsgProfile,
   findUsgProfileIds,

@@ -11,9 +11,9 @@ import {
   usgProfilesWithDates,
 } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import { insertUsgRun, setRunActivity, withoutOpenRun } from '../../../persistence/compliance/usg-runs.repository.ts';
-import { lockFleetShared } from '../../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../../persistence/computers/targets.sql.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
-import { computersInScope } from '../../../persistence/query/profile-scope.ts';
+import { computersInScope } from '../../../persistence/query/profile-scope.sql.ts';
 import type { ActivitySettings } from '../../../process/config.ts';
 import type { FileStore } from '../../common/ports.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import { UTC } from '../../../domain/common/time-zone.ts';
 import { isAhead, lastDueDate, needsRefill } from '../../../domain/schedules/plan.ts';
 import { type DesiredSchedule, type RunStart, scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
-import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../../process/logger.ts';
 import type { ProfileKind } from '../../schedules/profile-kind.ts';
 import { planDates } from '../../schedules/recurring-dates.ts';

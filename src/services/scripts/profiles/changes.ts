@@ -5,7 +5,7 @@ import { hasSameRuns } from '../../../domain/scripts/trigger.ts';
 import { UTC } from '../../../domain/common/time-zone.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
 import { lockRights } from '../../../persistence/identity/rights.repository.ts';
-import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import {
   archiveScriptProfile,
   countActiveScriptProfiles,

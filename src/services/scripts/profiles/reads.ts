@@ -1,5 +1,5 @@
 import { DomainError } from '../../../domain/common/errors.ts';
-import { countComputersInScope } from '../../../persistence/query/profile-scope.ts';
+import { countComputersInScope } from '../../../persistence/query/profile-scope.sql.ts';
 import {
   findParents,
   listParentsOfScriptProfile,

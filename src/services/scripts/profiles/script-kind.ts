@@ -10,7 +10,7 @@ import {
 import { earliestAfter, lastZonedDate } from '../../../domain/schedules/zoned-dates.ts';
 import { hasRunOnce } from '../../../domain/scripts/trigger.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
-import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import {
   profilesDueBefore,
   readPlannedRuns,

@@ -3,10 +3,10 @@ import { runEnvironment } from '../../../domain/scripts/environment.ts';
 import { runSummary, scriptOperation } from '../../../domain/scripts/script.ts';
 import { createGroup } from '../../../persistence/activities/activity-creation.repository.ts';
 import { insertEmptyRun } from '../../../persistence/activities/empty-runs.repository.ts';
-import { lockFleetShared } from '../../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../../persistence/computers/targets.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { readAccountName } from '../../../persistence/identity/accounts.repository.ts';
-import { computersInScope } from '../../../persistence/query/profile-scope.ts';
+import { computersInScope } from '../../../persistence/query/profile-scope.sql.ts';
 import {
   computersWithOpenRun,
   insertProfileRun,

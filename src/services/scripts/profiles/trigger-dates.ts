@@ -5,7 +5,7 @@ import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { earliestAfter, nextZonedDates } from '../../../domain/schedules/zoned-dates.ts';
 import { hasRunOnce, type Trigger } from '../../../domain/scripts/trigger.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import {
   lockScriptOfProfile,
   readPlannedRuns,

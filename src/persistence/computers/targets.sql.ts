@@ -1,5 +1,19 @@
+import { lockExclusive, lockShared } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
+
+/**
+ * Prevents archiving and removal of an account's computers until the transaction ends, so that those selected for new
+ * operations stay. Shared by its holders. Take it before any row lock, to avoid deadlocks.
+ */
+export async function lockFleetShared(tx: Sql, accountId: number): Promise<void> {
+  await lockShared(tx, 'fleet', accountId);
+}
+
+/** Excludes all holders of {@link lockFleetShared} until the transaction ends. */
+export async function lockFleetExclusive(tx: Sql, accountId: number): Promise<void> {
+  await lockExclusive(tx, 'fleet', accountId);
+}
 
 /** Why computers of a request cannot be acted on; each list is by id. */
 export interface TargetProblems {

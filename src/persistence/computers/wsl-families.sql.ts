@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import type { AcceptedComputer } from './pending-computers.repository.ts';
+import type { AcceptedComputer } from './pending-computers.sql.ts';
 
 /**
  * Links WSL instances and Windows hosts among accepted computers, whichever is accepted first. Idempotent. The first
