@@ -114,10 +114,7 @@ export async function listActivities(
   const first = found.values.length + 1;
   const values = [...found.values, ...detailValues(scope, selection.now)];
   const columns = detail(first, IN_PAGE);
-  const [count, rows] = await Promise.all([
-    found.count(db),
-    db.query<ActivityRow & Record<string, unknown>>(list(columns, found.text), values),
-  ]);
+  const [count, rows] = await Promise.all([found.count(db), db.query<ActivityRow>(list(columns, found.text), values)]);
   return { count, rows };
 }
 
@@ -132,10 +129,7 @@ export async function listParents(
   const values = [...found.values, selection.now];
   const now = `$${values.length}::timestamptz`;
   const columns = parent(heldAt(now), onlyLater(now));
-  const [total, rows] = await Promise.all([
-    found.count(db),
-    db.query<ParentRow & Record<string, unknown>>(list(columns, found.text), values),
-  ]);
+  const [total, rows] = await Promise.all([found.count(db), db.query<ParentRow>(list(columns, found.text), values)]);
   return { count: total, rows: await countVisible(db, scope, rows) };
 }
 
@@ -164,11 +158,7 @@ export async function findActivities(
   ids: readonly number[],
   now: Date,
 ): Promise<ActivityRow[]> {
-  return db.query<ActivityRow & Record<string, unknown>>(FIND, [
-    ...visibilityParameters(scope),
-    ids,
-    ...detailValues(scope, now),
-  ]);
+  return db.query<ActivityRow>(FIND, [...visibilityParameters(scope), ids, ...detailValues(scope, now)]);
 }
 
 /** Visible children of some parents by id, at most `limit` of each; null for all. */
@@ -181,12 +171,7 @@ export async function listChildren(
 ): Promise<Map<number, ChildRow[]>> {
   const children = new Map<number, ChildRow[]>();
   if (parents.length === 0) return children;
-  const rows = await db.query<ChildRow & Record<string, unknown>>(CHILDREN, [
-    ...visibilityParameters(scope),
-    parents,
-    limit,
-    now,
-  ]);
+  const rows = await db.query<ChildRow>(CHILDREN, [...visibilityParameters(scope), parents, limit, now]);
   for (const row of rows) {
     const siblings = children.get(row.parent_id!);
     if (siblings) siblings.push(row);
@@ -197,7 +182,7 @@ export async function listChildren(
 
 /** Reads the base shape of an activity, as returned to its creator and written to the event log. */
 export async function readBaseActivity(db: Sql, id: number, now: Date): Promise<BaseActivityRow> {
-  const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(READ_BASE, [id, now]);
+  const [row] = await db.query<BaseActivityRow>(READ_BASE, [id, now]);
   return row!;
 }
 

@@ -12,7 +12,7 @@ export interface ApprovedOperation {
 
 /** Approves operations without an accepted cancel; dependents keep waiting. Idempotent. The caller locks batches. */
 export function approveOperations(tx: Sql, activities: readonly number[], now: Date): Promise<ApprovedOperation[]> {
-  return tx.query<ApprovedOperation & Record<string, unknown>>(APPROVE, { activities, now });
+  return tx.query<ApprovedOperation>(APPROVE, { activities, now });
 }
 
 /** Approves groups, also those of the given operations, that have no unapproved operation left. */

@@ -18,7 +18,7 @@ export interface ActivityBlock {
 }
 
 export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<ActivityBlock[]> {
-  return tx.query<ActivityBlock & Record<string, unknown>>(
+  return tx.query<ActivityBlock>(
     'select distinct account_id, id >> 12 as block from activity where id = any(:activities::int[])',
     { activities },
   );

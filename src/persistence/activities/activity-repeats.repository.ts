@@ -28,12 +28,12 @@ export interface SourceActivity {
 
 /** The activities themselves, in no order. */
 export function readSources(tx: Sql, activities: readonly number[]): Promise<SourceActivity[]> {
-  return tx.query<SourceActivity & Record<string, unknown>>(SOURCES, { activities });
+  return tx.query<SourceActivity>(SOURCES, { activities });
 }
 
 /** Every operation of some activities (all of a group, or the operation itself), by activity, then oldest first. */
 export function readSourceOperations(tx: Sql, activities: readonly number[]): Promise<SourceOperation[]> {
-  return tx.query<SourceOperation & Record<string, unknown>>(SOURCE_OPERATIONS, { activities });
+  return tx.query<SourceOperation>(SOURCE_OPERATIONS, { activities });
 }
 
 /** The activities that some activities revert. */
@@ -56,7 +56,7 @@ export async function readMessages(tx: Sql, payloads: readonly number[]): Promis
 
 /** What operations did according to their results, by id, without those that did nothing or are already reverted. */
 export async function readDone(tx: Sql, operations: readonly number[]): Promise<Map<number, DoneOperation>> {
-  const rows = await tx.query<DoneRow & Record<string, unknown>>(DONE, { operations });
+  const rows = await tx.query<DoneRow>(DONE, { operations });
   return new Map(
     rows.map(({ id, type, summary, message_type, fields, must_install, must_remove, snaps }) => [
       id,
@@ -73,7 +73,7 @@ export async function readDone(tx: Sql, operations: readonly number[]): Promise<
 
 /** Why some operations are not reverted, oldest first: nothing to revert, already reverted, or not accessible. */
 export function readNotReverted(tx: Sql, operations: readonly number[]): Promise<NotReverted[]> {
-  return tx.query<NotReverted & Record<string, unknown>>(NOT_REVERTED, { operations });
+  return tx.query<NotReverted>(NOT_REVERTED, { operations });
 }
 
 /** Links repeated operations to their repetitions, which take over what they revert. The caller locks their batches. */

@@ -40,7 +40,7 @@ export function readRetentionCandidates(
   limit: number,
 ): Promise<RetentionCandidate[]> {
   const values = [before, after?.createdAt ?? '-infinity', after?.id ?? 0, limit];
-  return db.query<RetentionCandidate & Record<string, unknown>>(CANDIDATES, values);
+  return db.query<RetentionCandidate>(CANDIDATES, values);
 }
 
 /** Locks those of some activities that may still be deleted, until the transaction ends. */
@@ -52,7 +52,7 @@ export async function lockExpired(tx: Sql, activities: readonly number[], before
 
 /** The rows that belong to some activities without a parent. */
 export async function readExpiredRows(tx: Sql, activities: readonly number[]): Promise<ExpiredRows> {
-  const [row] = await tx.query<ExpiredRows & Record<string, unknown>>(EXPIRED_ROWS, { activities });
+  const [row] = await tx.query<ExpiredRows>(EXPIRED_ROWS, { activities });
   return row!;
 }
 

@@ -43,7 +43,7 @@ export async function addStartCommand(
  * @param except - commands to leave out
  */
 export function claimCommands(tx: Sql, except: readonly number[], limit: number): Promise<OutboxCommand[]> {
-  return tx.query<OutboxCommand & Record<string, unknown>>(CLAIM, [except, limit]);
+  return tx.query<OutboxCommand>(CLAIM, [except, limit]);
 }
 
 export async function deleteCommands(tx: Sql, commands: readonly number[]): Promise<void> {

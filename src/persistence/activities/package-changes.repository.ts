@@ -54,7 +54,7 @@ export async function recordPackageChanges(tx: Sql, operations: readonly number[
  * @remarks To revert one, install and remove what it removed and installed, hold and release what it released and held.
  */
 export async function readPackageOperations(db: Sql, operations: readonly number[]): Promise<PackageOperation[]> {
-  const rows = await db.query<OperationRow & Record<string, unknown>>(READ, { operations, nothingDone: NOTHING_DONE });
+  const rows = await db.query<OperationRow>(READ, { operations, nothingDone: NOTHING_DONE });
   return rows.map(({ id, idle, install, remove, hold, release, must_install, must_remove }) => {
     const requested = { install, remove, hold, release };
     const complemented = { install: must_install, remove: must_remove };
@@ -64,10 +64,9 @@ export async function readPackageOperations(db: Sql, operations: readonly number
 
 /** Packages of the catalogue by id; unknown ids are left out. */
 export async function readPackages(db: Sql, ids: readonly number[]): Promise<Map<number, PackageVersion>> {
-  const rows = await db.query<PackageVersion & Record<string, unknown>>(
-    'select id, name, version from package where id = any(:ids::int[])',
-    { ids: [...new Set(ids)] },
-  );
+  const rows = await db.query<PackageVersion>('select id, name, version from package where id = any(:ids::int[])', {
+    ids: [...new Set(ids)],
+  });
   return new Map(rows.map((row) => [row.id, row]));
 }
 

@@ -29,7 +29,7 @@ export interface IdentifiedComputer {
 
 /** The approved computer of an identity. */
 export async function findApprovedComputer(db: Sql, secureIdHash: Buffer): Promise<IdentifiedComputer | null> {
-  const [row] = await db.query<IdentifiedComputer & Record<string, unknown>>(
+  const [row] = await db.query<IdentifiedComputer>(
     `select c.id, c.account_id as "accountId", c.title, s.last_address as "lastAddress"
      from agent_identity i join computer c on c.id = i.computer_id join agent s on s.computer_id = c.id
      where i.secure_id_hash = :secureIdHash and c.state = 'approved' and not c.archived`,

@@ -12,7 +12,7 @@ export interface PingedComputer {
 
 /** Reads computers in one statement; unknown ones are missing. */
 export function readPings(db: Sql, computerIds: readonly number[], now: Date): Promise<PingedComputer[]> {
-  return db.query<PingedComputer & Record<string, unknown>>(READ_PINGS, [computerIds, now], 'gateway-read-pings');
+  return db.query<PingedComputer>(READ_PINGS, [computerIds, now], 'gateway-read-pings');
 }
 
 /** When a computer last pinged and exchanged messages; null if unchanged. */

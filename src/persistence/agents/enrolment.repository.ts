@@ -10,7 +10,7 @@ export interface EnrollingAccount {
 
 /** What registrations need to know about the account that they name. */
 export async function findEnrollingAccount(tx: Sql, name: string): Promise<EnrollingAccount | undefined> {
-  const [account] = await tx.query<EnrollingAccount & Record<string, unknown>>(
+  const [account] = await tx.query<EnrollingAccount>(
     `select id, registration_key as "registrationKey", auto_register as "autoRegister",
        max_pending_computers as "maxPendingComputers", disabled
      from account where name = :name`,
@@ -35,7 +35,7 @@ export interface EnrolledComputer {
  * The computer of an equal registration whose identity is unused. Also finds pending computers that were used, if they have a machine id and are not registered as clones.
  */
 export async function findRepeated(tx: Sql, digest: Buffer, isClone: boolean): Promise<EnrolledComputer | undefined> {
-  const [row] = await tx.query<EnrolledComputer & Record<string, unknown>>(
+  const [row] = await tx.query<EnrolledComputer>(
     `select c.id, c.state = 'pending' as pending
      from agent s join computer c on c.id = s.computer_id
      where s.registration_digest = :digest and not c.archived
@@ -80,7 +80,7 @@ export async function findLaterRegistration(
   madeAt: number,
   seconds: number,
 ): Promise<LaterRegistration | undefined> {
-  const [row] = await tx.query<LaterRegistration & Record<string, unknown>>(
+  const [row] = await tx.query<LaterRegistration>(
     `select c.id, s.registered_at_agent as "madeAt"
      from agent s join computer c on c.id = s.computer_id
      where s.registration_digest = :digest and not c.archived and s.in_next is not null

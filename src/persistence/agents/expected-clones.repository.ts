@@ -31,11 +31,7 @@ export interface Original {
 
 /** Finds the computer of a former identity. */
 export async function findOriginal(tx: Sql, accountId: number, secureIdHash: Buffer): Promise<Original | null> {
-  const [row] = await tx.query<Original & Record<string, unknown>>(
-    FIND_ORIGINAL,
-    { accountId, secureIdHash },
-    'gateway-find-original',
-  );
+  const [row] = await tx.query<Original>(FIND_ORIGINAL, { accountId, secureIdHash }, 'gateway-find-original');
   return row ?? null;
 }
 
@@ -50,8 +46,8 @@ export async function takeExpectedClone(
   now: Date,
 ): Promise<boolean> {
   const rows = original
-    ? await tx.query(takeOne('s.computer_id = $1'), [original.computerId, now])
-    : await tx.query(takeOne('s.registration_digest = $1'), [digest, now]);
+    ? await tx.query<{ computer_id: number }>(takeOne('s.computer_id = $1'), [original.computerId, now])
+    : await tx.query<{ computer_id: number }>(takeOne('s.registration_digest = $1'), [digest, now]);
   return rows.length > 0;
 }
 

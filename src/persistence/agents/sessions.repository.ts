@@ -140,7 +140,7 @@ export interface OperationTrace {
 
 /** Operations without a trace are missing. */
 export function readOperationTraces(db: Sql, operations: readonly number[]): Promise<OperationTrace[]> {
-  return db.query<OperationTrace & Record<string, unknown>>(TRACES, { operations }, 'gateway-read-traces');
+  return db.query<OperationTrace>(TRACES, { operations }, 'gateway-read-traces');
 }
 
 const TRACES = `

@@ -72,7 +72,7 @@ export async function deleteDrafts(sql: Sql, activityId: number): Promise<void> 
 
 /** A file of an account by its key, or null. */
 export async function findStoredFile(sql: Sql, accountId: number, key: string): Promise<FoundFile | null> {
-  const rows = await sql.query<FoundFile & Record<string, unknown>>(
+  const rows = await sql.query<FoundFile>(
     'select id, kind, profile_id as "profileId", size from stored_file where account_id = :accountId and key = :key',
     { accountId, key },
   );

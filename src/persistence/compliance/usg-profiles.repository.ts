@@ -74,7 +74,7 @@ export async function listUsgProfiles(
   const values = filterValues(filter);
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`select count(*)::int as count from usg_profile p where ${MATCHING}`, values),
-    sql.query<UsgProfileRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset]),
+    sql.query<UsgProfileRow>(LIST, [...values, page.limit, page.offset]),
   ]);
   return { count: counted[0]!.count, rows };
 }
@@ -93,11 +93,7 @@ export async function findUsgProfile(
   scope: { accountId: number; view: GroupScope },
   id: number,
 ): Promise<UsgProfileRow | null> {
-  const rows = await sql.query<UsgProfileRow & Record<string, unknown>>(FIND, [
-    scope.accountId,
-    groupsOf(scope.view),
-    id,
-  ]);
+  const rows = await sql.query<UsgProfileRow>(FIND, [scope.accountId, groupsOf(scope.view), id]);
   return rows[0] ?? null;
 }
 
@@ -109,7 +105,7 @@ export async function lockUsgProfile(tx: Sql, id: number): Promise<UsgProfileRow
 
 /** One profile of any account, or null. */
 export async function readUsgProfile(sql: Sql, id: number): Promise<UsgProfileRow | null> {
-  const rows = await sql.query<UsgProfileRow & Record<string, unknown>>(`${SELECT} where p.id = :id`, { id });
+  const rows = await sql.query<UsgProfileRow>(`${SELECT} where p.id = :id`, { id });
   return rows[0] ?? null;
 }
 

@@ -50,7 +50,7 @@ export async function readKeptSince(sql: Sql, accountId: number, now: Date): Pro
 }
 
 export async function readRunsState(sql: Sql, runs: ReportedRuns): Promise<RunsState> {
-  const rows = await sql.query<RunsState & Record<string, unknown>>(STATE, rangeOf(runs));
+  const rows = await sql.query<RunsState>(STATE, rangeOf(runs));
   return rows[0]!;
 }
 
@@ -72,7 +72,7 @@ export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: Repor
 export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean): AsyncGenerator<ReportRow[]> {
   await tx.query(`declare report_row no scroll cursor for ${isDetailed ? DETAILED : SUMMARY}`, rangeOf(runs));
   for (;;) {
-    const rows = await tx.query<ReportRow & Record<string, unknown>>(`fetch ${FETCHED} from report_row`);
+    const rows = await tx.query<ReportRow>(`fetch ${FETCHED} from report_row`);
     if (rows.length > 0) yield rows;
     if (rows.length < FETCHED) break;
   }
@@ -81,7 +81,7 @@ export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: b
 
 /** The rules of a set, in order. */
 export async function readRuleSet(sql: Sql, id: number): Promise<ReportRule[]> {
-  return sql.query<ReportRule & Record<string, unknown>>(
+  return sql.query<ReportRule>(
     `select r.rule, r.severity, r.title, r.identifiers, r.description, r.rationale
      from usg_rule_set s cross join lateral unnest(s.rule_ids) with ordinality as x(rule_id, place)
      join usg_rule r on r.id = x.rule_id where s.id = :id order by x.place`,

@@ -48,16 +48,16 @@ export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgRepo
 }
 
 export async function findUsgReport(sql: Sql, accountId: number, path: string): Promise<UsgReportRow | null> {
-  const rows = await sql.query<UsgReportRow & Record<string, unknown>>(
-    `${SELECT} where u.account_id = :accountId and u.path = :path`,
-    { accountId, path },
-  );
+  const rows = await sql.query<UsgReportRow>(`${SELECT} where u.account_id = :accountId and u.path = :path`, {
+    accountId,
+    path,
+  });
   return rows[0] ?? null;
 }
 
 /** The report that an activity writes; null when another activity has taken over. */
 export async function findUsgReportOf(sql: Sql, activityId: number): Promise<UsgReportRow | null> {
-  const rows = await sql.query<UsgReportRow & Record<string, unknown>>(`${SELECT} where u.activity_id = :activityId`, {
+  const rows = await sql.query<UsgReportRow>(`${SELECT} where u.activity_id = :activityId`, {
     activityId,
   });
   return rows[0] ?? null;

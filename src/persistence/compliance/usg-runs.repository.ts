@@ -49,7 +49,7 @@ export async function withoutOpenRun(tx: Sql, profileId: number, computers: read
 /** See {@link lastRunOf}. */
 export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
   if (profileIds.length === 0) return new Map();
-  const rows = await sql.query<LastRun & Record<string, unknown>>(LAST_RUNS, { profileIds });
+  const rows = await sql.query<LastRun>(LAST_RUNS, { profileIds });
   return new Map(rows.map((row) => [row.profile_id, row]));
 }
 

@@ -11,7 +11,7 @@ export interface WaitingReport {
 
 /** Locks some waiting reports until the transaction ends, oldest operations first; skips locked ones. */
 export async function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingReport[]> {
-  return tx.query<WaitingReport & Record<string, unknown>>(CLAIM, { limit });
+  return tx.query<WaitingReport>(CLAIM, { limit });
 }
 
 export async function readWaitingReport(tx: Sql, activityId: number): Promise<Buffer> {

@@ -9,7 +9,7 @@ export interface ComputerToRemove {
 
 /** By id. */
 export async function findComputersToRemove(tx: Sql, computers: readonly number[]): Promise<ComputerToRemove[]> {
-  return tx.query<ComputerToRemove & Record<string, unknown>>(
+  return tx.query<ComputerToRemove>(
     'select id, title, archived from computer where id = any(:computers::int[]) order by id',
     { computers },
   );

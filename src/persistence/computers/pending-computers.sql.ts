@@ -28,7 +28,7 @@ export async function listPendingComputers(
 ): Promise<{ count: number; rows: PendingComputerRow[] }> {
   const [counts, rows] = await Promise.all([
     db.query<{ count: number }>(COUNT, { accountId, groups }),
-    db.query<PendingComputerRow & Record<string, unknown>>(LIST, {
+    db.query<PendingComputerRow>(LIST, {
       accountId,
       groups,
       limit: page.limit,
@@ -60,7 +60,7 @@ export async function approveComputers(
   accessGroupId: number | null,
   now: Date,
 ): Promise<AcceptedComputer[]> {
-  return tx.query<AcceptedComputer & Record<string, unknown>>(APPROVE, { ids, accessGroupId, now });
+  return tx.query<AcceptedComputer>(APPROVE, { ids, accessGroupId, now });
 }
 
 const PENDING = `c.account_id = :accountId and c.state = 'pending' and not c.archived

@@ -35,7 +35,7 @@ export async function checkTargets(
   scope: { view: GroupScope; act: GroupScope },
   most: number | null = MAX_NAMED,
 ): Promise<TargetProblems> {
-  const [row] = await db.query<TargetProblems & Record<string, unknown>>(CHECK, {
+  const [row] = await db.query<TargetProblems>(CHECK, {
     accountId,
     computers,
     view: groupsOf(scope.view),

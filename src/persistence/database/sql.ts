@@ -26,7 +26,7 @@ export interface Sql {
    * @param text - the SQL with named parameters (`:account`), or `$1`, `$2`, ... where it is composed
    * @param name - when given, it is prepared once per connection under this name
    */
-  query<R extends QueryResultRow = QueryResultRow>(text: string, parameters?: Parameters, name?: string): Promise<R[]>;
+  query<R extends object = QueryResultRow>(text: string, parameters?: Parameters, name?: string): Promise<R[]>;
 }
 
 /** A pool: single statements, or several in one transaction of MikroORM. */

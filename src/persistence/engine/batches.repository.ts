@@ -37,17 +37,13 @@ const SMALL_BATCH = 25;
 
 /** The turn of a batch; undefined when there is no such batch. */
 export async function readBatchTurn(db: Sql, batch: number): Promise<BatchTurn | undefined> {
-  const [row] = await db.query<BatchTurn & Record<string, unknown>>(
-    TURN,
-    { batch, smallBatch: SMALL_BATCH },
-    'batch-turn',
-  );
+  const [row] = await db.query<BatchTurn>(TURN, { batch, smallBatch: SMALL_BATCH }, 'batch-turn');
   return row;
 }
 
 /** Locks a batch until the transaction ends; undefined when there is no such batch. */
 export async function lockBatch(tx: Sql, batch: number): Promise<LockedBatch | undefined> {
-  const [row] = await tx.query<LockedBatch & Record<string, unknown>>(LOCK, { batch }, 'batch-lock');
+  const [row] = await tx.query<LockedBatch>(LOCK, { batch }, 'batch-lock');
   return row;
 }
 
@@ -60,13 +56,13 @@ export async function moveBatchCounters(
 ): Promise<BatchCounters> {
   const { open, succeeded, failed, canceled } = difference;
   const values = [batch, open, succeeded, failed, canceled, now, nextDueAt];
-  const [row] = await tx.query<BatchCounters & Record<string, unknown>>(MOVE_COUNTERS, values, 'batch-move');
+  const [row] = await tx.query<BatchCounters>(MOVE_COUNTERS, values, 'batch-move');
   return row!;
 }
 
 /** The batches of a group with open operations, in order. */
 export function readOpenBatches(db: Sql, group: number): Promise<BatchPlan[]> {
-  return db.query<BatchPlan & Record<string, unknown>>(OPEN_BATCHES, { group });
+  return db.query<BatchPlan>(OPEN_BATCHES, { group });
 }
 
 /** Batches of a group with open operations that have not been opened yet. */
@@ -104,7 +100,7 @@ export function readNamedOperations(
   batch: number,
   { moved, openLimit }: { moved: readonly number[]; openLimit: number },
 ): Promise<NamedOperation[]> {
-  return db.query<NamedOperation & Record<string, unknown>>(NAMED, { batch, moved, openLimit });
+  return db.query<NamedOperation>(NAMED, { batch, moved, openLimit });
 }
 
 const TURN = `select account_id as account, size > :smallBatch as "isLarge" from lane where id = :batch`;

@@ -25,7 +25,7 @@ export async function readDueTimes(
   { now, expirySeconds, hasAnswerLimits }: { now: Date; expirySeconds: number; hasAnswerLimits: boolean },
 ): Promise<DueTimes> {
   const text = hasAnswerLimits ? DUE_TIMES_WITH_LIMITS : DUE_TIMES;
-  const [row] = await tx.query<DueTimes & Record<string, unknown>>(text, [batch, now, expirySeconds]);
+  const [row] = await tx.query<DueTimes>(text, [batch, now, expirySeconds]);
   return row!;
 }
 

@@ -5,7 +5,7 @@ import type { Sql } from '../database/sql.ts';
 
 /** @throws {DomainError} UnknownActivity when the group's row was deleted by hand: retention keeps open groups */
 export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
-  const [row] = await db.query<GroupProgress & Record<string, unknown>>(READ_PROGRESS, { group });
+  const [row] = await db.query<GroupProgress>(READ_PROGRESS, { group });
   if (!row) throw new DomainError('UnknownActivity', `there is no activity ${group}`);
   return row;
 }
@@ -28,7 +28,7 @@ export async function moveGroupCounters(
 ): Promise<MovedGroup | undefined> {
   const { open, delivered, succeeded, failed, canceled } = difference;
   const values = [group, open, delivered, succeeded, failed, canceled, now, deliveredAt];
-  const [row] = await tx.query<MovedGroup & Record<string, unknown>>(MOVE_COUNTERS, values, 'group-move');
+  const [row] = await tx.query<MovedGroup>(MOVE_COUNTERS, values, 'group-move');
   return row;
 }
 

@@ -47,7 +47,7 @@ export function releaseDependents(
   operations: readonly number[],
   now: Date,
 ): Promise<Released[]> {
-  return tx.query<Released & Record<string, unknown>>(RELEASE, [batch, operations, now]);
+  return tx.query<Released>(RELEASE, [batch, operations, now]);
 }
 
 /** Fails operations delivered before a time without a result. */

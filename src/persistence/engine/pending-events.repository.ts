@@ -53,7 +53,7 @@ export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Pro
 
 /** Batches whose oldest pending event has waited for this many seconds; 0 for all. */
 export function readBatchesWithEvents(db: Sql, waitedSeconds: number): Promise<BatchEvents[]> {
-  return db.query<BatchEvents & Record<string, unknown>>(WITH_EVENTS, { waitedSeconds }, 'batches-with-events');
+  return db.query<BatchEvents>(WITH_EVENTS, { waitedSeconds }, 'batches-with-events');
 }
 
 /** Adds a cancel of everything that is open in a batch. */

@@ -28,7 +28,7 @@ export function readDecided(tx: Sql, batch: number, activity: number): Promise<A
 
 /** Releases operations after the activity they waited for succeeded on their computers. */
 export function releaseWaiting(tx: Sql, operations: readonly number[], now: Date): Promise<Released[]> {
-  return tx.query<Released & Record<string, unknown>>(RELEASE, { operations, now });
+  return tx.query<Released>(RELEASE, { operations, now });
 }
 
 /** Wakes the batches that wait for activities with ended operations. */

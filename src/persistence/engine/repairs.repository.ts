@@ -29,7 +29,7 @@ export function readOpenBatchWorkflows(db: Sql, group: number): Promise<Array<{ 
 
 /** Batches with open operations among those of some workflows. */
 export function readOpenBatchesOf(db: Sql, workflowIds: readonly string[]): Promise<OpenBatch[]> {
-  return db.query<OpenBatch & Record<string, unknown>>(
+  return db.query<OpenBatch>(
     'select id, wf_id, parent_id from lane where wf_id = any(:workflowIds::text[]) and open_count > 0',
     { workflowIds },
   );
@@ -49,7 +49,7 @@ export function readOpenBatchPage(
   db: Sql,
   { after, ageMs, limit }: { after: number; ageMs: number; limit: number },
 ): Promise<OpenBatch[]> {
-  return db.query<OpenBatch & Record<string, unknown>>(OPEN_PAGE, { after, ageMs: ageMs / 1000, limit });
+  return db.query<OpenBatch>(OPEN_PAGE, { after, ageMs: ageMs / 1000, limit });
 }
 
 /** Open batches without progress for `idleMs`: never opened, past due, or with pending events. */

@@ -33,7 +33,7 @@ export function readStartableActivities(db: Sql, ids: readonly number[]): Promis
 
 /** Batches as top-level workflows, to restart them. */
 export function readStartableBatches(db: Sql, batches: readonly number[]): Promise<Startable[]> {
-  return db.query<Startable & Record<string, unknown>>(BATCHES, { batches });
+  return db.query<Startable>(BATCHES, { batches });
 }
 
 // Not from the parameters of a group: those of a repetition name the profile too.

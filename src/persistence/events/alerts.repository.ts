@@ -24,7 +24,7 @@ export interface AlertRow {
 
 /** All alerts of the account in declaration order, the one about profiles last, counted by one statement. */
 export async function readAlerts(db: Sql, { accountId, groups, personId }: AlertScope): Promise<AlertRow[]> {
-  return db.query<AlertRow & Record<string, unknown>>(READ, [accountId, groups, personId]);
+  return db.query<AlertRow>(READ, [accountId, groups, personId]);
 }
 
 /** Hides an alert from a person until it is raised on a computer later, by the database's clock. */

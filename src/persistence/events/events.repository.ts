@@ -74,7 +74,7 @@ export async function listEvents(
   const values = [filter.accountId, filter.days, ...(searching ? [filter.search] : [])];
   const [counts, rows] = await Promise.all([
     db.query<{ count: number }>(COUNT(searching), values),
-    db.query<EventRow & Record<string, unknown>>(LIST(searching), [...values, page.limit, page.offset]),
+    db.query<EventRow>(LIST(searching), [...values, page.limit, page.offset]),
   ]);
   return { count: counts[0]!.count, rows };
 }

@@ -59,7 +59,7 @@ export interface RoleGrant {
 }
 
 export async function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<RoleGrant[]> {
-  return sql.query<RoleGrant & Record<string, unknown>>(
+  return sql.query<RoleGrant>(
     `select name, permissions, global_permissions,
        array(select access_group_id from role_access_group where role_id = role.id) as groups
      from role where id = any(:roleIds::int[])`,

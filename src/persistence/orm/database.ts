@@ -1,6 +1,6 @@
 import { CompiledQuery, type Transaction } from 'kysely';
 import pRetry from 'p-retry';
-import type { Pool, QueryResultRow } from 'pg';
+import type { Pool } from 'pg';
 import { inChildSpan } from '../../process/tracing.ts';
 import { isSerializationFailure } from '../database/errors.ts';
 import { type Parameters, positional } from '../database/named-parameters.ts';
@@ -18,7 +18,7 @@ export function createDatabase(pool: Pool, em: EntityManager, maxAttempts = 1): 
     get em() {
       return em.fork();
     },
-    async query<R extends QueryResultRow>(text: string, parameters: Parameters = [], name?: string) {
+    async query<R extends object>(text: string, parameters: Parameters = [], name?: string) {
       const { rows } = await pool.query<R>({ ...positional(text, parameters), name });
       return rows;
     },
@@ -42,7 +42,7 @@ function statementsOf(em: EntityManager): Sql {
   const unitOfWork = em.getUnitOfWork();
   return {
     em,
-    async query<R extends QueryResultRow>(statement: string, parameters: Parameters = [], name?: string) {
+    async query<R extends object>(statement: string, parameters: Parameters = [], name?: string) {
       if (unitOfWork.getIdentityMap().keys().length > 0 || unitOfWork.getPersistStack().size > 0) await em.flush();
       const { text, values } = positional(statement, parameters);
       const compiled = CompiledQuery.raw(text, values);

@@ -40,7 +40,7 @@ export interface ScheduleSync {
 
 /** Locks commands until the transaction ends; skips locked ones and those of `but`. */
 export async function claimScheduleSyncs(tx: Sql, but: readonly number[], limit: number): Promise<ScheduleSync[]> {
-  return tx.query<ScheduleSync & Record<string, unknown>>(CLAIM, { but, limit });
+  return tx.query<ScheduleSync>(CLAIM, { but, limit });
 }
 
 export async function deleteScheduleSyncs(tx: Sql, ids: readonly number[]): Promise<void> {

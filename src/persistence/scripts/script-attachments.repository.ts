@@ -12,7 +12,7 @@ export interface AttachmentSize {
 
 /** The files of a script by id, with their sizes in bytes. */
 export async function listAttachments(sql: Sql, scriptId: number): Promise<AttachmentSize[]> {
-  return sql.query<AttachmentSize & Record<string, unknown>>(
+  return sql.query<AttachmentSize>(
     'select filename, size from script_attachment where script_id = :scriptId and current order by id',
     { scriptId },
   );

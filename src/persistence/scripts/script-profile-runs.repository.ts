@@ -154,7 +154,7 @@ export async function findParents(
   ids: readonly number[],
   now: Date,
 ): Promise<ParentRow[]> {
-  const rows = await db.query<ParentRow & Record<string, unknown>>(FIND, [...visibilityParameters(scope), ids, now]);
+  const rows = await db.query<ParentRow>(FIND, [...visibilityParameters(scope), ids, now]);
   return countVisible(db, scope, rows);
 }
 
@@ -169,7 +169,7 @@ export async function listParentsOfScriptProfile(
   const values = [...visibilityParameters(scope), profileId];
   const [counted, rows] = await Promise.all([
     db.query<{ count: number }>(`select count(*)::int as count ${RUNS}`, values),
-    db.query<ParentRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset, now]),
+    db.query<ParentRow>(LIST, [...values, page.limit, page.offset, now]),
   ]);
   return { count: counted[0]!.count, rows: await countVisible(db, scope, rows) };
 }

@@ -80,7 +80,7 @@ export async function listScriptProfiles(
   const values = [...scopeValues(filter), archived, search, names, scriptId];
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`select count(*)::int as count ${MATCHING}`, values),
-    sql.query<StoredRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset]),
+    sql.query<StoredRow>(LIST, [...values, page.limit, page.offset]),
   ]);
   return { count: counted[0]!.count, rows: rows.map(toRow) };
 }
@@ -91,13 +91,13 @@ export async function findScriptProfile(
   scope: ScriptProfileScope,
   id: number,
 ): Promise<ScriptProfileRow | null> {
-  const rows = await sql.query<StoredRow & Record<string, unknown>>(FIND, [...scopeValues(scope), id]);
+  const rows = await sql.query<StoredRow>(FIND, [...scopeValues(scope), id]);
   return rows[0] ? toRow(rows[0]) : null;
 }
 
 /** One profile of any account, or null. */
 export async function readScriptProfile(sql: Sql, id: number): Promise<ScriptProfileRow | null> {
-  const rows = await sql.query<StoredRow & Record<string, unknown>>(`${SELECT} where p.id = :id`, { id });
+  const rows = await sql.query<StoredRow>(`${SELECT} where p.id = :id`, { id });
   return rows[0] ? toRow(rows[0]) : null;
 }
 

@@ -62,14 +62,14 @@ export async function listScripts(
   const values = [...scopeValues(filter), filter.status, filter.search];
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`select count(*)::int as count from script s where ${MATCHING}`, values),
-    sql.query<ScriptRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset]),
+    sql.query<ScriptRow>(LIST, [...values, page.limit, page.offset]),
   ]);
   return { count: counted[0]!.count, rows };
 }
 
 /** One script of an account in the visible access groups, or null. */
 export async function findScript(sql: Sql, scope: ScriptScope, id: number): Promise<ScriptWithCode | null> {
-  const rows = await sql.query<ScriptWithCode & Record<string, unknown>>(FIND, [...scopeValues(scope), id]);
+  const rows = await sql.query<ScriptWithCode>(FIND, [...scopeValues(scope), id]);
   return rows[0] ?? null;
 }
 
@@ -84,7 +84,7 @@ export async function lockScript(tx: Sql, id: number, purpose: 'change' | 'use')
 
 /** A script to be run; null when it is not active. */
 export async function readRunnableScript(sql: Sql, id: number): Promise<RunnableScript | null> {
-  const rows = await sql.query<RunnableScript & Record<string, unknown>>(RUNNABLE, { id });
+  const rows = await sql.query<RunnableScript>(RUNNABLE, { id });
   return rows[0] ?? null;
 }
 
@@ -162,7 +162,7 @@ export async function listScriptVersions(
     sql.query<{ count: number }>('select count(*)::int as count from script_version where script_id = :scriptId', {
       scriptId,
     }),
-    sql.query<ScriptVersionRow & Record<string, unknown>>(
+    sql.query<ScriptVersionRow>(
       `${versions('null::text')} where v.script_id = :scriptId order by v.version desc limit :limit offset :offset`,
       { scriptId, limit: page.limit, offset: page.offset },
     ),
@@ -171,7 +171,7 @@ export async function listScriptVersions(
 }
 
 export async function findScriptVersion(sql: Sql, scriptId: number, version: number): Promise<ScriptVersionRow | null> {
-  const rows = await sql.query<ScriptVersionRow & Record<string, unknown>>(
+  const rows = await sql.query<ScriptVersionRow>(
     `${versions('v.code')} where v.script_id = :scriptId and v.version = :version`,
     { scriptId, version },
   );

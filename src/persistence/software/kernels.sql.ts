@@ -36,7 +36,7 @@ export interface KernelFacts {
 
 /** Raw reports of a computer about hot patches and restarts; null when there is no such computer. */
 export async function readHotpatchReports(db: Sql, computer: number): Promise<HotpatchReports | null> {
-  const [row] = await db.query<HotpatchReports & Record<string, unknown>>(READ_REPORTS, { computer });
+  const [row] = await db.query<HotpatchReports>(READ_REPORTS, { computer });
   return row ?? null;
 }
 
@@ -46,9 +46,7 @@ export async function readKernelFacts(db: Sql, computer: number): Promise<Kernel
   const [row] = await db.query<Row>(READ_FACTS, { computer });
   if (!row) return null;
   const { packagesReported, foreignKernel, ...reports } = row;
-  const kernels = packagesReported
-    ? await db.query<KernelRow & Record<string, unknown>>(READ_KERNELS, { computer })
-    : [];
+  const kernels = packagesReported ? await db.query<KernelRow>(READ_KERNELS, { computer }) : [];
   return { reports, packagesReported, foreignKernel, kernels };
 }
 

@@ -94,7 +94,7 @@ async function findRows(
   for (const computers of batches) {
     if (missing.size === 0) break;
     const values = [computers, [...missing.keys()], [...missing.values()]];
-    for (const row of await db.query<PackageRow & Record<string, unknown>>(text, values)) {
+    for (const row of await db.query<PackageRow>(text, values)) {
       const own = rows.get(row.name)!;
       if (own.at(-1)?.computer_id !== row.computer_id) missing.set(row.name, missing.get(row.name)! - 1);
       own.push(row);
