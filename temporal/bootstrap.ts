@@ -16,7 +16,7 @@ const KEYWORD = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_
 const TRY_LIMIT_MS = 2_000;
 const PAUSE_MS = 100;
 
-/** Raised when the server did not start, or did not apply a registration, in time. */
+/** The server did not start, or did not apply a registration, in time. */
 export class BootstrapError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -25,14 +25,10 @@ export class BootstrapError extends Error {
 }
 
 /**
- * Prepares a Temporal server for Flotilla: namespace, search attributes, housekeeping schedules. With several
- * encryption keys, every schedule is encrypted with the first. Returns once everything is usable.
- * @param waitMs - how long to wait for the server itself, and then for its caches
+ * Prepares a server: namespace, search attributes, housekeeping schedules, keys of schedules. Returns once all is usable.
  * @param options.isLocal - for the CLI's server, which creates its namespace with a retention of a day: raised to 30
- * @returns what was done about the keys of schedules
  * @throws {BootstrapError} when the server does not respond in time
- * @remarks Idempotent, safe to run from several processes at once. A namespace created here keeps closed workflows for
- * 30 days; an existing one keeps its retention.
+ * @remarks Idempotent, safe to run from several processes at once. An existing namespace keeps its retention.
  */
 export async function bootstrap(
   config: TemporalSettings,
@@ -41,26 +37,20 @@ export async function bootstrap(
 ): Promise<ReencryptionReport> {
   const { client, close } = await connectClient(config);
   const { connection } = client;
+  const namespace = config.temporalNamespace;
   const until = Date.now() + waitMs;
-  const bounded = <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + TRY_LIMIT_MS, work);
-  const retry = (what: string, work: () => Promise<unknown>) => retryUntil(until, what, () => bounded(work));
+  const retry = (what: string, work: () => Promise<unknown>) =>
+    retryUntil(until, what, () => connection.withDeadline(Date.now() + TRY_LIMIT_MS, work));
   try {
     const server = connection as Connection;
     await retry('the Temporal server does not respond', () => server.workflowService.getSystemInfo({}));
     await retry('the namespace cannot be registered', () =>
-      ensureNamespace(server, config.temporalNamespace, options.isLocal ?? false),
+      ensureNamespace(server, namespace, options.isLocal ?? false),
     );
-    await retry('the search attributes cannot be registered', () =>
-      ensureSearchAttributes(server, config.temporalNamespace),
-    );
+    await retry('the search attributes cannot be registered', () => ensureSearchAttributes(server, namespace));
     // The server's caches lag behind a registration; this query fails until they know namespace and attributes.
-    await retry('the namespace is not usable yet', () =>
-      client.workflow.count(
-        Object.values(SEARCH_ATTRIBUTES)
-          .map(({ name }) => `${name} = '0'`)
-          .join(' AND '),
-      ),
-    );
+    const conditions = Object.values(SEARCH_ATTRIBUTES).map(({ name }) => `${name} = '0'`);
+    await retry('the namespace is not usable yet', () => client.workflow.count(conditions.join(' AND ')));
     await retry('the schedules cannot be set', () => upsertSchedules(client));
     return await reencryptSchedules(client, config.encryptionKeys).catch((error: unknown) => {
       throw new BootstrapError(`the schedules cannot be encrypted with the first key: ${describe(error)}`, error);

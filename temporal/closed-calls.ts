@@ -7,9 +7,8 @@ type Start = Call['start'];
 const CANCELLED = 1;
 
 /**
- * Interceptors of every connection: the client's own retries, and beneath them a guard for calls retried after the
- * connection was closed. For those the channel throws in a timer, which cannot be caught and would end the process; the
- * guard ends the call instead.
+ * The client's own retries, and beneath them a guard that ends calls retried after the connection was closed: the channel
+ * would throw in a timer, which ends the process.
  */
 export function callInterceptors(): Interceptor[] {
   return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endOnClosedChannel];

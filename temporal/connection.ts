@@ -6,10 +6,9 @@ import { callInterceptors } from './closed-calls.ts';
 import { createDataConverter } from './data-converter.ts';
 import { TRACED_STARTS } from './traced-starts.ts';
 
-/** The settings that a connection needs. */
 export type TemporalSettings = ServerSettings & Pick<Config, 'temporalNamespace' | 'encryptionKeys'>;
 
-/** Address and encryption of the server; unencrypted by default. */
+/** Unencrypted by default. */
 export type ServerSettings = Pick<Config, 'temporalAddress'> & Partial<Pick<Config, 'temporalTls'>>;
 
 export interface TemporalClient {
@@ -21,8 +20,7 @@ export interface TemporalClient {
 export const CALL_LIMIT_MS = 10_000;
 
 /**
- * A client for our namespace with our data converter. It connects on the first call and again after every loss, so it
- * never fails because the server is down.
+ * A client for our namespace with our data converter; it connects on the first call and again after every loss.
  * @throws when the address or the encryption keys are missing
  */
 export async function connectClient(config: TemporalSettings): Promise<TemporalClient> {
@@ -45,11 +43,7 @@ export function openConnection(settings: ServerSettings): Connection {
   });
 }
 
-/**
- * Address and encryption of every connection to the server, also of workers. Certificates are read for each connection,
- * which keeps them.
- * @throws when the address is missing or a file cannot be read
- */
+/** Address and encryption of every connection, also of workers. @throws without address, or for an unreadable file */
 export function serverOptions(
   settings: ServerSettings,
 ): Pick<NativeConnectionOptions, 'tls' | 'apiKey'> & { address: string } {

@@ -7,7 +7,7 @@ import { openConnection, type ServerSettings } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
 import { readPollers } from './pollers.ts';
 
-/** All workers of Flotilla are one deployment; its versions are the digests of the workers' code. */
+/** Of all workers; its versions are the digests of their code. */
 export const DEPLOYMENT_NAME = 'flotilla';
 
 export type DeploymentSettings = ServerSettings & Pick<Config, 'temporalNamespace'>;
@@ -17,20 +17,17 @@ const PAUSE_MS = 100;
 const POLLERS_PAUSE_MS = 500;
 
 /** The current build, which gets new and waiting workflows; null when there is none. */
-export async function readCurrentBuild(settings: DeploymentSettings): Promise<string | null> {
-  return await withConnection(settings, (connection) => currentBuild(connection, settings.temporalNamespace));
+export function readCurrentBuild(settings: DeploymentSettings): Promise<string | null> {
+  return withConnection(settings, currentBuild);
 }
 
 /**
- * Makes `buildId` the current build: workers of other builds get no new or waiting workflows any more.
- * @param waitMs - how long to wait for a worker of this build: without one it cannot be made current
- * @throws when no such worker polls in time
- * @remarks Idempotent.
+ * Makes `buildId` the current build: workers of other builds get no new or waiting workflows any more. Idempotent.
+ * @throws when no worker of this build polls in time
  * @see docs/architecture.md#deploying-a-new-build
  */
-export async function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
-  const namespace = settings.temporalNamespace;
-  await withConnection(settings, async (connection) => {
+export function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
+  return withConnection(settings, async (connection, namespace) => {
     const isCurrent = async (): Promise<boolean> => (await currentBuild(connection, namespace)) === buildId;
     const makeCurrent = async (): Promise<void> => {
       if (await isCurrent()) return;
@@ -39,7 +36,7 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
           namespace,
           deploymentName: DEPLOYMENT_NAME,
           buildId,
-          // The server's own check misses queues that are idle. See {@link waitForPollers}.
+          // The server's own check misses queues that are idle.
           ignoreMissingTaskQueues: true,
           identity: `flotilla-deploy-${process.pid}`,
         }),
@@ -50,49 +47,35 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
   });
 }
 
-/**
- * Waits until workers of `buildId` poll every task queue, so that work continues once the build is current.
- * @param waitMs - how long to wait for them
- * @throws with the names of the queues that none of them polls in time
- */
-export async function waitForPollers(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
-  const namespace = settings.temporalNamespace;
-  await withConnection(settings, async (connection) => {
+/** Waits until workers of `buildId` poll every task queue. @throws with the queues that none of them polls in time */
+export function waitForPollers(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
+  return withConnection(settings, async (connection, namespace) => {
     const expectPollers = async (): Promise<void> => {
-      const waiting = await findUnpolledQueues(connection, namespace, buildId);
-      if (waiting.length > 0) throw new Error(unpolledMessage(buildId, waiting));
+      const found = await Promise.all(
+        Object.values(TASK_QUEUES).map(async (queue) => {
+          const { builds } = await bounded(connection, () => readPollers(connection, namespace, queue));
+          return builds.has(buildId) ? [] : [queue];
+        }),
+      );
+      const unpolled = found.flat();
+      if (unpolled.length > 0) throw new Error(unpolledMessage(buildId, unpolled));
     };
     await pRetry(expectPollers, retryEvery(POLLERS_PAUSE_MS, waitMs));
   });
 }
 
-async function findUnpolledQueues(connection: Connection, namespace: string, buildId: string): Promise<string[]> {
-  const found = await Promise.all(
-    Object.values(TASK_QUEUES).map(async (queue) => {
-      const { builds } = await bounded(connection, () => readPollers(connection, namespace, queue));
-      return builds.has(buildId) ? [] : [queue];
-    }),
-  );
-  return found.flat();
-}
-
 function unpolledMessage(buildId: string, queues: readonly string[]): string {
-  const names = queues.join(', ');
   return (
-    `no worker of this build (${buildId}) polls ${names}: workflows on these queues would not continue. ` +
+    `no worker of this build (${buildId}) polls ${queues.join(', ')}: workflows on these queues would not continue. ` +
     `Start them (npm run worker -- --queues ${queues.join(',')}) beside those of the previous build, then repeat`
   );
 }
 
-/**
- * Counts open workflows pinned to other builds, which are reports; at zero the workers of those builds may be stopped.
- * @throws when the server does not respond
- */
-export async function countPinnedElsewhere(settings: DeploymentSettings, buildId: string): Promise<number> {
-  const { temporalNamespace: namespace } = settings;
+/** Counts open workflows pinned to other builds, which are reports; at zero workers of those builds may be stopped. */
+export function countPinnedElsewhere(settings: DeploymentSettings, buildId: string): Promise<number> {
   const query = `ExecutionStatus = 'Running' AND TemporalWorkflowVersioningBehavior = 'Pinned'
     AND TemporalWorkerDeploymentVersion != '${DEPLOYMENT_NAME}:${buildId}'`;
-  return await withConnection(settings, async (connection) => {
+  return withConnection(settings, async (connection, namespace) => {
     const { count } = await bounded(connection, () =>
       connection.workflowService.countWorkflowExecutions({ namespace, query }),
     );
@@ -118,11 +101,11 @@ function bounded<T>(connection: Connection, work: () => Promise<T>): Promise<T> 
 
 async function withConnection<T>(
   settings: DeploymentSettings,
-  work: (connection: Connection) => Promise<T>,
+  work: (connection: Connection, namespace: string) => Promise<T>,
 ): Promise<T> {
   const connection = openConnection(settings);
   try {
-    return await work(connection);
+    return await work(connection, settings.temporalNamespace);
   } finally {
     await connection.close();
   }

@@ -6,14 +6,9 @@ import { readPollers } from './pollers.ts';
 
 const CALL_LIMIT_MS = 2_000;
 const CACHE_MS = 1_500;
-/** Callers that wait for readiness poll often and need a fresh result. */
 const FAILURE_CACHE_MS = 100;
 
-/**
- * Creates a check whether an activity accepted now would run now: the server serves our namespace and a worker polls
- * the activity queue.
- * @remarks Caches a good result for 1.5 s; no check takes longer than 2 s.
- */
+/** A check whether an activity accepted now would run now. Takes up to 2 s; a good result is cached for 1.5 s. */
 export function createTemporalHealth(
   config: ServerSettings & Pick<TemporalSettings, 'temporalNamespace'>,
 ): TemporalHealth & { close(): Promise<void> } {
@@ -34,10 +29,7 @@ export function createTemporalHealth(
   };
 }
 
-/**
- * Why the server does not hand out work of our namespace now; empty when it does.
- * @remarks No check takes longer than 2 s. A worker's own polls do not show it: they are retried silently.
- */
+/** Why the server does not hand out work now, within 2 s; empty when it does. A worker's polls are retried silently. */
 export async function findOutage({ connection }: Client, namespace: string): Promise<string[]> {
   try {
     await connection.withDeadline(Date.now() + CALL_LIMIT_MS, () =>

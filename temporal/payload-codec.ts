@@ -12,11 +12,7 @@ const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/**
- * Encrypts every payload with AES-256-GCM before it leaves the process: inputs, results, markers, memo, summaries
- * and (through the failure converter) failure texts. The payload's metadata holds the id of the key, so keys can be
- * rotated: the first key encrypts, all decrypt.
- */
+/** Encrypts every payload with AES-256-GCM. Its metadata holds the id of the key: the first encrypts, all decrypt. */
 export class EncryptionCodec implements PayloadCodec {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #current: EncryptionKey;
@@ -33,10 +29,7 @@ export class EncryptionCodec implements PayloadCodec {
     return payloads.map((payload) => this.#encrypt(payload));
   }
 
-  /**
-   * @throws {ValueError} when a payload has an unknown key, was modified, or is not encrypted: its sender does not have
-   * our keys, so it is rejected
-   */
+  /** @throws {ValueError} when a payload has an unknown key, was modified, or is not encrypted, so not ours */
   async decode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => {
       if (!isEncrypted(payload)) throw new ValueError('payload is not encrypted, so it is not from this deployment');
@@ -44,10 +37,7 @@ export class EncryptionCodec implements PayloadCodec {
     });
   }
 
-  /**
-   * As {@link decode}, for display: unencrypted payloads are returned unchanged.
-   * @throws {ValueError} when a payload has an unknown key or was modified
-   */
+  /** As {@link decode}, for display: unencrypted payloads are returned unchanged. */
   async reveal(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => (isEncrypted(payload) ? this.#decrypt(payload) : payload));
   }
@@ -57,10 +47,7 @@ export class EncryptionCodec implements PayloadCodec {
     return isEncrypted(payload) && keyIdOf(payload) !== this.#current.id;
   }
 
-  /**
-   * Encrypts with the first key what another key encrypted; returns any other payload unchanged.
-   * @throws {ValueError} as {@link decode}
-   */
+  /** Encrypts with the first key what another key encrypted; returns any other payload unchanged. */
   async renew(payload: Payload): Promise<Payload> {
     return this.isOutdated(payload) ? this.#encrypt(this.#decrypt(payload)) : payload;
   }

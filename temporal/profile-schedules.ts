@@ -7,6 +7,7 @@ import {
   type ScheduleSpec,
   type ScheduleSummary,
 } from '@temporalio/client';
+import { DAYS_OF_WEEK, MONTHS } from '@temporalio/client/lib/schedule-types.js';
 import { shortSummary } from '../src/domain/activities/summary.ts';
 import {
   type CalendarTimes,
@@ -31,26 +32,10 @@ export type EnsureOutcome = 'created' | 'updated' | 'paused' | 'deleted' | 'none
 const EXHAUSTED = 'There is no further date.';
 /** A server that was down catches up on this much by itself; the reconciler handles older dates. */
 const CATCHUP = '24h';
-const MONTHS = [
-  'JANUARY',
-  'FEBRUARY',
-  'MARCH',
-  'APRIL',
-  'MAY',
-  'JUNE',
-  'JULY',
-  'AUGUST',
-  'SEPTEMBER',
-  'OCTOBER',
-  'NOVEMBER',
-  'DECEMBER',
-] as const;
-const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
 
 /**
- * Brings the schedule of a profile on the server up to date: creates, updates, pauses (no further date) or deletes it.
- * @param desired - null: there should be none
- * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is missing is encrypted anew.
+ * Creates, updates, pauses (no further date) or deletes the schedule of a profile; `desired` is null for none. Idempotent.
+ * @remarks A schedule that an operator paused stays paused. One whose key is missing is encrypted anew.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export async function ensureSchedule(
@@ -69,10 +54,7 @@ export async function ensureSchedule(
   return (await updateSchedule(client, schedule)) ? 'paused' : 'none';
 }
 
-/**
- * Whether a listed schedule was declared with a note that starts with `beginning`, or is controlled by an operator. A
- * server that lost its last moments has an older one.
- */
+/** Whether a listed schedule was declared with a note that starts with `beginning`, or is controlled by an operator. */
 export function isDeclaredAs({ paused, note }: ScheduleSummary['state'], beginning: string): boolean {
   return paused ? note !== EXHAUSTED : note?.startsWith(beginning) === true;
 }
@@ -140,6 +122,6 @@ function toCalendar(times: CalendarTimes): CalendarSpec {
     hour: [...times.hours],
     dayOfMonth: times.daysOfMonth === null ? '*' : [...times.daysOfMonth],
     month: times.months === null ? '*' : times.months.map((month) => MONTHS[month - 1]!),
-    dayOfWeek: times.daysOfWeek === null ? '*' : times.daysOfWeek.map((day) => WEEKDAYS[day]!),
+    dayOfWeek: times.daysOfWeek === null ? '*' : times.daysOfWeek.map((day) => DAYS_OF_WEEK[day]!),
   };
 }

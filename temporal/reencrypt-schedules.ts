@@ -25,11 +25,9 @@ const TRIES = 5;
 const PAUSE_MS = 100;
 
 /**
- * Re-encrypts with the first key the arguments that schedules pass to workflows: schedules have no end and would keep
- * an old key in use forever. Times, policies, pause and note stay.
+ * Re-encrypts with the first key the arguments that schedules pass to workflows. Times, policies, pause and note stay.
  * @throws when the server rejects a schedule; the others are done all the same
- * @remarks Idempotent, safe to run from several processes at once. With one key the server is not called at all.
- * Schedules that the server does not list yet are left out.
+ * @remarks Idempotent, safe to run from several processes at once. With one key the server is not called.
  * @see docs/architecture.md#keys-of-schedules
  */
 export async function reencryptSchedules(client: Client, keys: readonly EncryptionKey[]): Promise<ReencryptionReport> {

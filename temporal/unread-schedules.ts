@@ -2,9 +2,7 @@ import { type Client, ScheduleClient, type ScheduleHandle } from '@temporalio/cl
 import { encodingKeys, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 
 /**
- * A handle of a schedule whose action may be encrypted with a missing key. It reads the unencrypted parts (times,
- * policies, pause and note) and leaves arguments and texts of the action undefined. What it writes is encrypted by
- * `client`.
+ * A handle of a schedule whose action may be encrypted with a missing key: it does not read arguments and texts.
  * @see docs/architecture.md#keys-of-schedules
  */
 export function unreadSchedule(client: Client, scheduleId: string): ScheduleHandle {

@@ -12,7 +12,6 @@ const TRIES = 3;
 
 type State = Pick<ScheduleDescription['state'], 'paused' | 'note'>;
 
-/** A schedule as it should be. */
 export interface DeclaredSchedule extends Pick<ScheduleOptions, 'scheduleId' | 'spec' | 'action' | 'policies'> {
   /** Note of a new schedule. */
   note?: string;
@@ -20,10 +19,7 @@ export interface DeclaredSchedule extends Pick<ScheduleOptions, 'scheduleId' | '
   stateOf(current: State): State;
 }
 
-/**
- * Creates a schedule or updates it. One whose key is missing is encrypted anew.
- * @remarks Idempotent, safe to run from several processes at once.
- */
+/** Creates a schedule or updates it. Idempotent, safe to run from several processes at once. */
 export async function upsertSchedule(client: Client, schedule: DeclaredSchedule): Promise<'created' | 'updated'> {
   const { note, stateOf: _, ...options } = schedule;
   for (let tried = 1; ; tried += 1) {
