@@ -3,17 +3,13 @@ import {
   ACTIVITY_RETENTION_SCHEDULE_ID,
   ACTIVITY_RETENTION_WORKFLOW,
   ACTIVITY_RETENTION_WORKFLOW_ID,
-} from '../workflows/contracts/activity-retention.contract.ts';
-import {
   AUDIT_RETENTION_SCHEDULE_ID,
   AUDIT_RETENTION_WORKFLOW,
   AUDIT_RETENTION_WORKFLOW_ID,
-} from '../workflows/contracts/audit-retention.contract.ts';
-import {
   RECONCILE_SCHEDULE_ID,
   RECONCILE_WORKFLOW,
   RECONCILE_WORKFLOW_ID,
-} from '../workflows/contracts/reconcile.contract.ts';
+} from '../workflows/contracts/housekeeping.contract.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { deleteSchedule, upsertSchedule } from './upsert-schedule.ts';
 
@@ -67,10 +63,7 @@ const SYSTEM_SCHEDULES = [
   },
 ] as const;
 
-/**
- * Updates the housekeeping schedules on the server to the declared ones: creates, updates, deletes.
- * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is missing is encrypted anew.
- */
+/** Creates, updates and deletes housekeeping schedules as declared; one that an operator paused stays so. Idempotent. */
 export async function upsertSchedules(client: Client): Promise<void> {
   await Promise.all(
     SYSTEM_SCHEDULES.map(({ spec, action, ...schedule }) =>

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { notifyReady } from '../src/process/lifecycle.ts';
 import { createDatabaseFileStore } from '../src/services/common/files.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
-import { createRetentionActivities } from './activities/activity-retention.activities.ts';
-import { createAuditRetentionActivities } from './activities/audit-retention.activities.ts';
+import { createRetentionActivities } from './activities/retention.activities.ts';
 import { createEngineActivities } from './activities/engine.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
@@ -44,7 +43,6 @@ function createActivities(queue: TaskQueue, parts: Parts) {
         ...createReconciler({ ...parts, eventRetentionDays, metrics: measures }),
         ...createProfileActivities(parts),
         ...createRetentionActivities({ ...parts, activityRetentionDays }),
-        ...createAuditRetentionActivities(parts),
       };
     case TASK_QUEUES.report:
       return createReportActivities({ ...parts, files: createDatabaseFileStore(db) });

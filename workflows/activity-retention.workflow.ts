@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { RETENTION_STEPS, type RetentionResult } from './contracts/activity-retention.contract.ts';
+import { RETENTION_STEPS, type RetentionResult } from './contracts/housekeeping.contract.ts';
 import { scheduledActivities } from './support/scheduled-activities.ts';
 
 /** One run of the retention schedule: deletes old activities in small steps from where the last run stopped. */

@@ -10,10 +10,10 @@ import {
 import type { BatchProgress } from './contracts/activities.ts';
 import {
   type BatchInput,
-  type BatchResult,
+  type OperationCounts,
   type ReleasedBatchInput,
   WAKE_UP_SIGNAL,
-} from './contracts/batch.contract.ts';
+} from './contracts/activity.contract.ts';
 import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { batchProgress } from './support/details.ts';
@@ -27,12 +27,10 @@ const wakeUp = defineSignal(WAKE_UP_SIGNAL);
 const ANY_CANCELED = 'any-canceled';
 
 /**
- * Drives the operations of one batch until none is open: processes pending events when woken or due, and otherwise
- * waits, for weeks if need be.
- * @remarks All state is in the rows; restarted from nothing, it continues from them.
+ * Drives the operations of one batch until none is open, from its rows: processes pending events when woken or due.
  * @see docs/architecture.md#processing-pending-events
  */
-export async function runBatch(input: BatchInput | ReleasedBatchInput): Promise<BatchResult> {
+export async function runBatch(input: BatchInput | ReleasedBatchInput): Promise<OperationCounts> {
   const cancellation = watchCancellation();
   const end = await CancellationScope.nonCancellable(() => drive(input, cancellation));
   return close(input, end, cancellation);
@@ -76,17 +74,14 @@ async function close(
   { single }: Pick<BatchInput, 'single'>,
   end: BatchProgress,
   cancellation: CancelWatch,
-): Promise<BatchResult> {
+): Promise<OperationCounts> {
   const { succeeded, failed, canceled } = end;
   if (single && failed > 0) throw operationFailure(AGENT_FAILURE_MESSAGES.computer);
   if (canceled > 0 && isCanceled(single, end, cancellation)) await closeAsCanceled(cancellation);
   return { succeeded, failed, canceled };
 }
 
-/**
- * For one computer, decided by all its operations together; for many, only when the whole batch was to be canceled,
- * which the rows may say before the request arrives.
- */
+/** Of many computers only when the whole batch was to be canceled, which rows may say before the request arrives. */
 function isCanceled(single: boolean, { succeeded, wasCanceled }: BatchProgress, cancellation: CancelWatch): boolean {
   if (!single) return cancellation.requested || wasCanceled === true;
   return succeeded === 0 || patched(ANY_CANCELED);

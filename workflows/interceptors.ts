@@ -13,10 +13,8 @@ import { TRACE_HEADER } from './contracts/tracing.contract.ts';
 type Library = typeof import('@temporalio/interceptors-opentelemetry/lib/workflow/index.js');
 
 /**
- * Traces workflows that were started with a trace context by Temporal's OpenTelemetry interceptors; others pass
- * through unchanged and do not load them.
- * @remarks Signals and queries are not traced: they have no trace context, so each would begin a trace of its own.
- * @see docs/architecture.md#tracing
+ * Traces workflows that were started with a trace context by Temporal's OpenTelemetry interceptors; others do not load
+ * them. Signals and queries have no trace context. @see docs/architecture.md#tracing
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let library: Library | null = null;

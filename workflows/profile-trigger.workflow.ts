@@ -10,10 +10,7 @@ import { scheduledActivities } from './support/scheduled-activities.ts';
 /** Set by the server on every workflow that a schedule starts. */
 const SCHEDULED_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
-/**
- * One date of a profile's schedule. Thin: the run itself is an activity like those of API requests.
- * @see docs/architecture.md#schedules-of-profiles
- */
+/** One date of a profile's schedule. @see docs/architecture.md#schedules-of-profiles */
 export async function profileTrigger({ kind, profileId }: ProfileTriggerInput): Promise<ProfileTriggerResult> {
   const scheduledTime = readScheduledTime();
   const start = await scheduledActivities.startRun({ kind, profileId, scheduledTime });

@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { ReconcileResult } from './contracts/reconcile.contract.ts';
+import type { ReconcileResult } from './contracts/housekeeping.contract.ts';
 import { scheduledActivities } from './support/scheduled-activities.ts';
 
 /** One run of the repair schedule; continues where the last completed run stopped. */

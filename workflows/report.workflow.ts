@@ -5,8 +5,8 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { ReportInput } from './contracts/activity.contract.ts';
 import { FAILURE_TYPES } from './contracts/failures.ts';
-import type { ReportInput } from './contracts/report.contract.ts';
 import { closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { activities } from './support/named-activities.ts';
 

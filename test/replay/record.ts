@@ -8,7 +8,8 @@ import { FakeBatches } from '../support/activities/fake-batches.ts';
 import { FakeProfiles, FakeReports } from '../support/compliance/fakes.ts';
 import { writeHistory } from '../support/temporal/history-file.ts';
 import { quietRuntime, TEST_KEYS, withWorker } from '../support/temporal/workflow-environment.ts';
-import { type FakeAudits, SCENARIOS, type Scenario, scheduledSteps } from './scenarios.ts';
+import { type FakeAudits, type Scenario, scheduledSteps } from './paths.ts';
+import { SCENARIOS } from './scenarios.ts';
 
 /**
  * Records the histories that test/replay replays: `FLOTILLA_TEMPORAL_ADDRESS=<server> node test/replay/record.ts

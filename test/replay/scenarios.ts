@@ -1,217 +1,30 @@
-import { type Client, WorkflowFailedError } from '@temporalio/client';
-import type {
-  AuditRetentionActivities,
-  ReconcileActivities,
-  RetentionActivities,
-} from '../../workflows/contracts/activities.ts';
-import { ACTIVITY_RETENTION_WORKFLOW } from '../../workflows/contracts/activity-retention.contract.ts';
-import { AUDIT_RETENTION_STEPS, AUDIT_RETENTION_WORKFLOW } from '../../workflows/contracts/audit-retention.contract.ts';
-import { type BatchInput, WAKE_UP_SIGNAL } from '../../workflows/contracts/batch.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
 import {
-  PROFILE_TRIGGER_WORKFLOW,
-  type ProfileTriggerInput,
-  triggerWorkflowId,
-} from '../../workflows/contracts/profile-trigger.contract.ts';
-import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
-import {
-  RELEASED_GROUP_WORKFLOW,
-  batchWorkflow,
-  GROUP_TYPES,
-  groupWorkflow,
-  REPORT_WORKFLOW,
-} from '../../workflows/contracts/workflow-types.ts';
-import type { FakeBatches } from '../support/activities/fake-batches.ts';
-import type { FakeProfiles, FakeReports } from '../support/compliance/fakes.ts';
+  ACTIVITY_RETENTION_WORKFLOW,
+  AUDIT_RETENTION_STEPS,
+  AUDIT_RETENTION_WORKFLOW,
+  RECONCILE_WORKFLOW,
+} from '../../workflows/contracts/housekeeping.contract.ts';
+import { GROUP_TYPES, RELEASED_GROUP_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';
 import { until } from '../support/temporal/workflow-environment.ts';
-
-/** One path through a workflow whose history is kept. */
-export interface Scenario {
-  name: string;
-  /** Batches by size. */
-  sizes: readonly number[];
-  /** Runs the path on a real server; returns the workflows whose histories are kept, every run of them. */
-  run(stage: Stage): Promise<string[]>;
-}
-
-/** Audits in the database as far as their removal sees them. */
-export interface FakeAudits {
-  /** Steps until none is due. */
-  steps: number;
-}
-
-export interface Stage {
-  batches: FakeBatches;
-  profiles: FakeProfiles;
-  reports: FakeReports;
-  audits: FakeAudits;
-  client: Client;
-  taskQueue: string;
-  ids: readonly number[];
-  group: number;
-}
-
-const wf = (id: number) => `activity/${id}`;
-
-async function startBatch(
-  { client, taskQueue, batches, ids }: Stage,
-  input: Partial<BatchInput> = {},
-): Promise<number> {
-  const batch = ids[0]!;
-  const { single = batches.progress(batch).open === 1 } = input;
-  const args = [{ batch, single, ...input }];
-  await client.workflow.start(batchWorkflow(single), { taskQueue, workflowId: wf(batch), args });
-  return batch;
-}
-
-async function startGroup({ client, taskQueue, group }: Stage, type: string): Promise<string> {
-  await client.workflow.start(type, { taskQueue, workflowId: wf(group), args: [{ id: group }] });
-  return wf(group);
-}
-
-async function tell(stage: Stage, batch: number, row: number, outcome: 'succeeded' | 'failed' | 'canceled') {
-  stage.batches.report(batch, row, outcome);
-  await stage.client.workflow.getHandle(wf(batch)).signal(WAKE_UP_SIGNAL);
-}
-
-async function ended({ client }: Stage, workflowId: string): Promise<void> {
-  await client.workflow
-    .getHandle(workflowId)
-    .result()
-    .catch((error: unknown) => {
-      if (!(error instanceof WorkflowFailedError)) throw error;
-    });
-}
-
-const advances = ({ batches }: Stage, count: number) =>
-  until(() => batches.calls.filter((call) => call === 'processPendingEvents').length >= count);
-
-function batchPath(name: string, sizes: readonly number[], path: (stage: Stage) => Promise<number>): Scenario {
-  return {
-    name,
-    sizes,
-    async run(stage) {
-      const batch = await path(stage);
-      await ended(stage, wf(batch));
-      return [wf(batch)];
-    },
-  };
-}
-
-function groupPath(
-  name: string,
-  sizes: readonly number[],
-  path: (stage: Stage) => Promise<void>,
-  type = groupWorkflow('InstallSnaps'),
-): Scenario {
-  return {
-    name,
-    sizes,
-    async run(stage) {
-      const workflowId = await startGroup(stage, type);
-      await path(stage);
-      await ended(stage, workflowId);
-      return [workflowId];
-    },
-  };
-}
-
-async function succeed(stage: Stage): Promise<void> {
-  await advances(stage, stage.ids.length);
-  for (const batch of stage.ids) await tell(stage, batch, 0, 'succeeded');
-}
-
-function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Scenario {
-  return batchPath(name, [1], async (stage) => {
-    const batch = await startBatch(stage);
-    await advances(stage, 1);
-    await tell(stage, batch, 0, result);
-    return batch;
-  });
-}
-
-/** What the steps of scheduled workflows answer in recorded histories. */
-export function scheduledSteps(
-  audits: FakeAudits,
-): ReconcileActivities & RetentionActivities & AuditRetentionActivities {
-  return {
-    purgeExpiredAudits: async () => ({ deletedCount: 500, runs: [1, 2], more: --audits.steps > 0 }),
-    purgeExpiredActivities: async ({ after }) => ({
-      deletedCount: 500,
-      deleted: [1, 2],
-      next: after && after.id >= 3 ? null : { createdAt: '2026-11-21T12:00:00.000000Z', id: (after?.id ?? 0) + 1 },
-    }),
-    reconcileWorkflows: async ({ cursor }) => ({
-      cursor: { closedSince: (cursor?.closedSince ?? 0) + 1, batchAfter: 7 },
-      restarted: 1,
-      closed: 0,
-      repaired: [{ workflowId: 'activity/1', outcome: 'restarted' }],
-    }),
-  };
-}
-
-function triggerPath(name: string, failures: number): Scenario {
-  return {
-    name,
-    sizes: [],
-    async run({ client, profiles, taskQueue, group }) {
-      profiles.failures = failures;
-      const workflowId = `${triggerWorkflowId('usg', group)}-2026-11-23T02:00:00Z`;
-      const input: ProfileTriggerInput = { kind: 'usg', profileId: group };
-      await client.workflow.execute(PROFILE_TRIGGER_WORKFLOW, { taskQueue, workflowId, args: [input] });
-      return [workflowId];
-    },
-  };
-}
-
-function reportPath(name: string, outcome: FakeReports['outcome']): Scenario {
-  return {
-    name,
-    sizes: [],
-    async run(stage) {
-      const { client, taskQueue, group, reports } = stage;
-      reports.outcome = outcome;
-      const workflowId = wf(group);
-      const handle = await client.workflow.start(REPORT_WORKFLOW, { taskQueue, workflowId, args: [{ id: group }] });
-      if (outcome === 'never ends') {
-        await until(() => reports.begun > 0);
-        await handle.cancel();
-      }
-      await ended(stage, workflowId);
-      return [workflowId];
-    },
-  };
-}
-
-/** A workflow that a schedule of the system starts. */
-function scheduledPath(name: string, type: string, args: unknown[] = [], auditSteps = 3): Scenario {
-  return {
-    name,
-    sizes: [],
-    async run({ client, taskQueue, group, audits }) {
-      audits.steps = auditSteps;
-      const workflowId = `${name}/${group}`;
-      await client.workflow.execute(type, { taskQueue, workflowId, args });
-      return [workflowId];
-    },
-  };
-}
-
-async function cancelGroup({ client, group }: Stage): Promise<void> {
-  await client.workflow.getHandle(wf(group)).cancel();
-}
-
-async function cancelGroupAtWork(stage: Stage): Promise<void> {
-  await advances(stage, 2);
-  await cancelGroup(stage);
-}
-
-async function cancelSecondStep(stage: Stage): Promise<number> {
-  const batch = await startBatch(stage, { single: true });
-  await advances(stage, 1);
-  stage.batches.report(batch, 1, 'canceled');
-  await tell(stage, batch, 0, 'succeeded');
-  return batch;
-}
+import {
+  advances,
+  batchPath,
+  cancelGroup,
+  cancelGroupAtWork,
+  cancelSecondStep,
+  groupPath,
+  outcome,
+  refreshed,
+  reportPath,
+  type Scenario,
+  scheduledPath,
+  startBatch,
+  succeed,
+  tell,
+  triggerPath,
+  wf,
+} from './paths.ts';
 
 /**
  * The paths through today's workflows. Those of 0.1.0 had types and scenarios of other names; their histories are among
@@ -291,6 +104,16 @@ export const SCENARIOS: readonly Scenario[] = [
     for (const batch of stage.ids) await tell(stage, batch, 0, 'canceled');
   }),
   groupPath('group-cancelled-before-its-first-step', [1, 1], cancelGroup),
+  groupPath('group-listed-succeeded', [1, 2], async (stage) => {
+    await refreshed(stage);
+    const [first, second] = stage.ids as [number, number];
+    await tell(stage, first, 0, 'succeeded');
+    for (const row of [0, 1]) await tell(stage, second, row, 'succeeded');
+  }),
+  groupPath('group-listed-canceled', [1, 2], async (stage) => {
+    await refreshed(stage);
+    await cancelGroup(stage);
+  }),
   scheduledPath('reconcile-by-name', RECONCILE_WORKFLOW),
   scheduledPath('activity-retention-by-name', ACTIVITY_RETENTION_WORKFLOW),
   scheduledPath('audit-retention-by-name', AUDIT_RETENTION_WORKFLOW, [{ deletedCount: 0 }]),

@@ -3,7 +3,7 @@ import type { BatchTurn } from '../../src/persistence/engine/batches.repository.
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { CancelActivities, EngineActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
-import { cancelRunWith } from './request-cancel.ts';
+import { cancelRunWith } from '../workflow-calls.ts';
 
 /** Shorter than the timeout that workflows set for a local activity. */
 const QUEUE_TIMEOUT_MS = 15_000;

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { FileStore } from '../../src/services/common/ports.ts';
 import { endReport, produceReport, type ReportProducer } from '../../src/services/compliance/reports/produce.ts';
 import type { CancelActivities, ReleasedActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
-import { cancelRunWith } from './request-cancel.ts';
+import { cancelRunWith } from '../workflow-calls.ts';
 
 const HEARTBEAT_MS = 2_000;
 

@@ -6,7 +6,7 @@ import type { Logger } from '../../src/process/logger.ts';
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
-import { sendWakeUp } from './wake-up.ts';
+import { sendWakeUp } from '../workflow-calls.ts';
 import { WakeUpPlanner, type WakeUpSettings } from './wake-up-planner.ts';
 import { isServerUnavailable, RefusedEntries } from './refused.ts';
 

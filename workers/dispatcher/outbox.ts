@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { parseActivityWorkflowId, parseWorkflowOwner } from '../../src/domain/activities/workflow-id.ts';
 import {
   claimCommands,
   deleteCommands,
@@ -12,8 +13,7 @@ import type { Logger } from '../../src/process/logger.ts';
 import { SpanLimit } from '../../src/process/span-limit.ts';
 import { inSpan, isTracing, SpanKind, type SpanOptions } from '../../src/process/tracing.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
-import { parseActivityWorkflowId, parseWorkflowOwner } from '../../workflows/contracts/group.contract.ts';
-import { ignoreNotFound } from '../ignore-not-found.ts';
+import { ignoreNotFound } from '../workflow-calls.ts';
 import { isServerUnavailable, RefusedEntries } from './refused.ts';
 import type { Starter } from './starter.ts';
 

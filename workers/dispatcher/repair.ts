@@ -9,7 +9,7 @@ import {
 import { readStartableActivities, readStartableBatches } from '../../src/persistence/engine/startable.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
-import { ignoreNotFound } from '../ignore-not-found.ts';
+import { ignoreNotFound } from '../workflow-calls.ts';
 import { failedForGood, isOrphaned } from '../restore/close-events.ts';
 import type { Starter } from './starter.ts';
 

@@ -3,9 +3,7 @@ import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePoli
 import { shortSummary } from '../../src/domain/activities/summary.ts';
 import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
 import type { Startable } from '../../src/persistence/engine/startable.repository.ts';
-import type { GroupInput } from '../../workflows/contracts/group.contract.ts';
-import type { BatchInput } from '../../workflows/contracts/batch.contract.ts';
-import type { ReportInput } from '../../workflows/contracts/report.contract.ts';
+import type { BatchInput, GroupInput, ReportInput } from '../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';

@@ -3,7 +3,7 @@ import type { Database } from '../../src/persistence/database/sql.ts';
 import { readClosedAmong } from '../../src/persistence/engine/repairs.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
-import { sendWakeUp } from '../dispatcher/wake-up.ts';
+import { sendWakeUp } from '../workflow-calls.ts';
 
 /** Workflows checked per run; the next run continues with older ones. */
 const WORKFLOWS_LIMIT = 400;

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { activityWorkflowId, parseActivityWorkflowId } from '../../src/domain/activities/workflow-id.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/common/durations.ts';
 import { advanceMark } from '../../src/persistence/activities/restore.repository.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
@@ -12,22 +13,21 @@ import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ReconcileActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
-import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/group.contract.ts';
 import type {
   ReconcileCursor,
   ReconcileResult,
   RepairedWorkflow,
-} from '../../workflows/contracts/reconcile.contract.ts';
-import type { WorkerMetrics } from '../metrics.ts';
+} from '../../workflows/contracts/housekeeping.contract.ts';
 import {
   type Repair,
   type RepairDeps,
   type RepairMade,
-  repairGroup,
   repairBatch,
+  repairGroup,
   type StuckReason,
 } from '../dispatcher/repair.ts';
 import { createStarter } from '../dispatcher/starter.ts';
+import type { WorkerMetrics } from '../metrics.ts';
 import { repairAfterRestore } from '../restore/repair-after-restore.ts';
 import { type EventRetention, purgeExpiredEventLog } from './event-retention.ts';
 import { wakeLeftRunning } from './left-running.ts';

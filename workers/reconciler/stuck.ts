@@ -1,13 +1,15 @@
 import type { Client } from '@temporalio/client';
+import { activityWorkflowId } from '../../src/domain/activities/workflow-id.ts';
 import { readIdleBatches } from '../../src/persistence/engine/repairs.repository.ts';
-import { ACTIVITY_RETENTION_WORKFLOW } from '../../workflows/contracts/activity-retention.contract.ts';
-import { AUDIT_RETENTION_WORKFLOW } from '../../workflows/contracts/audit-retention.contract.ts';
-import { activityWorkflowId } from '../../workflows/contracts/group.contract.ts';
+import {
+  ACTIVITY_RETENTION_WORKFLOW,
+  AUDIT_RETENTION_WORKFLOW,
+  RECONCILE_WORKFLOW,
+} from '../../workflows/contracts/housekeeping.contract.ts';
 import { PROFILE_TRIGGER_WORKFLOW } from '../../workflows/contracts/profile-trigger.contract.ts';
-import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
 import { isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { isLeftStanding, type RepairDeps, readState, reportStuck } from '../dispatcher/repair.ts';
-import { sendWakeUp } from '../dispatcher/wake-up.ts';
+import { sendWakeUp } from '../workflow-calls.ts';
 import { failedForGood } from '../restore/close-events.ts';
 
 /** Batches checked per run; the next run continues. */

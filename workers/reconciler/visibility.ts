@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
+import { RECONCILE_WORKFLOW } from '../../workflows/contracts/housekeeping.contract.ts';
 import { BATCH_TYPES, GROUP_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
-import { ignoreNotFound } from '../ignore-not-found.ts';
+import { ignoreNotFound } from '../workflow-calls.ts';
 
 const CHUNK = 200;
 /** Closed workflows checked per run; the pass over open rows finds the others. */

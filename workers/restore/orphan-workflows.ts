@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
+import { parseWorkflowOwner } from '../../src/domain/activities/workflow-id.ts';
 import { drivenAmong } from '../../src/persistence/activities/restore.repository.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
-import { parseWorkflowOwner } from '../../workflows/contracts/group.contract.ts';
 import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
-import { ignoreNotFound } from '../ignore-not-found.ts';
+import { ignoreNotFound } from '../workflow-calls.ts';
 import { workflowIdsOf } from '../reconciler/visibility.ts';
 import { ORPHANED } from './close-events.ts';
 

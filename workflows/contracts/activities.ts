@@ -1,15 +1,19 @@
 import type { ActivityStatus } from '../../src/domain/activities/status.ts';
-import type { BatchPlan, BatchProgress, GroupProgress, OpenOperation } from '../../src/domain/engine/progress.ts';
+import type {
+  BatchPlan,
+  BatchProgress,
+  GroupOperation,
+  GroupProgress,
+  OpenOperation,
+} from '../../src/domain/engine/progress.ts';
 import type { DueOutcome, RunStart } from '../../src/domain/schedules/profile-schedule.ts';
-import type { PurgedActivities, ReleasedRetentionResult, RetentionCursor } from './activity-retention.contract.ts';
+import type { PurgedActivities, ReconcileCursor, ReconcileResult, RetentionCursor } from './housekeeping.contract.ts';
 import type { ProfileKindName } from './profile-trigger.contract.ts';
-import type { ReconcileCursor, ReconcileResult } from './reconcile.contract.ts';
 
-export type { BatchPlan, BatchProgress, GroupProgress, OpenOperation };
+export type { BatchPlan, BatchProgress, GroupOperation, GroupProgress, OpenOperation };
 
 /**
- * Activities of groups and batches. Each is an idempotent transaction: it reads the current rows, guards every change
- * by the old status, and returns what the rows say.
+ * Activities of groups and batches: each an idempotent transaction that reads rows, guards changes by the old status.
  * @throws {ApplicationFailure} of a type of FAILURE_TYPES, non-retryable; any other error while the database is down
  * @remarks Attempted three times locally (20 s each, 25 s in all), then as normal activities of 60 s with 1 s to 60 s
  * between attempts, until they succeed.
@@ -17,20 +21,16 @@ export type { BatchPlan, BatchProgress, GroupProgress, OpenOperation };
  */
 export interface EngineActivities {
   /**
-   * Advances a batch: opens it on the first call (queues its messages), applies its pending events, releases or cancels
-   * dependents, expires what is overdue, and updates the counters of batch and group.
+   * Applies the pending events of a batch, and what is due; the first call opens it. Repeated, it returns the same.
    * @returns the state of the batch and the changes; a batch without a row has nothing open
    * @throws when it waited too long for a slot in this worker; nothing was started
-   * @remarks An event is consumed by the transaction that applies it. A repeated call returns what the rows say.
    */
   processPendingEvents(input: ProcessPendingEvents): Promise<BatchProgress>;
   /** Lists the batches of a group that still have open operations. Read-only; empty for a missing group. */
   listOpenBatches(input: { group: number }): Promise<BatchPlan[]>;
   /**
-   * Reads the state of a group; with `cancelAll` first cancels batches that were never opened, and requests that the
-   * others cancel their operations.
+   * Reads the state of a group; with `cancelAll` first cancels unopened batches and requests a cancel of the others.
    * @throws {ApplicationFailure} of type `MissingRow` when the group was deleted (retention keeps open groups)
-   * @remarks Idempotent: batches that are canceled or have a pending cancel are skipped.
    */
   getGroupProgress(input: { group: number; cancelAll: boolean }): Promise<GroupProgress>;
 }
@@ -41,13 +41,11 @@ export interface ProcessPendingEvents {
   cancelAll: boolean;
 }
 
-/** The activity by which a workflow closes as Canceled; served by every queue whose workflows use it. */
+/** Served by every queue whose workflows close as Canceled. Retried as {@link EngineActivities}. */
 export interface CancelActivities {
   /**
-   * Requests a cancel of the calling run. A workflow can close as Canceled only after such a request, and rows
-   * can be canceled one by one without one.
-   * @throws while the server is unavailable
-   * @remarks Retried as {@link EngineActivities}. Idempotent; has no effect on a closed run.
+   * Requests a cancel of the calling run: without one the server does not record Canceled, although rows can be
+   * canceled one by one. Idempotent; has no effect on a closed run.
    */
   cancelRun(input: { workflowId: string; runId: string }): Promise<void>;
 }
@@ -62,33 +60,28 @@ export interface ReleasedActivities {
   endReport(id: number, status: 'failed' | 'canceled'): Promise<ActivityStatus>;
   startDueRun(kind: ProfileKindName, profileId: number, scheduledTime: string): Promise<DueOutcome>;
   refillSchedule(kind: ProfileKindName, profileId: number): Promise<void>;
-  forgetActivities(after: RetentionCursor | null): Promise<ReleasedRetentionResult>;
+  forgetActivities(after: RetentionCursor | null): Promise<{ gone: number; next: RetentionCursor | null }>;
   forgetAudits(): Promise<{ gone: number; more: boolean }>;
   reconcile(cursor: ReconcileCursor | null): Promise<ReconcileResult>;
 }
 
 /**
- * Activities of `profileTrigger`; each is idempotent.
+ * Activities of `profileTrigger`; each is idempotent. Retried as {@link EngineActivities}.
  * @throws {ApplicationFailure} of type `UnknownKind`, non-retryable, for a kind that only a newer build knows; any other
  * error while the database is down
- * @remarks Retried as {@link EngineActivities}.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export interface ProfileActivities {
   /**
-   * Creates the run of one date, unless it exists.
+   * Creates the run of one date in one transaction; there is at most one per profile and date.
    * @param input.scheduledTime - ISO 8601 in UTC
-   * @returns the outcome for the date, and the activity of a new run
-   * @remarks One transaction, and at most one run per profile and date: a second call returns `known`, or why the date
-   * has no run.
+   * @returns the activity of a new run; otherwise `known`, or why the date has no run
    */
   startRun(input: { kind: ProfileKindName; profileId: number; scheduledTime: string }): Promise<RunStart>;
   /**
    * Plans further dates when few are left.
    * @returns the first planned dates, ISO 8601 in UTC; none when enough were left
-   * @throws also when the dates of the stored rule cannot be computed in time, although they could when it was
-   * validated
-   * @remarks Idempotent.
+   * @throws also when the dates of the stored rule cannot be computed in time
    */
   extendSchedule(input: { kind: ProfileKindName; profileId: number }): Promise<{ planned: string[] }>;
 }
@@ -96,76 +89,48 @@ export interface ProfileActivities {
 /** Activities of reports; each is idempotent. @see docs/architecture.md#task-queues */
 export interface ReportActivities {
   /**
-   * Creates the report of an activity, with heartbeats.
+   * Creates the report of an activity, with heartbeats. Every attempt restarts the file; of two, one closes the activity.
    * @returns the status of the activity's row afterwards; it may have been canceled meanwhile
    * @throws {CancelledFailure} when the workflow was canceled, and other errors while the database is down
-   * @remarks Up to thirty attempts of 6 h each, with a heartbeat timeout of 10 s; then the activity is closed as
-   * failed. Every attempt restarts the file. Of two concurrent attempts, one closes the activity with its file.
+   * @remarks Up to thirty attempts of 6 h each, with a heartbeat timeout of 10 s; then the activity is closed as failed.
    */
   writeReport(input: { activity: number }): Promise<ActivityStatus>;
   /**
-   * Closes an open activity without a report, and deletes what was written of it.
+   * Closes an open activity without a report, and deletes what was written of it. Retried as {@link EngineActivities}.
    * @returns the status of its row
-   * @throws while the database is down
-   * @remarks Retried as {@link EngineActivities}. Idempotent.
    */
   closeReport(input: { activity: number; status: 'failed' | 'canceled' }): Promise<ActivityStatus>;
 }
 
-/** Housekeeping of audits, run daily by a Temporal Schedule. */
+/** Run daily by a Temporal Schedule. Idempotent; retried as {@link EngineActivities}. */
 export interface AuditRetentionActivities {
   /**
-   * Deletes some of the runs, results and reports that are past their account's retention time, in one transaction.
+   * Deletes some of the runs, results and reports past their account's retention time, in one transaction.
    * @returns the number of deleted rows, the runs they belong to, and whether there may be more
-   * @throws while the database is down
-   * @remarks Retried as {@link EngineActivities}. Idempotent and safe to run concurrently.
    */
   purgeExpiredAudits(input: Record<never, never>): Promise<{ deletedCount: number; runs: number[]; more: boolean }>;
 }
 
-/** Housekeeping, run every minute by a Temporal Schedule. */
+/** Run every minute by a Temporal Schedule. */
 export interface ReconcileActivities {
   /**
-   * Reconciles rows, workflows and schedules where one side lost or missed something.
+   * Reconciles rows, workflows and schedules where one side lost or missed something. Idempotent.
    * @param input.cursor - where the last completed run stopped; null starts from the beginning
-   * @returns the number of restarted workflows and of rows closed because an operator terminated their workflow, the
-   * first of them by name, and where to continue
+   * @returns how many workflows it restarted or closed, the first of them, and where to continue
    * @throws when the database or the server is unavailable, or a repair after a restore is in progress; completed work
    * stays
-   * @remarks One attempt of 50 s: the next run comes within a minute and repeats what this one did not finish.
-   * Idempotent and safe to run concurrently. In this order:
-   *
-   * 1. A database older than the cursor's mark was restored from a backup: moves ids ahead, skips dates of profiles,
-   *    ends operations of unknown outcome, revokes every token, requests an update of every schedule and terminates
-   *    workflows without open rows. Where the cursor is over five minutes behind the database, the server may be older:
-   *    requests an update of every schedule, once.
-   * 2. Restarts groups and batches that have open rows and whose workflow closed abnormally since the last run; cancels
-   *    open rows where an operator terminated it.
-   * 3. Does the same for open batches, and their groups, without a running workflow, as many as fit into 25 s; the next
-   *    run continues after them.
-   * 4. Reports stuck workflows of every type, wakes idle batches, and wakes batch workflows that run although their rows
-   *    have ended.
-   * 5. Restarts report workflows that are missing; replaces those without progress for 30 minutes; ends reports whose
-   *    workflow an operator terminated.
-   * 6. Creates the runs of missed dates; skips those of schedules that an operator paused, with an event. Failures of a
-   *    single profile are logged.
-   * 7. Every ten minutes, and after a gap in its own runs, requests an update of schedules that are missing on the
-   *    server, older than their profile or no longer needed.
-   * 8. Deletes runs of its own that closed more than an hour ago.
-   * 9. Deletes expired rows of the event log. A failure is logged.
+   * @remarks One attempt of 50 s: the next run repeats what this one did not finish.
+   * @see docs/architecture.md#the-reconciler
    */
   reconcileWorkflows(input: { cursor: ReconcileCursor | null }): Promise<ReconcileResult>;
 }
 
-/** Deletion of old activities, run hourly by a Temporal Schedule. */
+/** Run hourly by a Temporal Schedule. Idempotent; retried as {@link EngineActivities}. */
 export interface RetentionActivities {
   /**
    * Deletes a few of the activities past the retention time, whole groups only, in one transaction.
    * @param input.after - where the previous step stopped; null starts with the oldest
    * @returns the number of deleted rows, the first deleted groups, and where to continue
-   * @throws while the database is down
-   * @remarks Retried as {@link EngineActivities}. Idempotent and safe to run concurrently. Without a retention time
-   * nothing is deleted.
    */
   purgeExpiredActivities(input: { after: RetentionCursor | null }): Promise<PurgedActivities>;
 }

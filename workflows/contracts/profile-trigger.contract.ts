@@ -2,7 +2,7 @@ import type { ProfileKindName, RunStart } from '../../src/domain/schedules/profi
 
 export type { ProfileKindName };
 
-/** Workflow type that the schedule of a profile starts: creates the run of one date, then plans further dates. */
+/** Started by the schedule of a profile: creates the run of one date, then plans further dates. */
 export const PROFILE_TRIGGER_WORKFLOW = 'profileTrigger';
 
 /** Id prefix of a schedule's workflows; the server appends `-` and the date. */

@@ -1,11 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
-/**
- * Typed search attributes, set at start and never changed. All Keyword: a namespace on SQL visibility has only three
- * Int columns. `FleetComputerId` is set only for batches of one computer, `FleetPersonId` only for activities that a
- * person requested.
- * @see docs/architecture.md#search-attributes
- */
+/** Set at start, never changed. All Keyword: SQL visibility has only three Int columns. @see docs/architecture.md#search-attributes */
 export const SEARCH_ATTRIBUTES = {
   accountId: defineSearchAttributeKey('FleetAccountId', SearchAttributeType.KEYWORD),
   activityType: defineSearchAttributeKey('FleetActivityType', SearchAttributeType.KEYWORD),

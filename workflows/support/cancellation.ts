@@ -15,12 +15,7 @@ export function watchCancellation(): CancelWatch {
   return watch;
 }
 
-/**
- * Closes the workflow as Canceled.
- * @throws {CancelledFailure} always
- * @remarks Requests a cancel first when there was none (rows can be canceled one by one): otherwise the server would
- * record Failed.
- */
+/** Closes the workflow as Canceled, after a cancel of its own when there was none: otherwise it would be Failed. */
 export async function closeAsCanceled(watch: CancelWatch): Promise<never> {
   const { workflowId, runId } = workflowInfo();
   if (!watch.requested) await activities.cancelRun({ workflowId, runId });

@@ -6,45 +6,60 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { BatchPlan } from '../contracts/activities.ts';
-import type { BatchInput, BatchResult } from '../contracts/batch.contract.ts';
-import type { GroupInput } from '../contracts/group.contract.ts';
-import { type OpenBatch, OPERATIONS_LIMIT } from '../contracts/queries.ts';
+import type { BatchPlan, GroupOperation } from '../contracts/activities.ts';
+import type { BatchInput, GroupInput, OperationCounts } from '../contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../contracts/search-attributes.ts';
 import { batchWorkflow, RELEASED_BATCH_WORKFLOW, RELEASED_GROUP_WORKFLOW } from '../contracts/workflow-types.ts';
-import { groupProgress, namesOf } from './details.ts';
+import { groupProgress } from './details.ts';
 import type { ProgressBoard } from './progress-board.ts';
 
-/**
- * Starts the batches of a group as children and waits until all have ended.
- * @remarks Ignores how a batch ended: the rows decide. Does not wait for a batch that already runs or ran. Batches
- * outlive their parent; a cancel of the parent reaches them.
- */
-export async function runBatches(input: GroupInput, plans: readonly BatchPlan[], board: ProgressBoard): Promise<void> {
-  const open = new Set(plans);
-  const show = (): void => board.show(groupProgress(plans, open), [...open].slice(0, OPERATIONS_LIMIT).map(openBatch));
+/** The batches of a group as its children, which also show their progress. */
+export interface ChildBatches {
+  readonly plans: readonly BatchPlan[];
+  /** Whether all awaited batches have ended. */
+  over: boolean;
+  readonly ended: Promise<void>;
+  /** Shows these open operations, without those of batches that have ended. */
+  list(operations: readonly GroupOperation[]): void;
+}
+
+/** Starts the batches of a group, which outlive it. Ignores how they end, and those that already run or ran: rows decide. */
+export function startBatches(input: GroupInput, plans: readonly BatchPlan[], board: ProgressBoard): ChildBatches {
+  const open = new Map(plans.map((plan) => [plan.workflowId, plan]));
+  let listed: readonly GroupOperation[] = plans.flatMap(({ operations = [] }) => operations);
+  const show = (): void => {
+    board.show(
+      groupProgress(plans, [...open.values()]),
+      listed.filter(({ workflowId }) => open.has(workflowId)),
+    );
+  };
+  const run = async (plan: BatchPlan): Promise<void> => {
+    const isElsewhere = await runBatch(input, plan).then(
+      () => false,
+      (error: unknown) => error instanceof WorkflowExecutionAlreadyStartedError,
+    );
+    if (!isElsewhere) open.delete(plan.workflowId);
+    show();
+  };
   show();
-  await Promise.all(
-    plans.map(async (plan) => {
-      const isElsewhere = await runBatch(input, plan).then(
-        () => false,
-        (error: unknown) => error instanceof WorkflowExecutionAlreadyStartedError,
-      );
-      if (!isElsewhere) open.delete(plan);
-      show();
+  const children = {
+    plans,
+    over: false,
+    ended: Promise.all(plans.map(run)).then(() => {
+      children.over = true;
     }),
-  );
+    list(operations: readonly GroupOperation[]): void {
+      listed = operations;
+      show();
+    },
+  };
+  return children;
 }
 
-function openBatch(plan: BatchPlan): OpenBatch {
-  const { computer, workflowId } = plan;
-  return { computers: namesOf(plan), ...(computer?.operation && { operation: computer.operation }), workflowId };
-}
-
-function runBatch(input: GroupInput, plan: BatchPlan): Promise<BatchResult> {
+function runBatch(input: GroupInput, plan: BatchPlan): Promise<OperationCounts> {
   // A group continues with the children that its history started with.
   const isReleased = workflowInfo().workflowType === RELEASED_GROUP_WORKFLOW;
-  return executeChild<(input: BatchInput) => Promise<BatchResult>>(
+  return executeChild<(input: BatchInput) => Promise<OperationCounts>>(
     isReleased ? RELEASED_BATCH_WORKFLOW : batchWorkflow(plan.single),
     {
       workflowId: plan.workflowId,

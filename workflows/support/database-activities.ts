@@ -15,10 +15,9 @@ const ENDLESS_RETRIES = {
 } as const;
 
 /**
- * Proxies of database activities: each is attempted locally first, then as a normal activity with retries.
+ * Proxies of database activities: each is attempted locally first, then as a normal activity with retries. Never
+ * canceled; must not run in parallel. @see docs/architecture.md#rules-for-database-steps
  * @throws {ApplicationFailure} of a type of {@link FAILURE_TYPES}, when a retry cannot help
- * @remarks Never canceled: a canceled workflow still has rows to update. Must not run in parallel.
- * @see docs/architecture.md#rules-for-database-steps
  */
 export function proxyDatabaseActivities<A>(): A {
   const local = proxyLocalActivities<UntypedActivities>(LOCAL_TRIES);

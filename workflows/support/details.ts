@@ -19,9 +19,8 @@ export function batchProgress(progress: BatchProgress): ProgressAnswer {
 }
 
 /** Progress of a group whose batches are awaited, in whole batches. */
-export function groupProgress(plans: readonly BatchPlan[], open: ReadonlySet<BatchPlan>): ProgressAnswer {
+export function groupProgress(plans: readonly BatchPlan[], waiting: readonly BatchPlan[]): ProgressAnswer {
   const total = computersOf(plans);
-  const waiting = [...open];
   const waitingFor = waiting.slice(0, NAMED).map(namesOf);
   const done = total - computersOf(waiting);
   return { done, total, unit: 'computer', waitingFor, more: computersOf(waiting.slice(NAMED)) };
@@ -36,7 +35,7 @@ export function rowsProgress(progress: GroupProgress, plans: readonly BatchPlan[
 }
 
 /** The computer of a batch, or a summary of its computers. */
-export function namesOf({ computer, summary }: BatchPlan): string {
+function namesOf({ computer, summary }: BatchPlan): string {
   return computer?.title ?? summary;
 }
 

@@ -1,16 +1,14 @@
 import { CancellationScope, sleep, workflowInfo } from '@temporalio/workflow';
-import type { Overdue } from '../contracts/batch.contract.ts';
+import type { Overdue } from '../contracts/activity.contract.ts';
 
 const MIN_WAIT_MS = 100;
 const MAX_MIN_WAIT_MS = 60_000;
 const AGE_SHARE = 1_000;
 
 /**
- * One coalesced timer for the next due moment; none when nothing is due.
- *
- * A running timer that fires no later than requested is kept: firing early costs one check, replacing it two events
- * each time. The minimum wait grows with the age of the run, so that thousands of deadlines share a few checks. It also
- * doubles with every check that leaves the moment unchanged: a worker whose clock is behind finds nothing due yet.
+ * One coalesced timer for the next due moment. One that fires too early is kept: a check costs less than two events.
+ * The minimum wait grows with the age of the run, so that deadlines share checks, and doubles while a moment stays due
+ * although it has passed: the clock of the rows may be behind.
  */
 export class DueTimer {
   readonly #onDue: () => void;

@@ -1,27 +1,22 @@
 import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
-import {
-  OPERATIONS_LIMIT,
-  OPERATIONS_QUERY,
-  type OperationsAnswer,
-  PROGRESS_QUERY,
-  type ProgressAnswer,
-} from '../contracts/queries.ts';
+import type { OpenOperation } from '../contracts/activities.ts';
+import { OPERATIONS_LIMIT, OPERATIONS_QUERY, PROGRESS_QUERY, type ProgressAnswer } from '../contracts/queries.ts';
 import { progressLine } from './details.ts';
 
 const progressQuery = defineQuery<ProgressAnswer | null>(PROGRESS_QUERY);
-const operationsQuery = defineQuery<OperationsAnswer>(OPERATIONS_QUERY);
+const operationsQuery = defineQuery<OpenOperation[]>(OPERATIONS_QUERY);
 
 /** Shows a workflow's progress in its details and in queries. */
 export interface ProgressBoard {
-  show(progress: ProgressAnswer, operations: OperationsAnswer): void;
+  show(progress: ProgressAnswer, operations: readonly OpenOperation[]): void;
 }
 
 /** Answers queries from now on; call it before the first await. */
 export function createProgressBoard(): ProgressBoard {
   let shown: ProgressAnswer | null = null;
-  let open: OperationsAnswer = [];
+  let open: readonly OpenOperation[] = [];
   setHandler(progressQuery, () => shown);
-  setHandler(operationsQuery, () => open.slice(0, OPERATIONS_LIMIT) as OperationsAnswer);
+  setHandler(operationsQuery, () => open.slice(0, OPERATIONS_LIMIT));
   return {
     show(progress, operations) {
       shown = progress;

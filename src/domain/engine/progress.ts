@@ -41,6 +41,8 @@ export interface BatchPlan {
   size?: number;
   /** Number of computers. */
   computers?: number;
+  /** Those of the group's first hundred open operations that are its own. */
+  operations?: GroupOperation[];
 }
 
 /** State of a group, read from its parent row. */
@@ -50,6 +52,8 @@ export interface GroupProgress {
   succeeded: number;
   failed: number;
   canceled: number;
+  /** The first hundred open operations; absent when none is open. */
+  operations?: GroupOperation[];
 }
 
 export type WaitsFor = 'approval' | 'earlier operation' | 'delivery time' | 'delivery' | 'result';
@@ -58,6 +62,11 @@ export interface OpenOperation {
   computer: string;
   operation: number;
   waitsFor: WaitsFor;
+}
+
+/** An open operation of a group, with the workflow of its batch. */
+export interface GroupOperation extends OpenOperation {
+  workflowId: string;
 }
 
 export interface MovedOperation {

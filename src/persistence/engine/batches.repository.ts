@@ -103,6 +103,13 @@ export function readNamedOperations(
   return db.query<NamedOperation>(NAMED, { batch, moved, openLimit });
 }
 
+/** The first open operations of a group, in id order. */
+export function readGroupOperations(db: Sql, group: number, limit: number): Promise<GroupOperationRow[]> {
+  return db.query<GroupOperationRow & Record<string, unknown>>(GROUP_OPERATIONS, { group, limit });
+}
+
+type GroupOperationRow = Pick<NamedOperation, 'id' | 'title' | 'status' | 'deliver_at'> & { wf_id: string };
+
 const TURN = `select account_id as account, size > :smallBatch as "isLarge" from lane where id = :batch`;
 
 const LOCK = `
@@ -158,3 +165,8 @@ const NAMED = `
   )
   select n.*, c.title, (select count(distinct computer_id)::int from open) as open_computers
   from named n join computer c on c.id = n.computer_id order by n.id`;
+
+const GROUP_OPERATIONS = `
+  select a.id, c.title, a.status, a.deliver_at, l.wf_id
+  from activity a join computer c on c.id = a.computer_id join lane l on l.id = a.lane_id
+  where a.parent_id = :group and ${isOpen('a.status')} order by a.id limit :limit`;

@@ -22,7 +22,7 @@ import { cancelRequested, isOfWholeBatch } from './cancel-requested.ts';
 import { endedIn, moveChains } from './chains.ts';
 import { recordCounters } from './counters.ts';
 import { dueTimeAfter, earliest, expireOperations, readNextDueTime } from './due-times.ts';
-import { nameOperations } from './named-operations.ts';
+import { listGroupOperations, nameOperations } from './named-operations.ts';
 
 export interface EngineOptions {
   db: Database;
@@ -65,7 +65,11 @@ export function createEngine(options: EngineOptions): Engine {
       options.onProcessed?.(events, isClosed);
       return { ...progress, ...(await nameOperations(db, batch, { open: progress.open, changes, now: clock.now() })) };
     },
-    listOpenBatches: (group) => readOpenBatches(db, group),
+    async listOpenBatches(group) {
+      const plans = await readOpenBatches(db, group);
+      const open = await listGroupOperations(db, group, clock.now());
+      return plans.map((plan) => ({ ...plan, operations: open.filter((of) => of.workflowId === plan.workflowId) }));
+    },
     async getGroupProgress(group, cancelAll) {
       if (cancelAll) {
         for (const batch of await readUnopenedBatches(db, group)) await process(batch, true);
@@ -73,7 +77,9 @@ export function createEngine(options: EngineOptions): Engine {
           if (await cancelOpenedBatches(tx, group, clock.now())) await wakeDispatchers(tx);
         });
       }
-      return readGroupProgress(db, group);
+      const progress = await readGroupProgress(db, group);
+      if (progress.open === 0) return progress;
+      return { ...progress, operations: await listGroupOperations(db, group, clock.now()) };
     },
   };
 }

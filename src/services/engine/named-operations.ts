@@ -1,6 +1,10 @@
-import { type BatchProgress, waitsFor } from '../../domain/engine/progress.ts';
+import { type BatchProgress, type GroupOperation, type OpenOperation, waitsFor } from '../../domain/engine/progress.ts';
 import type { Database } from '../../persistence/database/sql.ts';
-import { readNamedOperations } from '../../persistence/engine/batches.repository.ts';
+import {
+  type NamedOperation,
+  readGroupOperations,
+  readNamedOperations,
+} from '../../persistence/engine/batches.repository.ts';
 import type { Change } from '../../persistence/engine/operations.repository.ts';
 
 const OPEN_LIMIT = 100;
@@ -25,13 +29,22 @@ export async function nameOperations(
   return {
     ...(moved.length > 0 && { moved, moreMoved: moves.length - moved.length }),
     ...(openLimit > 0 && {
-      operations: operations.map(({ id, title, status, deliver_at }) => ({
-        computer: title,
-        operation: id,
-        waitsFor: waitsFor(status, deliver_at, now),
-      })),
+      operations: operations.map((operation) => toOpenOperation(operation, now)),
       waitingFor: [...computers.values()].slice(0, COMPUTERS_LIMIT),
       moreWaiting: Math.max(0, (named[0]?.open_computers ?? 0) - COMPUTERS_LIMIT),
     }),
   };
+}
+
+/** The first open operations of a group and what each waits for, for queries. */
+export async function listGroupOperations(db: Database, group: number, now: Date): Promise<GroupOperation[]> {
+  const operations = await readGroupOperations(db, group, OPEN_LIMIT);
+  return operations.map((operation) => ({ ...toOpenOperation(operation, now), workflowId: operation.wf_id }));
+}
+
+function toOpenOperation(
+  { id, title, status, deliver_at }: Pick<NamedOperation, 'id' | 'title' | 'status' | 'deliver_at'>,
+  now: Date,
+): OpenOperation {
+  return { computer: title, operation: id, waitsFor: waitsFor(status, deliver_at, now) };
 }

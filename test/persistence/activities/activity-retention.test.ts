@@ -5,8 +5,8 @@ import { linkReapplied, linkReverted } from '../../../src/persistence/activities
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
-import { createRetentionActivities } from '../../../workers/activities/activity-retention.activities.ts';
-import type { RetentionCursor } from '../../../workflows/contracts/activity-retention.contract.ts';
+import { createRetentionActivities } from '../../../workers/activities/retention.activities.ts';
+import type { RetentionCursor } from '../../../workflows/contracts/housekeeping.contract.ts';
 import {
   aChain,
   addEvent,

@@ -96,6 +96,32 @@ describe('what operators read of chains', () => {
     expect((await world.engine.processPendingEvents(lane, false)).operations).toBeUndefined();
   });
 
+  it('is the first hundred open operations of all batches of a group, each with its workflow', async () => {
+    const account = await anAccount(world.db, { computers: 103 });
+    const group = await aGroup(world.db, account, {
+      now: world.clock.now(),
+      settings: { singleBatchLimit: 0, batchMinSize: 60, batchMaxSize: 60 },
+    });
+    const plans = await world.engine.listOpenBatches(group);
+    const ids = (await childrenOf(world.db, group)).map(({ id }) => id);
+    expect(plans.map(({ operations }) => operations?.length)).toEqual([60, 40]);
+    const listed = plans.flatMap(({ operations = [] }) => operations);
+    expect(listed.map(({ operation }) => operation)).toEqual(ids.slice(0, 100));
+    await addEvent(world.db, { batch: plans[0]!.batch, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
+    await addEvent(world.db, { batch: plans[0]!.batch, activity: ids[1]!, kind: 'cancel', at: world.clock.now() });
+    await world.engine.processPendingEvents(plans[0]!.batch, false);
+    const { operations } = await world.engine.getGroupProgress(group, false);
+    expect(operations).toHaveLength(100);
+    expect(operations?.slice(0, 2)).toEqual([
+      { computer: 'web-1', operation: ids[0], waitsFor: 'result', workflowId: `activity/${group}/lane/1` },
+      { computer: 'web-3', operation: ids[2], waitsFor: 'delivery', workflowId: `activity/${group}/lane/1` },
+    ]);
+    expect(operations?.at(-1)).toMatchObject({ operation: ids[100], workflowId: `activity/${group}/lane/2` });
+    await world.engine.getGroupProgress(group, true);
+    await world.engine.processPendingEvents(plans[0]!.batch, false);
+    expect((await world.engine.getGroupProgress(group, false)).operations).toBeUndefined();
+  });
+
   it('is not asked for where every computer has one operation', async () => {
     const { group, lane } = await world.oneBatch({}, { computers: 5 });
     expect(await world.engine.listOpenBatches(group)).toMatchObject([{ size: 5, computers: 5 }]);

@@ -9,7 +9,7 @@ import type { ProfileKinds } from '../../../src/services/schedules/profile-kind.
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient } from '../../../temporal/connection.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
-import { createRetentionActivities } from '../../../workers/activities/activity-retention.activities.ts';
+import { createRetentionActivities } from '../../../workers/activities/retention.activities.ts';
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../../workers/activities/report.activities.ts';

@@ -1,11 +1,12 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { cancelRunWith } from '../../../workers/activities/request-cancel.ts';
+import { cancelRunWith } from '../../../workers/workflow-calls.ts';
 import type {
-  CancelActivities,
-  EngineActivities,
-  GroupProgress,
   BatchPlan,
   BatchProgress,
+  CancelActivities,
+  EngineActivities,
+  GroupOperation,
+  GroupProgress,
 } from '../../../workflows/contracts/activities.ts';
 
 type Outcome = 'succeeded' | 'failed' | 'canceled';
@@ -116,12 +117,14 @@ export class FakeBatches {
   async #settle(client: Client, group: readonly number[], cancelAll: boolean): Promise<GroupProgress> {
     if (cancelAll) for (const batch of this.#open(group)) await this.#cancel(client, batch);
     const sum = { open: 0, succeeded: 0, failed: 0, canceled: 0 };
+    const operations = group.flatMap((batch) => this.#operations(batch));
     for (const batch of group) {
       const progress = this.progress(batch);
       for (const key of ['open', 'succeeded', 'failed', 'canceled'] as const) sum[key] += progress[key];
     }
     return {
       ...sum,
+      ...(operations.length > 0 && { operations }),
       status: sum.open > 0 ? 'open' : sum.failed > 0 ? 'failed' : sum.canceled > 0 ? 'canceled' : 'succeeded',
     };
   }
@@ -144,8 +147,14 @@ export class FakeBatches {
       .filter((batch) => this.progress(batch).open > 0)
       .map((id) => {
         const { batch, workflowId, single, summary, size = 1, computers = size, computer = null } = this.#batch(id);
-        return { batch, workflowId, single, summary, size, computers, computer };
+        return { batch, workflowId, single, summary, size, computers, computer, operations: this.#operations(id) };
       });
+  }
+
+  #operations(id: number): GroupOperation[] {
+    const { workflowId, opened } = this.#batch(id);
+    const waitsFor = opened ? 'result' : 'delivery';
+    return this.progress(id).operations!.map((operation) => ({ ...operation, waitsFor, workflowId }));
   }
 
   #batch(id: number): FakeBatch {

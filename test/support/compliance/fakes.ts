@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { cancelRunWith } from '../../../workers/activities/request-cancel.ts';
+import { cancelRunWith } from '../../../workers/workflow-calls.ts';
 import type { CancelActivities, ProfileActivities, ReportActivities } from '../../../workflows/contracts/activities.ts';
 
 /** The kinds of profiles in memory: at most one run per date, with the database taken away on demand. */

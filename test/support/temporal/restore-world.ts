@@ -1,4 +1,4 @@
-import type { ReconcileCursor } from '../../../workflows/contracts/reconcile.contract.ts';
+import type { ReconcileCursor } from '../../../workflows/contracts/housekeeping.contract.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../activities/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../activities/sql-fleet.ts';
 

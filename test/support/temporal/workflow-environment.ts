@@ -5,7 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
 import { buildBundle } from '../../../workers/workflow-bundle.ts';
-import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { TEST_KEYS } from '../identity/test-keys.ts';
 
 export { TEST_KEYS };

@@ -7,7 +7,7 @@ import {
   RETENTION_STEPS,
   type RetentionCursor,
   type RetentionResult,
-} from '../../../workflows/contracts/activity-retention.contract.ts';
+} from '../../../workflows/contracts/housekeeping.contract.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';

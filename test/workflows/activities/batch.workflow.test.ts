@@ -8,25 +8,29 @@ import {
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type BatchInput,
+  type OperationCounts,
+  WAKE_UP_SIGNAL,
+} from '../../../workflows/contracts/activity.contract.ts';
 import { FAILURE_TYPES } from '../../../workflows/contracts/failures.ts';
-import { type BatchInput, type BatchResult, WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { batchWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fake-batches.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
-  wakeUp,
   quietRuntime,
   statusOf,
   TEST_DATA_CONVERTER,
   until,
+  wakeUp,
   withWorker,
   workflowCode,
   workflowCodeContinuingAfter,
 } from '../../support/temporal/workflow-environment.ts';
 
-type Batch = (input: BatchInput) => Promise<BatchResult>;
+type Batch = (input: BatchInput) => Promise<OperationCounts>;
 type Run = (context: {
   batches: FakeBatches;
   client: Client;

@@ -2,22 +2,24 @@ import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporal
 import { CancelledFailure, type SearchAttributePair } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GroupInput, GroupResult } from '../../../workflows/contracts/group.contract.ts';
+import type { OpenOperation } from '../../../workflows/contracts/activities.ts';
+import type { GroupInput, OperationCounts } from '../../../workflows/contracts/activity.contract.ts';
+import { OPERATIONS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fake-batches.ts';
 import { addSearchAttributes, createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
-  wakeUp,
   quietRuntime,
   statusOf,
   TEST_DATA_CONVERTER,
   until,
+  wakeUp,
   withWorker,
 } from '../../support/temporal/workflow-environment.ts';
 
-type Group = (input: GroupInput) => Promise<GroupResult>;
+type Group = (input: GroupInput) => Promise<OperationCounts>;
 interface Context {
   batches: FakeBatches;
   client: Client;
@@ -104,7 +106,7 @@ describe('activity', () => {
       expect(await handle.result()).toEqual({ succeeded: 3, failed: 0, canceled: 0 });
       const events = await countEvents(handle);
       const tasks = events.of('workflowTaskScheduled');
-      expect(events.total - tasks * 3).toBe(13);
+      expect(events.total - tasks * 3).toBe(15);
       // One at the start, and one for each batch that begins and each that ends; what comes together shares one.
       expect(tasks).toBeLessThanOrEqual(7);
     }));
@@ -150,6 +152,47 @@ describe('activity', () => {
       await context.report(second, 'succeeded');
       await context.report(third, 'succeeded');
       await handle.result();
+    }));
+
+  it('lists the open operations of all computers and what each waits for, read again as time passes', () =>
+    withGroup([1, 2], async (context) => {
+      const [first, second] = context.ids as [number, number];
+      const handle = await context.start();
+      const listed = () => handle.query<OpenOperation[]>(OPERATIONS_QUERY);
+      const operation = (batch: number, row: number, waitsFor: OpenOperation['waitsFor']) => ({
+        computer: `web-${row}`,
+        operation: row,
+        waitsFor,
+        workflowId: `activity/${batch}`,
+      });
+      await until(() => opened(context));
+      expect(await listed()).toEqual([
+        operation(first, 0, 'delivery'),
+        operation(second, 0, 'delivery'),
+        operation(second, 1, 'delivery'),
+      ]);
+      await environment.sleep('20 s');
+      await until(() => context.batches.calls.includes('getGroupProgress'));
+      await until(async () => (await listed())[0]?.waitsFor === 'result');
+      await context.report(first, 'succeeded');
+      await until(async () => (await listed()).length === 2);
+      expect(await listed()).toEqual([operation(second, 0, 'result'), operation(second, 1, 'result')]);
+      await handle.cancel();
+      await failureOf(handle);
+      expect(await listed()).toEqual([]);
+    }));
+
+  it('reads its open operations ever less often', () =>
+    withGroup([1], async (context) => {
+      const handle = await context.start();
+      await until(() => opened(context));
+      await environment.sleep('21 days');
+      const refreshes = context.batches.calls.filter((call) => call === 'getGroupProgress').length;
+      expect(refreshes).toBeGreaterThan(20);
+      expect(refreshes).toBeLessThan(60);
+      await context.report(context.ids[0]!, 'succeeded');
+      await handle.result();
+      expect((await countEvents(handle)).total).toBeLessThan(500);
     }));
 
   it('fails when a computer fails, after all others have ended', () =>

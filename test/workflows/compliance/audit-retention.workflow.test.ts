@@ -1,12 +1,12 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditRetentionActivities } from '../../../workflows/contracts/activities.ts';
+import type { ReportInput } from '../../../workflows/contracts/activity.contract.ts';
 import {
   AUDIT_RETENTION_STEPS,
   AUDIT_RETENTION_WORKFLOW,
   type AuditRetentionInput,
-} from '../../../workflows/contracts/audit-retention.contract.ts';
-import type { ReportInput } from '../../../workflows/contracts/report.contract.ts';
+} from '../../../workflows/contracts/housekeeping.contract.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeReports } from '../../support/compliance/fakes.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';

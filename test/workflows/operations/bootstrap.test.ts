@@ -3,9 +3,12 @@ import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BootstrapError, bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
-import { ACTIVITY_RETENTION_SCHEDULE_ID } from '../../../workflows/contracts/activity-retention.contract.ts';
-import { AUDIT_RETENTION_SCHEDULE_ID } from '../../../workflows/contracts/audit-retention.contract.ts';
-import { RECONCILE_SCHEDULE_ID, RECONCILE_WORKFLOW } from '../../../workflows/contracts/reconcile.contract.ts';
+import {
+  ACTIVITY_RETENTION_SCHEDULE_ID,
+  AUDIT_RETENTION_SCHEDULE_ID,
+  RECONCILE_SCHEDULE_ID,
+  RECONCILE_WORKFLOW,
+} from '../../../workflows/contracts/housekeeping.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
 import { TEST_KEYS, until } from '../../support/temporal/workflow-environment.ts';

@@ -10,7 +10,7 @@ import {
   waitForPollers,
 } from '../../../temporal/deployment.ts';
 import { createTemporalHealth, findOutage } from '../../../temporal/health.ts';
-import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../../workflows/contracts/task-queues.ts';
 import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fake-batches.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
 import { createStarter } from '../../../workers/dispatcher/starter.ts';
-import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/batch.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fake-batches.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';

@@ -1,3 +1,13 @@
+export interface GroupInput {
+  /** Id of the group's row. */
+  id: number;
+}
+
+export interface ReportInput {
+  /** Id of the activity's row. */
+  id: number;
+}
+
 export interface BatchInput {
   /** Id of the batch row. */
   batch: number;
@@ -13,16 +23,15 @@ export interface ReleasedBatchInput extends Omit<BatchInput, 'batch'> {
   continueAfterEvents?: number;
 }
 
-/** A moment that has passed by the workflow's clock but not by the database's. */
+/** A moment that has passed by the workflow's clock but not by the database's; times in ms. */
 export interface Overdue {
-  /** In ms since the epoch. */
   dueAt: number;
-  /** Time until the next check, in ms. */
+  /** Time until the next check. */
   waitMs: number;
 }
 
-/** How the operations of a closed batch ended. */
-export interface BatchResult {
+/** How the operations of a closed group or batch ended. */
+export interface OperationCounts {
   succeeded: number;
   failed: number;
   canceled: number;

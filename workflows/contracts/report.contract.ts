@@ -1,3 +1,0 @@
-export interface ReportInput {
-  id: number;
-}
