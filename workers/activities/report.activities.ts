@@ -1,7 +1,8 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { FileStore } from '../../src/services/common/ports.ts';
-import { endReport, produceReport, type ReportProducer } from '../../src/services/compliance/reports/produce.ts';
+import type { ReportDeps } from '../../src/services/compliance/reports/generate.ts';
+import { endReport, produceReport } from '../../src/services/compliance/reports/produce.ts';
 import type { CancelActivities, ReleasedActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
 import { cancelRunWith } from '../workflow-calls.ts';
 
@@ -9,7 +10,7 @@ const HEARTBEAT_MS = 2_000;
 
 /** The Temporal activities of reports, also under their 0.1.0 names; each is safe to repeat. */
 export function createReportActivities(
-  deps: ReportProducer & { client: Client; files: FileStore },
+  deps: ReportDeps & { client: Client; files: FileStore },
 ): ReportActivities & CancelActivities & Pick<ReleasedActivities, 'generateReport' | 'endReport' | 'requestCancel'> {
   const activities: ReportActivities & CancelActivities = {
     async writeReport({ activity }) {

@@ -3,10 +3,10 @@ import { passRate } from '../../domain/compliance/profile.ts';
 import { dayRange, reportPath } from '../../domain/compliance/report.ts';
 import type { BaseActivity } from '../../services/activities/activity-views.ts';
 import type {
-  UsgProfile,
   UsgProfilePatch,
   UsgProfileQuery,
   UsgProfileRequest,
+  UsgProfileView,
 } from '../../services/compliance/profiles/model.ts';
 import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
@@ -62,7 +62,7 @@ export function usgProfilesRoutes(deps: {
 /** Replaces the path of the report while a run is open. @see docs/api-conventions.md#usg-runs-and-results */
 const OPEN_RUN = 'in-progress';
 
-function toUsgProfileResponse(profile: UsgProfile): Schemas['UsgProfile'] {
+function toUsgProfileResponse(profile: UsgProfileView): Schemas['UsgProfile'] {
   return {
     id: profile.id,
     account_id: profile.account_id,
@@ -88,7 +88,7 @@ function toUsgProfileResponse(profile: UsgProfile): Schemas['UsgProfile'] {
   };
 }
 
-function toLastRunResponse({ id, archived, lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
+function toLastRunResponse({ id, archived, lastRun, associatedInstances }: UsgProfileView): Schemas['UsgRunResults'] {
   const { failing, passing, in_progress, not_started } = lastRun ?? {
     failing: 0,
     passing: 0,

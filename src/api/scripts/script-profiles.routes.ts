@@ -1,9 +1,9 @@
 import type { Router } from 'express';
 import type {
-  ScriptProfile,
   ScriptProfilePatch,
   ScriptProfileQuery,
   ScriptProfileRequest,
+  ScriptProfileView,
   TriggerRequest,
 } from '../../services/scripts/profiles/model.ts';
 import type { Services } from '../../services/setup/services.ts';
@@ -89,7 +89,7 @@ export function scriptProfilesRoutes(deps: {
     .get('/script-profile-limits', operation('getScriptProfileLimits', getScriptProfileLimits));
 }
 
-function toScriptProfileResponse(profile: ScriptProfile): Schemas['ScriptProfile'] {
+function toScriptProfileResponse(profile: ScriptProfileView): Schemas['ScriptProfile'] {
   return {
     id: profile.id,
     title: profile.title,
@@ -110,7 +110,7 @@ function toScriptProfileResponse(profile: ScriptProfile): Schemas['ScriptProfile
   };
 }
 
-function toTriggerResponse({ trigger, state }: ScriptProfile): Schemas['ScriptProfileTrigger'] {
+function toTriggerResponse({ trigger, state }: ScriptProfileView): Schemas['ScriptProfileTrigger'] {
   const runs = { last_run: formatTime(state.lastRun), next_run: formatTime(state.nextRun) };
   switch (trigger.type) {
     case 'event':

@@ -1,5 +1,11 @@
 import type { Router } from 'express';
-import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } from '../../services/scripts/model.ts';
+import type {
+  ScriptCommand,
+  ScriptPatch,
+  ScriptQuery,
+  ScriptRequest,
+  ScriptView,
+} from '../../services/scripts/model.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { ScriptVersionView } from '../../services/setup/views.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
@@ -76,7 +82,7 @@ export function scriptsRoutes(deps: {
     );
 }
 
-function toScriptResponse(script: Script): Schemas['ScriptItem'] {
+function toScriptResponse(script: ScriptView): Schemas['ScriptItem'] {
   return {
     id: script.id,
     title: script.title,
@@ -99,7 +105,7 @@ function toScriptResponse(script: Script): Schemas['ScriptItem'] {
 }
 
 /** Redacted code is empty. */
-function toScriptDetailResponse(script: Script): Schemas['Script'] {
+function toScriptDetailResponse(script: ScriptView): Schemas['Script'] {
   return { ...toScriptResponse(script), code: script.code ?? '' };
 }
 

@@ -14,13 +14,10 @@ export const RULE_RESULTS = {
 } as const;
 export type RuleResult = keyof typeof RULE_RESULTS;
 
-/** The result and texts of one rule. */
 export interface AuditedRule {
-  /** Id in the benchmark. */
   rule: string;
   severity: RuleSeverity;
   title: string;
-  /** Identifiers and references, in the order of the benchmark. */
   identifiers: readonly string[];
   description: string;
   rationale: string;
@@ -45,10 +42,11 @@ export function countLetters(results: string): { passed: number; failed: number 
   return { passed, failed };
 }
 
-/** Size of all texts, in UTF-16 units. */
-export function textLength(rules: readonly AuditedRule[]): number {
+export function textLength(
+  rules: Iterable<Pick<AuditedRule, 'title' | 'identifiers' | 'description' | 'rationale'> & { rule?: string }>,
+): number {
   let length = 0;
-  for (const { rule, title, identifiers, description, rationale } of rules) {
+  for (const { rule = '', title, identifiers, description, rationale } of rules) {
     length += rule.length + title.length + description.length + rationale.length + identifiers.join('').length;
   }
   return length;

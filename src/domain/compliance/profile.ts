@@ -10,7 +10,6 @@ export const BENCHMARKS = [
   'cis_level2_server',
 ] as const;
 
-/** Shown as the benchmark of a profile with a tailoring file. */
 export const CUSTOM_BENCHMARK = 'custom';
 
 /** A limit of the compatible product only. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */

@@ -9,7 +9,6 @@ export interface ReportRange {
   start: Date;
   /** In whole seconds, exclusive. */
   end: Date;
-  /** The part of the report's name that identifies the range. */
   label: string;
 }
 
@@ -21,16 +20,13 @@ const secondOf = (date: Date): string => `${digits(date, 19)}Z`;
 const secondBefore = (date: Date): Date => new Date(date.getTime() - SECOND_MS);
 const floorTo = (date: Date, unitMs: number): Date => new Date(Math.floor(date.getTime() / unitMs) * unitMs);
 
-/** The unit that a text is precise to: day, minute or second. */
 function unitOf(text: string): number {
   if (!text.includes('T') && !text.includes('t')) return DAY_MS;
   return /t\d\d:\d\d:\d\d/i.test(text) ? SECOND_MS : MINUTE_MS;
 }
 
 /**
- * Parses the requested time range, in the whole seconds that responses show.
- * @param startText - ISO 8601; without an end it means that whole day, minute or second, by its precision
- * @param endText - ISO 8601, inclusive; a date means the whole day. Null when absent
+ * Parses a range of whole seconds from ISO 8601 texts. A start alone means its day, minute or second; an end is inclusive.
  * @returns the name of an invalid parameter, or `order` when the end precedes the start
  * @see docs/api-conventions.md#reports-and-files
  */
@@ -60,7 +56,6 @@ function isWholeDays({ start, end }: ReportRange): boolean {
   return start.getTime() % DAY_MS === 0 && end.getTime() % DAY_MS === 0;
 }
 
-/** Extends a range to whole days, whose reports have short names. */
 export function widenToDays(range: ReportRange): ReportRange {
   const last = secondBefore(range.end);
   const label = !range.label.includes('-') ? dayOf(range.start) : `${dayOf(range.start)}-${dayOf(last)}`;
@@ -77,9 +72,7 @@ export function reportPath(profileId: number, { label }: Pick<ReportRange, 'labe
   return `${reportName(profileId, label)}${isDetailed ? '-detailed' : ''}.csv`;
 }
 
-/**
- * Parses the path of a summary report on a day or on one run, named by the second of its start; null for other texts.
- */
+/** Parses the path of a summary report on a day or on one run, named by the second of its start; null for others. */
 export function readMomentReportPath(path: string): { profileId: number; range: ReportRange } | null {
   const parts = /^usg_profile_audit_report_ID([1-9]\d{0,9})-(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?\.csv$/.exec(
     path,
@@ -92,7 +85,6 @@ export function readMomentReportPath(path: string): { profileId: number; range: 
   return { profileId: Number(id), range: momentRange(start, hour === undefined ? DAY_MS : SECOND_MS) };
 }
 
-/** The range of a report on the day of a run. */
 export function dayRange(startedAt: Date): ReportRange {
   return momentRange(floorTo(startedAt, DAY_MS), DAY_MS);
 }

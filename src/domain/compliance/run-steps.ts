@@ -1,19 +1,16 @@
 import type { UsgMode } from './profile.ts';
 
-/** The settings of a profile that determine its runs. */
 export interface RunProfile {
   title: string;
   mode: UsgMode;
   benchmark: string;
   /** Name and content of the tailoring file, which replaces the benchmark; null without one. */
   tailoring: { name: string; content: string } | null;
-  /** Hours between the fix and the restart. */
   restartDelayHours: number;
   /** Each computer restarts after a further random delay of up to this many minutes. */
   restartWindowMinutes: number;
 }
 
-/** One step of a run on all its computers. */
 export interface RunStep {
   type: string;
   summary: string;
@@ -24,18 +21,13 @@ export interface RunStep {
   delaySpreadSeconds?: number;
 }
 
-/** Type of a run and of its audits and fixes. */
 export const USG_ACTIVITY = 'UsgActivity';
 
-/** @see docs/api-conventions.md#types-and-summaries */
 export function runSummary({ mode, title }: Pick<RunProfile, 'mode' | 'title'>): string {
   return `USG ${mode}: ${title}`;
 }
 
-/**
- * Steps that each require the previous one. @param runId - returned with the report
- * @see docs/api-conventions.md#usg-runs-and-results
- */
+/** Steps that each require the previous one. @see docs/api-conventions.md#usg-runs-and-results */
 export function runSteps(profile: RunProfile, runId: number): RunStep[] {
   const audit = step('audit', profile, runId);
   const fix = step('fix', profile, runId);

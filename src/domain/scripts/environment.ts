@@ -1,8 +1,6 @@
-/** Type of the message that makes an agent run a script. */
 export const SCRIPT_MESSAGE = 'execute-script';
 
 export interface RunOrigin {
-  /** Id of a person. */
   creatorId: number;
   now: Date;
 }

@@ -13,22 +13,18 @@ export const MAX_ATTACHMENTS = 5;
 export const MAX_ATTACHMENT_BYTES = 1_000_000;
 
 const MARK = '#!';
-/** Longest path with arguments, in UTF-16 code units. */
 const MAX_INTERPRETER_LENGTH = 1001;
 
-/** A script as stored. */
-export interface ScriptBody {
+export type ScriptBody = {
   /** Path with optional arguments, without `#!`. */
   interpreter: string;
   /** Everything after the first line. */
   code: string;
-}
+};
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/**
- * Drops a leading byte-order mark. @returns null unless the first line is `#!` and an absolute path of an interpreter
- */
+/** @returns null unless the first line, after a byte-order mark, is `#!` and an absolute path of an interpreter */
 export function parseScript(given: string): ScriptBody | null {
   const text = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
   if (!text.startsWith(MARK)) return null;
@@ -40,9 +36,7 @@ export function parseScript(given: string): ScriptBody | null {
   return { interpreter, code: newline < 0 ? '' : text.slice(newline + 1) };
 }
 
-/**
- * The code as sent: with LF line ends, because interpreters treat CR as part of a command, except for Windows programs.
- */
+/** The code as sent: with LF line ends, because interpreters treat CR as part of a command, except on Windows. */
 export function executableCode({ interpreter, code }: ScriptBody): string {
   const isWindows = interpreter.split(/[ \t]+/).some((word) => /\.(exe|cmd|bat)$/i.test(word));
   return isWindows || !code.includes('\r') ? code : code.replaceAll('\r\n', '\n');
@@ -72,18 +66,16 @@ export function isAttachmentName(text: string): boolean {
   return isName && !['.', '..', '__proto__'].includes(text);
 }
 
-export interface RunnableScript extends ScriptBody {
+export type RunnableScript = ScriptBody & {
   id: number;
   version: number;
   title: string;
   attachments: ReadonlyArray<{ id: number; filename: string }>;
-}
+};
 
 export interface ScriptRunOptions {
   username: string;
-  /** In seconds. */
   timeLimit: number;
-  /** In addition to the system's variables. */
   env: Readonly<Record<string, string>>;
 }
 

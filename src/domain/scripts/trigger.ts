@@ -11,16 +11,11 @@ export type TriggerType = Trigger['type'];
 
 export interface TriggerState {
   lastRun: Date | null;
-  /** Null for none. */
   nextRun: Date | null;
-  /** A one-time run has started. */
   isFinished: boolean;
 }
 
-/**
- * Whether a one-time trigger has run, possibly early. @param profile.last_run - latest run of this trigger; null for
- * none
- */
+/** Whether a one-time trigger has run, possibly early. */
 export function hasRunOnce({ trigger, last_run }: { trigger: Trigger; last_run: Date | null }): boolean {
   return trigger.type === 'one_time' && last_run !== null;
 }

@@ -4,7 +4,7 @@ import { MAX_INT4 } from '../../domain/common/integers.ts';
 import { findApprovedComputer, type IdentifiedComputer } from '../../persistence/agents/agent-identities.repository.ts';
 import { recordSuspectedClones } from '../../persistence/agents/suspected-clones.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
-import { readAttachmentFor } from '../../persistence/scripts/script-attachments.repository.ts';
+import { readAttachmentFor } from '../../persistence/scripts/script-attachments.sql.ts';
 import type { ClientAddress } from '../../process/client-address.ts';
 import { hashSecureId } from '../enrolment/identity.ts';
 import { isOtherNetwork } from '../exchange/suspected-clones.ts';

@@ -27,7 +27,7 @@ export const StoredFileChunkSchema = defineEntity({
   properties: {
     file: () => p.manyToOne(StoredFile).deleteRule('cascade').ref().primary(),
     ordinal: p.integer().primary(),
-    content: p.blob(),
+    content: p.blob().$type<Buffer>(),
   },
 });
 

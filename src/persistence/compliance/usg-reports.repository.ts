@@ -1,183 +1,41 @@
-import type { ActivityStatus } from '../../domain/activities/status.ts';
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
+import { Activity } from '../activities/activity.entity.ts';
 import { addStartCommand } from '../activities/outbox.repository.ts';
 import type { Sql } from '../database/sql.ts';
-import { transitionGuard } from '../database/status-sql.ts';
-
-/** A requested report, with its file if it has been written. */
-export interface UsgReportRow {
-  id: number;
-  account_id: number;
-  profile_id: number;
-  path: string;
-  range_start: Date;
-  range_end: Date;
-  detailed: boolean;
-  /** The activity that writes, or last wrote, the file; null for none. */
-  activity_id: number | null;
-  open: boolean;
-  /** State of the runs when the file was written; null without a file. */
-  fingerprint: string | null;
-}
-
-export type UsgReportKey = Pick<
-  UsgReportRow,
-  'account_id' | 'profile_id' | 'path' | 'range_start' | 'range_end' | 'detailed'
->;
-
-/** Retention may delete the row between two statements. */
-const MAX_ATTEMPTS = 5;
-
-/** Inserts a missing report row and locks it until the transaction ends. @throws when it is deleted repeatedly */
-export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgReportRow> {
-  const { account_id, profile_id, path, range_start, range_end, detailed } = key;
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    await tx.query(
-      `insert into usg_report (account_id, profile_id, path, range_start, range_end, detailed)
-       values (:account_id, :profile_id, :path, :range_start, :range_end, :detailed) on conflict (account_id, path) do nothing`,
-      { account_id, profile_id, path, range_start, range_end, detailed },
-    );
-    await tx.query('select 1 from usg_report where account_id = :account_id and path = :path for update', {
-      account_id,
-      path,
-    });
-    const row = await findUsgReport(tx, account_id, path);
-    if (row !== null) return row;
-  }
-  throw new Error(`the report ${path} was removed again and again`);
-}
-
-export async function findUsgReport(sql: Sql, accountId: number, path: string): Promise<UsgReportRow | null> {
-  const rows = await sql.query<UsgReportRow>(`${SELECT} where u.account_id = :accountId and u.path = :path`, {
-    accountId,
-    path,
-  });
-  return rows[0] ?? null;
-}
-
-/** The report that an activity writes; null when another activity has taken over. */
-export async function findUsgReportOf(sql: Sql, activityId: number): Promise<UsgReportRow | null> {
-  const rows = await sql.query<UsgReportRow>(`${SELECT} where u.activity_id = :activityId`, {
-    activityId,
-  });
-  return rows[0] ?? null;
-}
+import { UsgReport } from './usg-report.entity.ts';
+import type { UsgReportRow } from './usg-reports.sql.ts';
 
 /** Inserts the activity of a report and the command that starts its workflow. @returns its id */
 export async function insertReportActivity(
   tx: Sql,
-  activity: {
-    report: Pick<UsgReportRow, 'id' | 'account_id' | 'profile_id'>;
-    creatorId: number;
-    summary: string;
-    now: Date;
-    traceparent: string | null;
-  },
+  { id: report, account_id: accountId, profile_id }: UsgReportRow,
+  activity: { creatorId: number; summary: string; now: Date; traceparent: string | null },
 ): Promise<number> {
-  const { report, creatorId, summary, now, traceparent } = activity;
-  const parameters = { operation: 'usg-report', profile_id: report.profile_id };
-  const rows = await tx.query<{ id: number }>(
-    `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time, parameters,
-       progress)
-     values (:account_id, '${REPORT_ACTIVITY}', :summary, 'undelivered', :creatorId, :now, :now, :parameters, 0) returning id`,
-    { account_id: report.account_id, summary, creatorId, now, parameters: JSON.stringify(parameters) },
-  );
-  const { id } = rows[0]!;
-  await tx.query('update usg_report set activity_id = :id where id = :report', { report: report.id, id });
-  await addStartCommand(tx, id, { accountId: report.account_id, traceparent, now });
+  const { creatorId, summary, now, traceparent } = activity;
+  const id = await tx.em.insert(Activity, {
+    accountId,
+    type: REPORT_ACTIVITY,
+    summary,
+    status: 'undelivered',
+    creatorId,
+    creationTime: now,
+    modificationTime: now,
+    parameters: { operation: 'usg-report', profile_id },
+    progress: 0,
+  });
+  await tx.em.nativeUpdate(UsgReport, report, { activityId: id });
+  await addStartCommand(tx, id, { accountId, traceparent, now });
   return id;
 }
 
-/** Marks a report as being written. @returns false when its activity has ended */
-export async function beginReportActivity(sql: Sql, activityId: number, now: Date): Promise<boolean> {
-  const rows = await sql.query(
-    `update activity set status = 'delivered', delivery_time = coalesce(delivery_time, :now), modification_time = :now
-     where id = :activityId and (${BEGINS} or status = 'delivered') returning id`,
-    { activityId, now },
-  );
-  return rows.length > 0;
-}
-
-/** @param percent - 1 to 99. @returns false when its activity has ended */
-export async function showReportProgress(sql: Sql, activityId: number, percent: number, now: Date): Promise<boolean> {
-  const rows = await sql.query(
-    `update activity set progress = :percent, modification_time = :now where id = :activityId and status = 'delivered' returning id`,
-    { activityId, percent, now },
-  );
-  return rows.length > 0;
-}
-
-export interface ReportEnd {
-  status: 'succeeded' | 'failed' | 'canceled';
-  text: string | null;
-  now: Date;
-}
-
-/** Ends the activity of a report. @returns false when it had already ended */
-export async function endReportActivity(
-  sql: Sql,
-  activityId: number,
-  { status, text, now }: ReportEnd,
-): Promise<boolean> {
-  const rows = await sql.query(
-    `update activity set status = :status, result_text = :text, result_code = case when :status = 'succeeded' then 0 end,
-       progress = case :status when 'succeeded' then 100 when 'failed' then -1 else progress end,
-       completion_time = :now, modification_time = :now
-     where id = :activityId and type = '${REPORT_ACTIVITY}' and ${ENDS} returning id`,
-    { activityId, status, text, now },
-  );
-  return rows.length > 0;
-}
-
-/** Open reports requested before a time; at most `limit`, least recently updated first. */
-export async function openReportActivities(
-  sql: Sql,
-  requestedBefore: Date,
-  limit: number,
-): Promise<Array<{ id: number; modification_time: Date }>> {
-  return sql.query(
-    `select a.id, a.modification_time from usg_report u join activity a on a.id = u.activity_id
-     where a.completion_time is null and a.creation_time <= :requestedBefore order by a.modification_time, a.id limit :limit`,
-    { requestedBefore, limit },
-  );
-}
-
-/** Sets the modification time of an open report. */
-export async function touchReportActivity(sql: Sql, activityId: number, now: Date): Promise<void> {
-  await sql.query('update activity set modification_time = :now where id = :activityId and completion_time is null', {
-    activityId,
-    now,
-  });
-}
-
-/** `canceled` when there is no such activity. */
-export async function readReportStatus(sql: Sql, activityId: number): Promise<ActivityStatus> {
-  const rows = await sql.query<{ status: ActivityStatus }>('select status from activity where id = :activityId', {
-    activityId,
-  });
-  return rows[0]?.status ?? 'canceled';
+export async function touchReportActivity(sql: Sql, id: number, now: Date): Promise<void> {
+  await sql.em.nativeUpdate(Activity, { id, completionTime: null }, { modificationTime: now });
 }
 
 export async function setReportFile(
   tx: Sql,
-  reportId: number,
-  file: { id: number; fingerprint: string; oldestRun: Date | null },
+  report: number,
+  file: Pick<UsgReport, 'fileId' | 'fingerprint' | 'oldestRun'>,
 ): Promise<void> {
-  await tx.query(
-    'update usg_report set file_id = :id, fingerprint = :fingerprint, oldest_run = :oldestRun where id = :reportId',
-    { ...file, reportId },
-  );
+  await tx.em.nativeUpdate(UsgReport, report, file);
 }
-
-// A report that is restarted is already delivered.
-const BEGINS = transitionGuard('status', ['undelivered'], 'delivered');
-
-const ENDS = transitionGuard('status', ['undelivered', 'delivered'], 'succeeded', 'failed', 'canceled');
-
-// A report whose file was deleted has no valid fingerprint.
-const SELECT = `
-  select u.id, u.account_id, u.profile_id, u.path, u.range_start, u.range_end, u.detailed, u.activity_id,
-    coalesce(a.completion_time is null and a.id is not null, false) as open, case when f.id is not null then u.fingerprint end as fingerprint
-  from usg_report u
-  left join activity a on a.id = u.activity_id
-  left join stored_file f on f.id = u.file_id and f.key = u.path`;

@@ -10,10 +10,7 @@ import {
   readRetentionCandidates,
 } from '../../persistence/activities/activity-retention.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import {
-  deleteUnnamedAttachments,
-  lockScriptsOfPayloads,
-} from '../../persistence/scripts/script-attachments.repository.ts';
+import { deleteUnnamedAttachments, lockScriptsOfPayloads } from '../../persistence/scripts/script-attachments.sql.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Clock } from '../common/ports.ts';
 

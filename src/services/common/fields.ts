@@ -33,6 +33,22 @@ export function readTimezone(path: string, value: string): string {
   throw fieldError(path, 'must be the name of a time zone, such as Europe/Madrid');
 }
 
+/** Absent parts do not change. */
+export type Patch<T> = { [part in keyof T]?: T[part] | undefined };
+
+/** Undefined for an absent part. */
+export function ifGiven<T, R>(value: T | undefined, read: (value: T) => R): R | undefined {
+  return value === undefined ? undefined : read(value);
+}
+
+/** The parts of a change that are given, in words and in the order of `words`. */
+export function changedParts<K extends string>(
+  change: { readonly [key in NoInfer<K>]?: unknown },
+  words: Readonly<Record<K, string>>,
+): string[] {
+  return (Object.keys(words) as K[]).filter((key) => change[key] !== undefined).map((key) => words[key]);
+}
+
 export function emailTaken(): DomainError {
   return new DomainError('DuplicateEmail', 'Another person has this email address', {
     details: [{ path: 'body.email', message: 'is taken' }],

@@ -1,6 +1,6 @@
 import type { Origin } from '../../domain/events/events.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
-import type { FileDraft, FoundFile, StoredFile } from '../../persistence/compliance/stored-files.repository.ts';
+import type { FileDraft, FoundFile, NewFile } from '../../persistence/compliance/stored-files.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 
 export interface Clock {
@@ -92,7 +92,7 @@ export interface FileStore {
    * @param tx - transaction that also writes the reference to the file. Stores outside the database write before the
    * commit; a rollback leaves an unreferenced file
    */
-  put(tx: Sql, file: StoredFile): Promise<void>;
+  put(tx: Sql, file: NewFile): Promise<void>;
   /** The content of an account's file, or null. @param sql - a transaction, if any: it sees its own files */
   read(sql: Sql, accountId: number, key: string): Promise<string | null>;
   /** Opens a file of an account for reading in chunks; null when it does not exist. */

@@ -1,10 +1,7 @@
 import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import { approveComputers } from '../../persistence/computers/pending-computers.sql.ts';
-import {
-  lockEnrolmentProfiles,
-  matchEnrolmentProfiles,
-} from '../../persistence/scripts/script-profile-runs.repository.ts';
-import { readScriptProfile } from '../../persistence/scripts/script-profiles.repository.ts';
+import { lockEnrolmentProfiles, matchEnrolmentProfiles } from '../../persistence/scripts/script-profile-runs.sql.ts';
+import { readScriptProfile } from '../../persistence/scripts/script-profiles.sql.ts';
 import { joinFamilies } from '../../persistence/computers/wsl-families.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { type ProfileRunDeps, startEnrolmentRuns } from '../scripts/profiles/script-profile-runs.ts';

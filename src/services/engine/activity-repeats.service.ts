@@ -18,7 +18,7 @@ import { failUnsent } from '../../persistence/activities/unsent-operations.repos
 import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { recordEvents } from '../../persistence/events/events.repository.ts';
-import { lockPayloadScripts } from '../../persistence/scripts/script-redaction.repository.ts';
+import { lockPayloadScripts } from '../../persistence/scripts/script-redaction.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import { requireActivities, requireEligible } from '../activities/activity-rights.ts';
 import { subjectOf } from '../activities/activity-views.ts';

@@ -2,7 +2,7 @@ import type { BatchPlan, BatchProgress, GroupProgress } from '../../domain/engin
 import { queueMessages } from '../../persistence/activities/agent-messages.repository.ts';
 import { wakeDispatchers } from '../../persistence/activities/outbox.repository.ts';
 import { recordPackageChanges } from '../../persistence/activities/package-changes.repository.ts';
-import { recordAuditProgress } from '../../persistence/compliance/usg-audits.repository.ts';
+import { recordAuditProgress } from '../../persistence/compliance/usg-audits.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import {
   type BatchTurn,

@@ -4,7 +4,7 @@ import { isProblem, parseRule, type RecurrenceRule } from '../../domain/schedule
 import { datesOf, endOf, hasRuleDate, type RuleSchedule } from '../../domain/schedules/rule-dates.ts';
 import { frequencyOf } from '../../domain/schedules/rule-frequency.ts';
 import { wallClockAt } from '../../domain/common/time-zone.ts';
-import type { UsgProfileRow } from '../../persistence/compliance/usg-profiles.repository.ts';
+import type { UsgProfile } from '../../persistence/compliance/usg-profile.entity.ts';
 import { fieldError } from '../common/fields.ts';
 import { daysOfYear } from './year-days.ts';
 import { parseInstant } from '../../domain/common/instant.ts';
@@ -12,7 +12,7 @@ import { parseInstant } from '../../domain/common/instant.ts';
 const FIELD = 'body.schedule';
 
 /** The fields that determine a profile's dates. A start before creation ran at once; a later one is a date itself. */
-export type ProfileSchedule = Pick<UsgProfileRow, 'schedule' | 'timezone' | 'start_date' | 'creation_time'>;
+export type ProfileSchedule = Pick<UsgProfile, 'schedule' | 'timezone' | 'startDate' | 'creationTime'>;
 
 /**
  * Validates the schedule of a request, in a few milliseconds at most.
@@ -46,7 +46,7 @@ export function planDates(profile: ProfileSchedule, now: Date): Date[] {
 }
 
 function toSchedule(rule: RecurrenceRule, profile: ProfileSchedule): RuleSchedule {
-  const { timezone, start_date: start, creation_time: creationTime } = profile;
+  const { timezone, startDate: start, creationTime } = profile;
   const daysOf = daysOfYear(rule, wallClockAt(timezone, start.getTime()));
   return { rule, start, timezone, daysOf, isStartPlanned: start > creationTime };
 }

@@ -1,74 +1,81 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
+import { scheduleIdOf } from '../../domain/schedules/profile-schedule.ts';
 import { DEFAULT_TIME_LIMIT, DEFAULT_USERNAME } from '../../domain/scripts/script.ts';
+import {
+  type Cancellation,
+  cancelActivities,
+  lockBatchesOf,
+} from '../../persistence/activities/activity-cancel.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
-import { listAttachments, replaceAttachments } from '../../persistence/scripts/script-attachments.repository.ts';
+import { enqueueScheduleSync } from '../../persistence/schedules/schedule-syncs.sql.ts';
+import { archiveProfilesOfScript } from '../../persistence/scripts/script-profiles.sql.ts';
+import { findOpenRuns, wipeCode } from '../../persistence/scripts/script-redaction.sql.ts';
 import {
+  deleteAttachments,
   insertScript,
-  insertScriptVersion,
+  listAttachments,
   lockScript,
+  replaceAttachments,
   type ScriptChange,
-  type ScriptWithCode,
   updateScript,
 } from '../../persistence/scripts/scripts.repository.ts';
-import type { Sql } from '../../persistence/database/sql.ts';
-import { isUniqueViolation } from '../../persistence/database/errors.ts';
-import { readLine } from '../common/fields.ts';
+import type { ScriptWithCode } from '../../persistence/scripts/scripts.sql.ts';
+import { changedParts, ifGiven, readLine } from '../common/fields.ts';
+import type { Caller } from '../common/ports.ts';
+import { withTitleConflict } from '../common/title-conflict.ts';
 import { holdsIn } from '../identity/group-rights.ts';
 import { requireAccessGroup } from '../identity/resolve-names.ts';
-import type { Caller } from '../common/ports.ts';
-import type { AttachmentUpload, Script, ScriptPatch, ScriptRequest, ScriptsDeps } from './model.ts';
 import { type AttachmentChange, readAttachments, readScriptBody, readUsername } from './fields.ts';
+import type { AttachmentUpload, ScriptPatch, ScriptRequest, ScriptsDeps, ScriptView } from './model.ts';
 import { readScript, requireRight, requireScript } from './reads.ts';
 
-/** Required, besides ManageScript, to change code that profiles run. */
 const CODE_OF_PROFILES: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
 
 const ROOT = 'global';
 
-export async function createScript(deps: ScriptsDeps, caller: Caller, request: ScriptRequest): Promise<Script> {
+/** @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateScript, Forbidden in that group */
+export async function createScript(deps: ScriptsDeps, caller: Caller, request: ScriptRequest): Promise<ScriptView> {
   const title = readLine('body.title', request.title);
   const body = readScriptBody(request.code);
   const username = request.username === null ? DEFAULT_USERNAME : readUsername(request.username);
   const attachments = readAttachments(request.attachments, []);
-  return withTitleConflict(deps, async (tx) => {
+  const timeLimit = request.timeLimit ?? DEFAULT_TIME_LIMIT;
+  return withTitleConflict(deps.db, DUPLICATE, async (tx) => {
     await lockRights(tx, caller.accountId);
-    const accessGroupId = await requireAccessGroup(tx, caller, request.accessGroup ?? ROOT, ['ManageScript']);
-    const id = await insertScript(tx, {
-      ...body,
-      accountId: caller.accountId,
-      accessGroupId,
-      title,
-      username,
-      timeLimit: request.timeLimit ?? DEFAULT_TIME_LIMIT,
-      creatorId: caller.personId,
-      now: deps.clock.now(),
-    });
+    const accessGroup = await requireAccessGroup(tx, caller, request.accessGroup ?? ROOT, ['ManageScript']);
+    const script = { account: caller.accountId, accessGroup, title, username, timeLimit };
+    const id = await insertScript(tx, script, body, { editorId: caller.personId, now: deps.clock.now() });
     await replaceAttachments(tx, id, [], attachments.added);
     await recordEvent(tx, caller, eventOf({ id, title }, `Created the script ${title}`));
     return readAsEditor(tx, caller, id);
   });
 }
 
-export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number, patch: ScriptPatch): Promise<Script> {
-  return withTitleConflict(deps, async (tx) => {
+/**
+ * Changed code becomes a new version; for code that profiles run, ManageScriptProfile and ExecuteScript are needed too.
+ * @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript
+ */
+export async function patchScript(
+  deps: ScriptsDeps,
+  caller: Caller,
+  id: number,
+  patch: ScriptPatch,
+): Promise<ScriptView> {
+  return withTitleConflict(deps.db, DUPLICATE, async (tx) => {
     if (patch.accessGroup !== undefined) await lockRights(tx, caller.accountId);
     const script = requireActive(await lockManageable(tx, caller, id));
-    const now = deps.clock.now();
-    const { change, body, attachments } = await readPatch(tx, caller, script, patch);
-    const runsOtherCode = body !== null || attachments !== null;
+    const change = await readPatch(tx, caller, script, patch);
+    const attachments = patch.attachments && (await readFiles(tx, script, patch.attachments));
+    const runsOtherCode = change.body !== undefined || attachments !== undefined;
     if (runsOtherCode) requireProfileRights(caller, script);
-    if (body) {
-      const version = { version: change.version!, title: change.title ?? script.title, editorId: caller.personId, now };
-      await insertScriptVersion(tx, id, { ...body, ...version });
-    }
     if (attachments) await replaceAttachments(tx, id, attachments.kept, attachments.added);
-    const parts = [...PARTS.flatMap(([name, words]) => (change[name] === undefined ? [] : [words]))];
-    if (attachments) parts.push('the attachments');
+    const parts = changedParts({ ...change, attachments }, PARTS);
     if (parts.length > 0) {
-      await updateScript(tx, id, change, { editorId: caller.personId, now });
-      const affected = runsOtherCode || change.accessGroupId !== undefined ? profilesText(script) : '';
+      await updateScript(tx, id, change, { editorId: caller.personId, now: deps.clock.now() });
+      const affected = runsOtherCode || change.accessGroup !== undefined ? profilesText(script) : '';
       const message = `Changed ${parts.join(', ')} of the script ${script.title}${affected}`;
       await recordEvent(tx, caller, eventOf({ id, title: change.title ?? script.title }, message));
     }
@@ -76,8 +83,64 @@ export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number,
   });
 }
 
-/** Locks a script that the caller may manage. @throws {DomainError} UnknownScript, Forbidden */
-export async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptWithCode> {
+/** Archives a script and its profiles; open runs go on. Idempotent. @throws {DomainError} UnknownScript, Forbidden */
+export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: number): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const script = await lockManageable(tx, caller, id);
+    if (script.status !== 'active') return;
+    const now = deps.clock.now();
+    await updateScript(tx, id, { status: 'archived' }, { editorId: caller.personId, now });
+    await archiveProfiles(tx, id, now);
+    await recordEvent(tx, caller, eventOf(script, `Archived the script ${script.title}${profilesText(script)}`));
+  });
+}
+
+/**
+ * Archives a script, deletes all copies of its code and files, and cancels open operations. Idempotent.
+ * @throws {DomainError} UnknownScript, Forbidden
+ */
+export async function redactScript(
+  deps: ScriptsDeps,
+  caller: Caller,
+  id: number,
+  traceparent: string | null,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
+    // Batches are locked before all other rows; runs that start until the script is locked are found afterwards.
+    await lockBatchesOf(tx, caller.accountId, await findOpenRuns(tx, id));
+    const script = await lockManageable(tx, caller, id);
+    if (script.status === 'redacted') return;
+    const now = deps.clock.now();
+    await updateScript(tx, id, { status: 'redacted' }, { editorId: caller.personId, now });
+    await archiveProfiles(tx, id, now);
+    await cancelRuns(tx, caller, id, { now, traceparent });
+    await wipeCode(tx, id);
+    await deleteAttachments(tx, id);
+    await recordEvent(tx, caller, eventOf(script, `Redacted the script ${script.title}${profilesText(script)}`));
+  });
+}
+
+async function archiveProfiles(tx: Sql, scriptId: number, now: Date): Promise<void> {
+  for (const id of await archiveProfilesOfScript(tx, scriptId, now)) {
+    await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
+  }
+}
+
+async function cancelRuns(
+  tx: Sql,
+  { accountId }: Caller,
+  id: number,
+  order: Pick<Cancellation, 'now' | 'traceparent'>,
+): Promise<void> {
+  const operations = await findOpenRuns(tx, id);
+  if (operations.length === 0) return;
+  await lockBatchesOf(tx, accountId, operations);
+  await cancelActivities(tx, { ...order, accountId, groups: [], operations, text: 'The script was redacted.' });
+}
+
+/** A script that the caller may manage, locked. @throws {DomainError} UnknownScript, Forbidden */
+async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptWithCode> {
   requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
   await lockScript(tx, id, 'change');
   return requireScript(tx, caller, id);
@@ -96,13 +159,11 @@ function requireProfileRights(caller: Caller, script: ScriptWithCode): void {
   );
 }
 
-/** Part of an event that names a script's active profiles; empty without any. */
-export function profilesText(script: ScriptWithCode): string {
+function profilesText(script: ScriptWithCode): string {
   if (script.script_profiles.length === 0) return '';
   return `, which the script profiles ${titlesOf(script)} run`;
 }
 
-/** Maximum number of titles in one sentence. */
 const MAX_TITLES = 20;
 
 function titlesOf({ script_profiles: profiles }: ScriptWithCode): string {
@@ -117,40 +178,42 @@ export function requireActive<T extends { status: string }>(script: T): T {
   return script;
 }
 
-export function eventOf({ id, title }: { id: number; title: string }, message: string) {
+function eventOf({ id, title }: { id: number; title: string }, message: string) {
   return { entityType: 'Script' as const, entityId: id, entityName: title, message };
 }
 
-async function readPatch(tx: Sql, caller: Caller, script: ScriptWithCode, patch: ScriptPatch) {
-  const change: ScriptChange = {};
-  if (patch.title !== undefined) change.title = readLine('body.title', patch.title);
-  if (patch.username !== undefined) change.username = readUsername(patch.username);
-  if (patch.timeLimit !== undefined) change.timeLimit = patch.timeLimit;
-  if (patch.accessGroup !== undefined && patch.accessGroup !== script.access_group) {
-    // Its profiles run in the new group from now on.
-    const needed = script.script_profiles.length > 0 ? WITH_PROFILES : (['ManageScript'] as const);
-    change.accessGroupId = await requireAccessGroup(tx, caller, patch.accessGroup, needed);
-  }
-  const given = patch.code === undefined ? null : readScriptBody(patch.code);
-  const isNew = given !== null && (given.code !== script.code || given.interpreter !== script.interpreter);
-  if (isNew) change.version = script.version + 1;
-  const attachments = patch.attachments ? await readFiles(tx, script, patch.attachments) : null;
-  return { change, body: isNew ? given : null, attachments };
+async function readPatch(
+  tx: Sql,
+  caller: Caller,
+  script: ScriptWithCode,
+  { title, username, timeLimit, accessGroup, code }: ScriptPatch,
+): Promise<ScriptChange> {
+  // Its profiles run in the new group from now on.
+  const needed = script.script_profiles.length > 0 ? WITH_PROFILES : (['ManageScript'] as const);
+  const isMoved = accessGroup !== undefined && accessGroup !== script.access_group;
+  const change = {
+    title: ifGiven(title, (given) => readLine('body.title', given)),
+    username: ifGiven(username, readUsername),
+    timeLimit,
+    accessGroup: isMoved ? await requireAccessGroup(tx, caller, accessGroup, needed) : undefined,
+  };
+  const body = ifGiven(code, readScriptBody);
+  const isNew = body && (body.code !== script.code || body.interpreter !== script.interpreter);
+  return { ...change, body: isNew ? body : undefined };
 }
 
-/** Null when the files do not change. */
 async function readFiles(
   tx: Sql,
   { id }: ScriptWithCode,
   uploads: readonly AttachmentUpload[],
-): Promise<AttachmentChange | null> {
+): Promise<AttachmentChange | undefined> {
   const present = await listAttachments(tx, id);
   const change = readAttachments(uploads, present);
-  return change.added.length > 0 || change.kept.length < present.length ? change : null;
+  return change.added.length > 0 || change.kept.length < present.length ? change : undefined;
 }
 
 /** Callers may manage scripts without ViewScript; their response still contains the script. */
-async function readAsEditor(tx: Sql, caller: Caller, id: number): Promise<Script> {
+async function readAsEditor(tx: Sql, caller: Caller, id: number): Promise<ScriptView> {
   const asEditor: Caller = {
     ...caller,
     groups: (permission) => caller.groups(permission === 'ViewScript' ? 'ManageScript' : permission),
@@ -158,22 +221,20 @@ async function readAsEditor(tx: Sql, caller: Caller, id: number): Promise<Script
   return readScript(tx, asEditor, id);
 }
 
-async function withTitleConflict<T>({ db }: ScriptsDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
-  try {
-    return await db.transaction(work);
-  } catch (error) {
-    if (!isUniqueViolation(error, 'script_title')) throw error;
-    throw new DomainError('DuplicateScript', 'An active script with this title already exists');
-  }
-}
-
 /** Required to move a script with profiles into a group. */
 const WITH_PROFILES: readonly Permission[] = ['ManageScript', ...CODE_OF_PROFILES];
 
-const PARTS: ReadonlyArray<readonly [keyof ScriptChange, string]> = [
-  ['title', 'the title'],
-  ['version', 'the code'],
-  ['timeLimit', 'the time limit'],
-  ['username', 'the user name'],
-  ['accessGroupId', 'the access group'],
-];
+const DUPLICATE = {
+  index: 'script_title',
+  code: 'DuplicateScript',
+  message: 'An active script with this title already exists',
+} as const;
+
+const PARTS = {
+  title: 'the title',
+  body: 'the code',
+  timeLimit: 'the time limit',
+  username: 'the user name',
+  accessGroup: 'the access group',
+  attachments: 'the attachments',
+};

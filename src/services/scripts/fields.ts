@@ -6,7 +6,7 @@ import {
   parseScript,
   type ScriptBody,
 } from '../../domain/scripts/script.ts';
-import type { AttachmentSize, NewAttachment } from '../../persistence/scripts/script-attachments.repository.ts';
+import type { NewAttachment } from '../../persistence/scripts/scripts.repository.ts';
 import { fieldError, fieldErrors } from '../common/fields.ts';
 import type { AttachmentUpload } from './model.ts';
 
@@ -17,7 +17,6 @@ export function readScriptBody(text: string): ScriptBody {
   return body;
 }
 
-/** Name of the user a script runs as. @throws {DomainError} InvalidParameter */
 export function readUsername(text: string): string {
   if (isUsername(text)) return text;
   throw fieldError('body.username', 'must be a login name of 1 to 32 letters, digits, dots, dashes and underscores');
@@ -28,16 +27,10 @@ export interface AttachmentChange {
   added: NewAttachment[];
 }
 
-/**
- * Validates the files of a request.
- * @param present - existing files of the script
- * @throws {DomainError} InvalidParameter for too many or too large files, invalid or duplicate names, invalid base64,
- * or a missing file without content
- * @see docs/api-conventions.md#limits-of-fields
- */
+/** @throws {DomainError} InvalidParameter for an invalid file, or a new one without content */
 export function readAttachments(
   uploads: readonly AttachmentUpload[],
-  present: readonly AttachmentSize[],
+  present: ReadonlyArray<{ filename: string; size: number }>,
 ): AttachmentChange {
   if (uploads.length > MAX_ATTACHMENTS)
     throw fieldError('body.attachments', `must not be more than ${MAX_ATTACHMENTS}`);

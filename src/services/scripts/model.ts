@@ -1,4 +1,5 @@
-import type { ScriptWithCode } from '../../persistence/scripts/scripts.repository.ts';
+import type { ScriptWithCode } from '../../persistence/scripts/scripts.sql.ts';
+import type { Patch } from '../common/fields.ts';
 import type { ActingQuery } from '../query/computer-queries.ts';
 import type { ActingDeps } from '../activities/computer-actions.ts';
 
@@ -8,14 +9,11 @@ export interface ScriptActions {
   executable: boolean;
 }
 
-/** Without code in lists. */
-export type Script = Omit<ScriptWithCode, 'code' | 'account_id' | 'access_group_id'> &
+export type ScriptView = Omit<ScriptWithCode, 'code' | 'account_id' | 'access_group_id'> &
   ScriptActions & { code?: string | null };
 
 export interface ScriptQuery {
-  /** Null for all. */
   status: 'active' | 'archived' | 'redacted' | null;
-  /** Part of the title; null for all. */
   search: string | null;
   limit: number;
   offset: number;
@@ -24,13 +22,11 @@ export interface ScriptQuery {
 /** A file of a request; without content the existing file of that name is kept. */
 export interface AttachmentUpload {
   filename: string;
-  /** Base64. */
   content: string | null;
 }
 
 export interface ScriptRequest {
   title: string;
-  /** Text with its `#!` line. */
   code: string;
   /** In seconds; null for the default. */
   timeLimit: number | null;
@@ -40,27 +36,19 @@ export interface ScriptRequest {
   attachments: readonly AttachmentUpload[];
 }
 
-/** Absent parts do not change. */
-export interface ScriptPatch {
-  title?: string | undefined;
-  code?: string | undefined;
-  timeLimit?: number | undefined;
-  username?: string | undefined;
-  accessGroup?: string | undefined;
-  /** Replaces all files of the script. */
-  attachments?: readonly AttachmentUpload[] | undefined;
-}
+/** Attachments replace all files of the script. */
+export type ScriptPatch = Patch<
+  Pick<ScriptRequest, 'title' | 'code' | 'attachments'> & { timeLimit: number; username: string; accessGroup: string }
+>;
 
 export interface ScriptCommand {
   query: ActingQuery;
   username: string | null;
   timeLimit: number | null;
-  /** ISO 8601; null means immediately. */
   deliverAfter: string | null;
   windowMinutes: number;
   /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
-  /** W3C trace context of the request. */
   traceparent: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
-import { readAttachment } from '../../persistence/scripts/script-attachments.repository.ts';
+import { readAttachment } from '../../persistence/scripts/scripts.repository.ts';
 import {
   findScript,
   findScriptVersion,
@@ -10,19 +10,20 @@ import {
   type ScriptRow,
   type ScriptVersionRow,
   type ScriptWithCode,
-} from '../../persistence/scripts/scripts.repository.ts';
+} from '../../persistence/scripts/scripts.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { holdsIn } from '../identity/group-rights.ts';
 import type { Caller } from '../common/ports.ts';
-import type { Script, ScriptQuery } from './model.ts';
+import type { ScriptQuery, ScriptsDeps, ScriptView } from './model.ts';
 
-export async function readScripts(db: Sql, caller: Caller, query: ScriptQuery) {
-  const { count, rows } = await listScripts(db, { ...scopeOf(caller), ...query }, query);
+/** One page without code, newest first. */
+export async function readScripts({ db }: ScriptsDeps, caller: Caller, query: ScriptQuery) {
+  const { count, rows } = await listScripts(db, { ...scopeOf(caller), ...query });
   return { count, results: rows.map((row) => toScript(caller, row)) };
 }
 
 /** @throws {DomainError} UnknownScript */
-export async function readScript(db: Sql, caller: Caller, id: number): Promise<Script> {
+export async function readScript(db: Sql, caller: Caller, id: number): Promise<ScriptView> {
   return toScript(caller, await requireScript(db, caller, id));
 }
 
@@ -35,26 +36,36 @@ export async function requireScript(db: Sql, caller: Caller, id: number): Promis
 
 /** @throws {DomainError} Forbidden without the permission in the script's access group */
 export function requireRight(caller: Caller, script: Pick<ScriptRow, 'access_group_id'>, permission: Permission): void {
-  if (holds(caller, script, permission)) return;
+  if (holdsIn(caller, permission, script.access_group_id)) return;
   throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group of the script`);
 }
 
-/** @throws {DomainError} UnknownScript */
-export async function readVersions(db: Sql, caller: Caller, id: number, page: PageRequest) {
+/** One page of versions without code, newest first. @throws {DomainError} UnknownScript */
+export async function readVersions({ db }: ScriptsDeps, caller: Caller, id: number, page: PageRequest) {
   await requireScript(db, caller, id);
   return listScriptVersions(db, id, page);
 }
 
 /** @throws {DomainError} UnknownScript, UnknownScriptVersion */
-export async function readVersion(db: Sql, caller: Caller, id: number, version: number): Promise<ScriptVersionRow> {
+export async function readVersion(
+  { db }: ScriptsDeps,
+  caller: Caller,
+  id: number,
+  version: number,
+): Promise<ScriptVersionRow> {
   await requireScript(db, caller, id);
   const found = await findScriptVersion(db, id, version);
   if (!found) throw new DomainError('UnknownScriptVersion', 'There is no such script version');
   return found;
 }
 
-/** @throws {DomainError} UnknownScript, UnknownScriptAttachment */
-export async function readFile(db: Sql, caller: Caller, id: number, attachment: number): Promise<Uint8Array> {
+/** The content of a file. @throws {DomainError} UnknownScript, UnknownScriptAttachment */
+export async function readFile(
+  { db }: ScriptsDeps,
+  caller: Caller,
+  id: number,
+  attachment: number,
+): Promise<Uint8Array> {
   await requireScript(db, caller, id);
   const found = await readAttachment(db, id, attachment);
   if (!found) throw new DomainError('UnknownScriptAttachment', 'There is no such script attachment');
@@ -65,22 +76,14 @@ function scopeOf(caller: Caller) {
   return { accountId: caller.accountId, view: caller.groups('ViewScript') };
 }
 
-function holds(
-  caller: Caller,
-  { access_group_id }: Pick<ScriptRow, 'access_group_id'>,
-  permission: Permission,
-): boolean {
-  return holdsIn(caller, permission, access_group_id);
-}
-
 function toScript<T extends ScriptRow>(caller: Caller, row: T) {
-  const { account_id: _, access_group_id: __, ...shown } = row;
+  const { account_id: _, access_group_id: group, ...shown } = row;
   const active = row.status === 'active';
   return {
     ...shown,
-    script_profiles: holds(caller, row, 'ViewScriptProfile') ? row.script_profiles : [],
-    redactable: row.status !== 'redacted' && holds(caller, row, 'ManageScript'),
-    editable: active && holds(caller, row, 'ManageScript'),
-    executable: active && holds(caller, row, 'ExecuteScript'),
+    script_profiles: holdsIn(caller, 'ViewScriptProfile', group) ? row.script_profiles : [],
+    redactable: row.status !== 'redacted' && holdsIn(caller, 'ManageScript', group),
+    editable: active && holdsIn(caller, 'ManageScript', group),
+    executable: active && holdsIn(caller, 'ExecuteScript', group),
   };
 }

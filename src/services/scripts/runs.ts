@@ -5,7 +5,8 @@ import { runEnvironment } from '../../domain/scripts/environment.ts';
 import { type RunnableScript, runSummary, scriptOperation } from '../../domain/scripts/script.ts';
 import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { lockScript, readRunnableScript } from '../../persistence/scripts/scripts.repository.ts';
+import { lockScript } from '../../persistence/scripts/scripts.repository.ts';
+import { readRunnableScript } from '../../persistence/scripts/scripts.sql.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
 import { createAction } from '../activities/computer-actions.ts';
 import { requireTargets } from '../activities/targets.ts';
@@ -16,9 +17,12 @@ import type { ScriptCommand, ScriptsDeps } from './model.ts';
 import { readUsername } from './fields.ts';
 import { requireRight, requireScript } from './reads.ts';
 
-/** Maximum number of computers per request. */
 const MAX_COMPUTERS = 100_000;
 
+/**
+ * Runs a script on all computers of a query or on none.
+ * @throws {DomainError} UnknownScript, ScriptArchived, Forbidden, InvalidParameter, InvalidQueryError, SavedSearchChanged
+ */
 export async function executeScript(
   deps: ScriptsDeps,
   caller: Caller,
@@ -53,7 +57,7 @@ export async function executeScript(
 
 /** The current script, locked against changes until the transaction ends. @throws {DomainError} ScriptArchived */
 export async function lockRunnable(tx: Sql, id: number): Promise<RunnableScript> {
-  requireActive({ status: (await lockScript(tx, id, 'use')) ?? 'archived' });
+  requireActive((await lockScript(tx, id, 'use')) ?? { status: 'archived' });
   return (await readRunnableScript(tx, id))!;
 }
 

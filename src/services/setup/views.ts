@@ -9,6 +9,6 @@ export type { Preferences as PreferencesView } from '../../persistence/identity/
 export type { ProcessRow as ProcessView } from '../../persistence/computers/processes.repository.ts';
 export type { RoleRow as RoleView } from '../../persistence/identity/roles.repository.ts';
 export type { SavedSearch as SavedSearchView } from '../../persistence/computers/saved-search.entity.ts';
-export type { ScriptVersionRow as ScriptVersionView } from '../../persistence/scripts/scripts.repository.ts';
+export type { ScriptVersionRow as ScriptVersionView } from '../../persistence/scripts/scripts.sql.ts';
 export type { Credential as CredentialView } from '../identity/login/credentials.service.ts';
 export type { LoginResult as LoginResultView } from '../identity/login/sessions.ts';

@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insist } from '../../support/http/app.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
@@ -86,17 +87,7 @@ describe('GET /usg-profiles/<id>/report', () => {
       '2026-05-04T02:00:00Z',
     ];
     expect(await csv(path)).toEqual([
-      [
-        'Instance ID',
-        'Report',
-        'Rule ID',
-        'Severity',
-        'Identifiers and References',
-        'Description',
-        'Rationale',
-        'Pass',
-        'Report Time',
-      ],
+      ...parse('Instance ID,Report,Rule ID,Severity,Identifiers and References,Description,Rationale,Pass,Report Time'),
       line('rule_1', 'true'),
       line('rule_2', 'false'),
       line('rule_3', 'n/a'),

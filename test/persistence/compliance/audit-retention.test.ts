@@ -1,6 +1,6 @@
 import type { QueryResultRow } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockUsgReport } from '../../../src/persistence/compliance/usg-reports.repository.ts';
+import { lockUsgReport } from '../../../src/persistence/compliance/usg-reports.sql.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';

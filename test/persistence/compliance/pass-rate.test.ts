@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passRate } from '../../../src/domain/compliance/profile.ts';
-import { passRateOf } from '../../../src/persistence/compliance/usg-runs.repository.ts';
+import { passRateOf } from '../../../src/persistence/compliance/usg-runs.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;

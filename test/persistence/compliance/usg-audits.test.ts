@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuleResult } from '../../../src/domain/compliance/audit-report.ts';
 import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
-import { recordAuditProgress } from '../../../src/persistence/compliance/usg-audits.repository.ts';
+import { recordAuditProgress } from '../../../src/persistence/compliance/usg-audits.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { failUnreported, ingestReports } from '../../../src/services/compliance/audits/ingest.ts';

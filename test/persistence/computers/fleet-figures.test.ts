@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { beginReportActivity, endReportActivity } from '../../../src/persistence/compliance/usg-reports.repository.ts';
+import { beginReportActivity, endReportActivity } from '../../../src/persistence/compliance/usg-reports.sql.ts';
 import { readFleetFigures } from '../../../src/persistence/computers/fleet-figures.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
-import { type CatalogueRule, upsertRuleSets } from '../../../src/persistence/compliance/usg-rules.repository.ts';
+import { type CatalogueRule, upsertRuleSets } from '../../../src/persistence/compliance/usg-rules.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import type { Caller, Clock } from '../../../src/services/common/ports.ts';

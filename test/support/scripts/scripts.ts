@@ -5,8 +5,8 @@ import { createLogger } from '../../../src/process/logger.ts';
 import type { Caller, Clock } from '../../../src/services/common/ports.ts';
 import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
 import type {
-  ScriptProfile,
   ScriptProfileRequest,
+  ScriptProfileView,
   TriggerRequest,
 } from '../../../src/services/scripts/profiles/model.ts';
 import { createScriptKind } from '../../../src/services/scripts/profiles/script-kind.ts';
@@ -43,7 +43,7 @@ export interface ScriptWorld {
   caller: Caller;
   computers: number[];
   /** Creates a profile of the script for all computers. */
-  create(trigger: TriggerRequest, timezone?: string): Promise<ScriptProfile>;
+  create(trigger: TriggerRequest, timezone?: string): Promise<ScriptProfileView>;
   /** Runs of a profile in the order they were started. */
   runs(profileId: number): Promise<Array<{ nominal_time: Date | null; activity_id: number | null; started_at: Date }>>;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type CatalogueRule, upsertRuleSets } from '../../../src/persistence/compliance/usg-rules.repository.ts';
+import { type CatalogueRule, upsertRuleSets } from '../../../src/persistence/compliance/usg-rules.sql.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { benchmarkRules, describeRule } from '../../simulator/operations/usg-benchmark.ts';
 

@@ -3,29 +3,26 @@ import {
   type AuditVerdict,
   appendReasons,
   claimUnreported,
-  lockBatchesOfAudits,
-  saveVerdicts,
-} from '../../../persistence/compliance/usg-audits.repository.ts';
-import { type CatalogueRuleSet, upsertRuleSets } from '../../../persistence/compliance/usg-rules.repository.ts';
-import {
   claimWaitingReports,
   deleteWaitingReports,
+  lockBatchesOfAudits,
   readWaitingReport,
+  saveVerdicts,
   type WaitingReport,
-} from '../../../persistence/compliance/waiting-audit-reports.repository.ts';
+} from '../../../persistence/compliance/usg-audits.sql.ts';
+import { type CatalogueRuleSet, upsertRuleSets } from '../../../persistence/compliance/usg-rules.sql.ts';
 import { isInvalidData } from '../../../persistence/database/errors.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { withSavepoint } from '../../../persistence/database/transactions.ts';
 import type { Clock } from '../../common/ports.ts';
 import type { ReportReader } from './report-reader.ts';
-import { KnownRuleSets, ruleSetOf } from './rule-set.ts';
+import { createRuleSetCache, type RuleSetCache, ruleSetOf } from './rule-set.ts';
 
 export interface IngestDeps {
   db: Database;
   clock: Clock;
   read: ReportReader;
-  /** Shared between calls. */
-  sets?: KnownRuleSets;
+  sets?: RuleSetCache;
 }
 
 /** Reports per transaction: enough to share its cost, few enough to repeat after a crash. */
@@ -38,7 +35,6 @@ const UNREPORTED_BATCH = 1_000;
 const UNSTORABLE = 'its text cannot be stored';
 const NO_REPORT = 'The computer sent no report of its audit.';
 
-/** A claimed and parsed report. */
 interface ReadReport extends WaitingReport {
   account_id: number;
   run_id: number;
@@ -49,18 +45,16 @@ interface ReadReport extends WaitingReport {
 interface Found {
   set: CatalogueRuleSet;
   results: string;
-  /** Size of new texts, in UTF-16 units. */
   newChars: number;
 }
 
 /**
- * Ingests waiting reports: stores their rules and ends their operations, with a reason if a report is unusable.
- * @returns whether more may be waiting
- * @remarks One transaction, which also deletes the reports. May run concurrently, in bounded memory.
+ * Ingests waiting reports: stores their rules and ends their operations, with a reason if a report is unusable. One
+ * transaction, in bounded memory; may run concurrently. @returns whether more may be waiting
  * @see docs/api-conventions.md#usg-runs-and-results
  */
 export async function ingestReports(deps: IngestDeps): Promise<boolean> {
-  const { db, sets = new KnownRuleSets() } = deps;
+  const { db, sets = createRuleSetCache() } = deps;
   const known = { ...deps, sets };
   const batch = async (tx: Sql): Promise<boolean> => {
     const claimed = await claimWaitingReports(tx, BATCH);
@@ -74,7 +68,7 @@ export async function ingestReports(deps: IngestDeps): Promise<boolean> {
   });
 }
 
-type KnownDeps = Omit<IngestDeps, 'db'> & { sets: KnownRuleSets };
+type KnownDeps = Omit<IngestDeps, 'db'> & { sets: RuleSetCache };
 
 /** @returns how many of the claimed reports were ingested */
 async function ingest(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readonly WaitingReport[]): Promise<number> {
@@ -104,14 +98,18 @@ async function ingestOne(tx: Sql, deps: KnownDeps): Promise<boolean> {
   return claimed.length > 0;
 }
 
-async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets): Promise<Found | { reason: string }> {
-  const known = sets.all;
+async function readFound(
+  read: ReportReader,
+  text: Uint8Array,
+  sets: RuleSetCache,
+): Promise<Found | { reason: string }> {
+  const known = new Map(sets.entries());
   const reading = await read(text, [...known.keys()]);
   if ('reason' in reading) return reading;
   if ('set' in reading) return { set: known.get(reading.set)!, results: reading.results, newChars: 0 };
   const { rules } = reading;
   const set = ruleSetOf(rules);
-  sets.add(set, rules);
+  sets.set(set.digest.toString('hex'), set);
   return { set, results: rules.map(({ result }) => RULE_RESULTS[result]).join(''), newChars: textLength(rules) };
 }
 
@@ -153,7 +151,6 @@ async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promis
   await appendReasons(tx, reasons);
 }
 
-/** Ids of the rule sets of valid reports, by operation. */
 async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<number, number>> {
   const ids = new Map<number, number>();
   for (const accountId of [...new Set(reports.map(({ account_id }) => account_id))].sort((a, b) => a - b)) {

@@ -4,7 +4,7 @@ import {
   deleteResults,
   deleteRuns,
   lockExpiredRuns,
-} from '../../../persistence/compliance/audit-retention.repository.ts';
+} from '../../../persistence/compliance/audit-retention.sql.ts';
 import type { Database } from '../../../persistence/database/sql.ts';
 import type { Logger } from '../../../process/logger.ts';
 import type { Clock } from '../../common/ports.ts';
@@ -13,7 +13,6 @@ export interface AuditRetention {
   db: Database;
   clock: Clock;
   logger: Logger;
-  /** Per call: maximum number of results of computers, and of files and runs. */
   limits?: { results: number; objects: number };
 }
 
@@ -21,9 +20,7 @@ export interface AuditRetention {
 const LIMITS = { results: 5_000, objects: 20 };
 
 /**
- * Deletes expired reports, results and runs that have ended, and unreachable files, in one transaction.
- * @returns the number of deleted rows, the runs they belong to, and whether there may be more
- * @remarks Idempotent; may run concurrently.
+ * Deletes expired reports, ended runs and unreachable files, in one transaction. Idempotent; may run concurrently.
  * @see docs/api-conventions.md#reports-and-files
  */
 export async function purgeExpiredAudits({

@@ -1,27 +1,39 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
+import { LRUCache } from 'lru-cache';
 import { SaxesParser } from 'saxes';
-import type { AuditReading } from '../../../domain/compliance/audit-report.ts';
-import { BenchmarkCache, benchmarkDigest } from './benchmark-cache.ts';
+import { type AuditReading, textLength } from '../../../domain/compliance/audit-report.ts';
 import { type BenchmarkHead, InvalidReport, ReportContent } from './report-content.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const CHUNK = 64 * 1024;
-/** The end of the benchmark. */
+const MAX_BENCHMARKS = 8;
+const MAX_CACHED_CHARS = 8 * 1024 * 1024;
 const TEST_RESULT = /<(?:[A-Za-z_][\w.-]{0,50}:)?TestResult[\s>]/;
 /** Declares entities or includes other documents; checked before the XML is parsed. */
 const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 
+export type BenchmarkCache = LRUCache<string, BenchmarkHead>;
+
+/** Parsed benchmarks by digest. Most of a report is its benchmark, the same for all computers of a release. */
+export const createBenchmarkCache = (): BenchmarkCache =>
+  new LRUCache({
+    max: MAX_BENCHMARKS,
+    maxEntrySize: MAX_CACHED_CHARS,
+    sizeCalculation: ({ definitions }) => textLength(definitions.values()) + 1,
+  });
+
+export function digestOf(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('base64');
+}
+
 /**
- * Parses an audit's result file: results of selected rules in its last test result, with texts from its benchmark.
- * @param bytes - XCCDF results in UTF-8, alone or inside another document
- * @param known - previously parsed benchmarks, which are skipped in the report
- * @returns a reason instead of rules when the report is larger than 32 MiB, not well-formed, nested more than 100 deep,
- * has a document type, entities, more than 10,000 rules or 16 MiB of their texts, or no result of any rule
- * @remarks Streaming and linear in the size; nothing is fetched or expanded. Never throws.
+ * Parses XCCDF results: those of selected rules in the last test result, with texts from the benchmark. Linear in the
+ * size; nothing is fetched or expanded. @returns a reason when the report is unusable; never throws
  * @see docs/agent-protocol.md#compliance-audits
  */
-export function readAuditReport(bytes: Uint8Array, known = new BenchmarkCache()): AuditReading {
+export function readAuditReport(bytes: Uint8Array, known = createBenchmarkCache()): AuditReading {
   return catchInvalid(() => ({ rules: readContent(bytes, known).content.rules() }));
 }
 
@@ -44,10 +56,10 @@ export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content
   if (!isUtf8(report)) throw new InvalidReport('the report is not encoded as UTF-8');
   const start = text.search(TEST_RESULT);
   const head = report.subarray(0, Math.max(start, 0));
-  const benchmark = benchmarkDigest(head);
-  const before = head.length > 0 ? known.find(benchmark) : null;
-  const content = new ReportContent(before ?? undefined);
-  const parser = createParser();
+  const benchmark = digestOf(head);
+  const before = head.length > 0 ? known.get(benchmark) : undefined;
+  const content = new ReportContent(before);
+  const parser: Parser = new SaxesParser({ xmlns: false, position: false });
   if (before) reopen(parser, before);
   attach(parser, content);
   if (!before) feed(parser, head);
@@ -56,7 +68,7 @@ export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content
   feed(parser, report.subarray(head.length, end));
   // A match in a comment, a quotation or an unfinished tag does not end the benchmark.
   if (fresh && content.isInTestResult) {
-    known.add(benchmark, fresh);
+    known.set(benchmark, fresh);
     content.endBenchmark();
   }
   feed(parser, report.subarray(end));
@@ -75,10 +87,6 @@ function reopen(parser: Parser, { open }: BenchmarkHead): void {
 function feed(parser: Parser, bytes: Buffer): void {
   const decoder = new StringDecoder('utf8');
   for (let at = 0; at < bytes.length; at += CHUNK) parser.write(decoder.write(bytes.subarray(at, at + CHUNK)));
-}
-
-function createParser(): Parser {
-  return new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
 }
 
 function rejectMalformed({ message }: Error): never {

@@ -6,7 +6,6 @@ import {
   type RuleSeverity,
   textLength,
 } from '../../../domain/compliance/audit-report.ts';
-import { Capture } from './capture.ts';
 
 const MAX_DEPTH = 100;
 const MAX_RULES = 10_000;
@@ -15,10 +14,12 @@ const MAX_ID_CHARS = 500;
 /** Maximum size of all texts, in UTF-16 units; several times that of the largest benchmarks. */
 const MAX_TEXT_CHARS = 16 * 1024 * 1024;
 
+/** Rule texts are truncated to this many UTF-16 units. */
+const MAX_CAPTURED_CHARS = 20_000;
+
 /** The report is unusable for the reason in the message. */
 export class InvalidReport extends Error {}
 
-/** A rule as defined in a benchmark. */
 export interface Definition {
   severity: RuleSeverity;
   title: string;
@@ -45,10 +46,33 @@ type Finding = Verdict & { result: RuleResult };
 
 type Attributes = Readonly<Record<string, string>>;
 
+/** Collects the text of an element and its descendants on one line. */
+class Capture {
+  readonly depth: number;
+  readonly #store: (text: string) => void;
+  readonly #pieces: string[] = [];
+  #room = MAX_CAPTURED_CHARS * 4;
+
+  constructor(depth: number, store: (text: string) => void) {
+    this.depth = depth;
+    this.#store = store;
+  }
+
+  add(text: string): void {
+    if (this.#room <= 0) return;
+    this.#pieces.push(text.slice(0, this.#room));
+    this.#room -= text.length;
+  }
+
+  end(): void {
+    const line = this.#pieces.join('').replaceAll(/\s+/g, ' ').trim();
+    this.#store(line.slice(0, MAX_CAPTURED_CHARS).toWellFormed());
+  }
+}
+
 /** Collects rules and results from parser events. */
 export class ReportContent {
   readonly #definitions: Map<string, Definition>;
-  /** Names of the open elements, as written. */
   readonly #open: string[];
   #verdicts: Verdict[] = [];
   /** All rules so far are from a benchmark with a known digest. */
@@ -59,7 +83,6 @@ export class ReportContent {
   #verdict: Verdict | null = null;
   #capture: Capture | null = null;
 
-  /** @param head - of a previously parsed benchmark */
   constructor(head?: BenchmarkHead) {
     this.#open = [...(head?.open ?? [])];
     this.#definitions = new Map(head?.definitions);
@@ -126,7 +149,6 @@ export class ReportContent {
     return rules;
   }
 
-  /** Results in the order of {@link rules}. */
   results(): RuleResult[] {
     return this.#findings().map(({ result }) => result);
   }

@@ -3,8 +3,7 @@ import { Piscina } from 'piscina';
 import type { AuditReading } from '../../../domain/compliance/audit-report.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
 import { ConcurrencyLimiter } from '../../../process/admission/concurrency-limiter.ts';
-import type { BriefReading } from './brief-reading.ts';
-import type { ReadingRequest } from './report-thread.ts';
+import type { BriefReading, ReadingRequest } from './report-thread.ts';
 
 /** Real reports of several MB take a fraction of a second. */
 const LIMIT_MS = 30_000;
@@ -16,14 +15,11 @@ const MAX_TIME_CHECKS = 20;
 /** Share of the limit that counts as all of it: some processor time is overhead. */
 const CPU_TOLERANCE = 0.8;
 
-/**
- * Never throws because of the content. @param sets - digests of rule sets whose reports may be returned as results only
- */
+/** Never throws because of the content. @param sets - digests of rule sets whose reports may be results only */
 export type ReportReader = (report: Uint8Array, sets?: readonly string[]) => Promise<AuditReading | BriefReading>;
 
 /**
- * Parses reports one at a time in a worker thread, so that the event loop is not blocked. The thread starts with the
- * first report and does not keep the process alive.
+ * Parses reports one at a time in a worker thread, which starts with the first and does not keep the process alive.
  * @param limitMs - processor time per report, without the start of the thread
  */
 export function createReportReader(limitMs = LIMIT_MS): ReportReader {
@@ -48,7 +44,8 @@ async function readInThread(
     return await pool.run(request, { signal: timeout.signal });
   } catch (error) {
     if (timeout.signal.aborted) return { reason: 'the report takes too long to read' };
-    if (isOutOfMemory(error)) return { reason: 'the report takes too much memory to read' };
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
+      return { reason: 'the report takes too much memory to read' };
     throw error;
   } finally {
     clearInterval(timer);
@@ -61,17 +58,11 @@ async function startThread(pool: Piscina): Promise<void> {
     await pool.run(null, { name: 'start', signal });
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new DomainError(
-      'ServiceUnavailable',
-      'The thread that reads audit reports did not start in time; try again',
-      {
-        retryAfterSeconds: 5,
-      },
-    );
+    const message = 'The thread that reads audit reports did not start in time; try again';
+    throw new DomainError('ServiceUnavailable', message, { retryAfterSeconds: 5 });
   }
 }
 
-/** Aborts once the thread has used, or has waited too long for, so much processor time. */
 function abortAfter(thread: Worker, limitMs: number, timeout: AbortController): NodeJS.Timeout {
   const before = thread.cpuUsage().catch(() => undefined);
   let checks = 0;
@@ -81,8 +72,4 @@ function abortAfter(thread: Worker, limitMs: number, timeout: AbortController): 
     const isOver = used === null || (used.user + used.system) / 1000 >= limitMs * CPU_TOLERANCE;
     if (isOver || checks >= MAX_TIME_CHECKS) timeout.abort();
   }, limitMs);
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

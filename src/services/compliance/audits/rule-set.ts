@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type AuditedRule, textLength } from '../../../domain/compliance/audit-report.ts';
-import type { CatalogueRule, CatalogueRuleSet } from '../../../persistence/compliance/usg-rules.repository.ts';
+import type { CatalogueRule, CatalogueRuleSet } from '../../../persistence/compliance/usg-rules.sql.ts';
 
 const MAX_SETS = 16;
 /** Maximum text size per set, in UTF-16 units. */
@@ -20,18 +21,8 @@ function toCatalogueRule({ result: _, ...rule }: AuditedRule): CatalogueRule {
   return { ...rule, digest: createHash('sha256').update(text).digest() };
 }
 
+export type RuleSetCache = LRUCache<string, CatalogueRuleSet>;
+
 /** Rule sets of the latest reports, by hexadecimal digest. */
-export class KnownRuleSets {
-  #sets: ReadonlyMap<string, CatalogueRuleSet> = new Map();
-
-  get all(): ReadonlyMap<string, CatalogueRuleSet> {
-    return this.#sets;
-  }
-
-  /** Adds a set and may drop the oldest. */
-  add(set: CatalogueRuleSet, rules: readonly AuditedRule[]): void {
-    const digest = set.digest.toString('hex');
-    if (this.#sets.has(digest) || textLength(rules) > MAX_CHARS) return;
-    this.#sets = new Map([...this.#sets, [digest, set] as const].slice(-MAX_SETS));
-  }
-}
+export const createRuleSetCache = (): RuleSetCache =>
+  new LRUCache({ max: MAX_SETS, maxEntrySize: MAX_CHARS, sizeCalculation: ({ rules }) => textLength(rules) + 1 });

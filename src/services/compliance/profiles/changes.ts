@@ -2,62 +2,63 @@ import { DomainError } from '../../../domain/common/errors.ts';
 import { lastDueDate } from '../../../domain/schedules/plan.ts';
 import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { readBaseActivity } from '../../../persistence/activities/activities.repository.ts';
-import {
-  archiveUsgProfile,
-  lockUsgProfile,
-  type UsgProfileChange,
-  type UsgProfileRow,
-  updateUsgProfile,
-} from '../../../persistence/compliance/usg-profiles.repository.ts';
+import type { UsgProfile } from '../../../persistence/compliance/usg-profile.entity.ts';
+import { lockUsgProfile } from '../../../persistence/compliance/usg-profiles.repository.ts';
+import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import { type BaseActivity, toBaseActivity } from '../../activities/activity-views.ts';
 import { requirePrior } from '../../activities/prior-activity.ts';
-import { fieldError, readLine, readTimezone } from '../../common/fields.ts';
+import { changedParts, fieldError, ifGiven, readLine, readTimezone } from '../../common/fields.ts';
 import type { Caller } from '../../common/ports.ts';
 import { readTags } from '../../common/tag-fields.ts';
 import { holdsIn } from '../../identity/group-rights.ts';
 import { planDates, planRequested } from '../../schedules/recurring-dates.ts';
-import type { UsgProfile, UsgProfilePatch, UsgProfilesDeps } from './model.ts';
-import { requireVisible, toProfiles } from './reads.ts';
+import type { UsgProfilePatch, UsgProfilesDeps, UsgProfileView } from './model.ts';
+import { readAsEditor, requireVisible } from './reads.ts';
 import { startUsgRun } from './usg-runs.ts';
 
+/** @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort */
 export async function patchProfile(
   deps: UsgProfilesDeps,
   caller: Caller,
   id: number,
   patch: UsgProfilePatch,
-): Promise<UsgProfile> {
+): Promise<UsgProfileView> {
   const now = deps.clock.now();
   const known = requireActive(requireManageable(caller, await requireVisible(deps.db, caller, id)));
-  const change = checkPatch(known, patch, now);
+  const change = readPatch(known, patch, now);
   return deps.db.transaction(async (tx) => {
-    const row = requireActive(await lockManageable(tx, caller, id));
-    const planned = change.planned_dates && keepDue(row, change.planned_dates, now);
-    if (Object.keys(change).length > 0) {
-      await updateUsgProfile(tx, id, { ...change, ...(planned && { planned_dates: planned }) }, now);
+    const profile = requireActive(await lockManageable(tx, caller, id));
+    const parts = changedParts(change, PARTS);
+    if (parts.length > 0) {
+      const { title } = profile;
+      const plannedDates = change.plannedDates && keepDue(profile, change.plannedDates, now);
+      tx.em.assign(profile, { ...change, plannedDates, modificationTime: now }, { ignoreUndefined: true });
       await enqueueScheduleSync(tx, scheduleIdOf('usg', id), now);
-      const message = `Changed ${describe(change)} of the USG profile ${row.title}`;
-      await recordEvent(tx, caller, eventOf({ ...row, title: change.title ?? row.title }, message));
+      const message = `Changed ${parts.join(', ')} of the USG profile ${title}`;
+      await recordEvent(tx, caller, eventOf(profile, message));
     }
-    return readChanged(tx, caller, id, now);
+    return readAsEditor(tx, caller, id, now);
   });
 }
 
-export async function archiveProfile(deps: UsgProfilesDeps, caller: Caller, id: number): Promise<UsgProfile> {
+/** Permanent and idempotent; an open run continues. @throws {DomainError} UnknownUsgProfile, Forbidden */
+export async function archiveProfile(deps: UsgProfilesDeps, caller: Caller, id: number): Promise<UsgProfileView> {
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
-    const row = await lockManageable(tx, caller, id);
-    if (!row.archived) {
-      await archiveUsgProfile(tx, id, now);
+    const profile = await lockManageable(tx, caller, id);
+    if (!profile.archived) {
+      tx.em.assign(profile, { archived: true, plannedDates: [], modificationTime: now });
       await enqueueScheduleSync(tx, scheduleIdOf('usg', id), now);
-      await recordEvent(tx, caller, eventOf(row, `Archived the USG profile ${row.title}`));
+      await recordEvent(tx, caller, eventOf(profile, `Archived the USG profile ${profile.title}`));
     }
-    return readChanged(tx, caller, id, now);
+    return readAsEditor(tx, caller, id, now);
   });
 }
 
+/** @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived; ActivityInProgress if all computers are busy */
 export async function executeProfile(
   deps: UsgProfilesDeps,
   caller: Caller,
@@ -67,12 +68,8 @@ export async function executeProfile(
   const now = deps.clock.now();
   const row = await deps.db.transaction(async (tx) => {
     const profile = requireActive(await lockManageable(tx, caller, id));
-    const outcome = await startUsgRun(
-      tx,
-      profile,
-      { scheduledTime: null, now, traceparent, prior: (computers) => requirePrior(tx, caller, after, computers, now) },
-      deps,
-    );
+    const prior = (computers: readonly number[]) => requirePrior(tx, caller, after, computers, now);
+    const outcome = await startUsgRun(tx, profile, { scheduledTime: null, now, traceparent, prior }, deps);
     if (typeof outcome === 'string') {
       throw new DomainError('ActivityInProgress', 'Every computer of the profile still has an open run of it');
     }
@@ -82,38 +79,41 @@ export async function executeProfile(
   return toBaseActivity(row, now);
 }
 
-function checkPatch(profile: UsgProfileRow, patch: UsgProfilePatch, now: Date): UsgProfileChange {
-  const change: UsgProfileChange = {};
-  if (patch.title !== undefined) change.title = readLine('body.title', patch.title);
-  if (patch.allComputers !== undefined) change.all_computers = patch.allComputers;
-  if (patch.tags !== undefined) change.tags = readTags('body.tags', patch.tags);
-  if (patch.restartDelayHours !== undefined) change.restart_deliver_delay = patch.restartDelayHours;
-  if (patch.restartWindowMinutes !== undefined) change.restart_deliver_delay_window = patch.restartWindowMinutes;
-  if (patch.schedule !== undefined) change.schedule = patch.schedule;
-  if (patch.timezone !== undefined) change.timezone = readTimezone('body.timezone', patch.timezone);
-  const planned = planPatched(profile, change, now);
-  return planned === null ? change : { ...change, planned_dates: planned };
+function readPatch(profile: UsgProfileRow, patch: UsgProfilePatch, now: Date) {
+  const change = {
+    title: ifGiven(patch.title, (title) => readLine('body.title', title)),
+    allComputers: patch.allComputers,
+    tags: ifGiven(patch.tags, (tags) => readTags('body.tags', tags)),
+    restartDeliverDelay: patch.restartDelayHours,
+    restartDeliverDelayWindow: patch.restartWindowMinutes,
+    schedule: patch.schedule,
+    timezone: ifGiven(patch.timezone, (timezone) => readTimezone('body.timezone', timezone)),
+  };
+  return { ...change, plannedDates: planPatched(profile, change, now) };
 }
 
-/** Dates of the changed schedule; null if it is unchanged. */
-function planPatched(profile: UsgProfileRow, { schedule, timezone }: UsgProfileChange, now: Date): Date[] | null {
-  if (schedule === undefined && timezone === undefined) return null;
-  const changed = { ...profile, schedule: schedule ?? profile.schedule, timezone: timezone ?? profile.timezone };
+function planPatched(
+  profile: UsgProfileRow,
+  { schedule, timezone }: Pick<UsgProfilePatch, 'schedule' | 'timezone'>,
+  now: Date,
+): Date[] | undefined {
+  if (schedule === undefined && timezone === undefined) return undefined;
+  const known = { ...profile, startDate: profile.start_date, creationTime: profile.creation_time };
+  const changed = { ...known, schedule: schedule ?? profile.schedule, timezone: timezone ?? profile.timezone };
   if (schedule !== undefined) return planRequested(changed, now, { change: true });
   const dates = planDates(changed, now);
   // In another zone, days that the rule takes from the start may differ.
-  if (dates.length > 0 || planDates(profile, now).length === 0) return dates;
+  if (dates.length > 0 || planDates(known, now).length === 0) return dates;
   throw fieldError('body.timezone', 'must leave the schedule a future date');
 }
 
 /** A due date remains due under another rule, in case its run has not started yet. */
-function keepDue({ planned_dates }: UsgProfileRow, dates: readonly Date[], now: Date): Date[] {
-  const due = lastDueDate(planned_dates, now);
+function keepDue({ plannedDates }: UsgProfile, dates: readonly Date[], now: Date): Date[] {
+  const due = lastDueDate(plannedDates, now);
   return due === null ? [...dates] : [due, ...dates];
 }
 
-/** @throws {DomainError} UnknownUsgProfile, Forbidden */
-async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<UsgProfileRow> {
+async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<UsgProfile> {
   requireManageable(caller, await requireVisible(tx, caller, id));
   return (await lockUsgProfile(tx, id))!;
 }
@@ -123,31 +123,21 @@ function requireManageable(caller: Caller, row: UsgProfileRow): UsgProfileRow {
   throw new DomainError('Forbidden', 'You may not manage this USG profile');
 }
 
-function requireActive(row: UsgProfileRow): UsgProfileRow {
-  if (row.archived) throw new DomainError('ProfileArchived', 'The USG profile is archived');
-  return row;
+function requireActive<T extends { archived: boolean }>(profile: T): T {
+  if (profile.archived) throw new DomainError('ProfileArchived', 'The USG profile is archived');
+  return profile;
 }
 
-async function readChanged(tx: Sql, caller: Caller, id: number, now: Date): Promise<UsgProfile> {
-  const row = await requireVisible(tx, caller, id);
-  const [profile] = await toProfiles(tx, caller.accountId, [row], now);
-  return profile!;
-}
+const PARTS = {
+  title: 'the title',
+  schedule: 'the schedule',
+  timezone: 'the time zone',
+  allComputers: 'the choice of computers',
+  tags: 'the tags',
+  restartDeliverDelay: 'the delay of restarts',
+  restartDeliverDelayWindow: 'the window of restarts',
+};
 
-const PARTS: ReadonlyArray<readonly [keyof UsgProfileChange, string]> = [
-  ['title', 'the title'],
-  ['schedule', 'the schedule'],
-  ['timezone', 'the time zone'],
-  ['all_computers', 'the choice of computers'],
-  ['tags', 'the tags'],
-  ['restart_deliver_delay', 'the delay of restarts'],
-  ['restart_deliver_delay_window', 'the window of restarts'],
-];
-
-function describe(change: UsgProfileChange): string {
-  return PARTS.flatMap(([name, words]) => (change[name] === undefined ? [] : [words])).join(', ');
-}
-
-function eventOf(row: UsgProfileRow, message: string) {
-  return { entityType: 'UsgProfile' as const, entityId: row.id, entityName: row.title, message };
+function eventOf({ id, title }: UsgProfile, message: string) {
+  return { entityType: 'UsgProfile' as const, entityId: id, entityName: title, message };
 }

@@ -1,19 +1,9 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import { UTC } from '../../../domain/common/time-zone.ts';
-import {
-  BENCHMARKS,
-  CUSTOM_BENCHMARK,
-  readMode,
-  tailoringFileKey,
-  type UsgMode,
-} from '../../../domain/compliance/profile.ts';
+import { BENCHMARKS, CUSTOM_BENCHMARK, readMode, tailoringFileKey } from '../../../domain/compliance/profile.ts';
 import { slugOf } from '../../../domain/identity/access-group-names.ts';
 import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
-import {
-  insertUsgProfile,
-  readUsgProfile,
-  setTailoringFile,
-} from '../../../persistence/compliance/usg-profiles.repository.ts';
+import { insertUsgProfile } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import { freeName } from '../../../persistence/database/free-name.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
@@ -22,89 +12,59 @@ import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syn
 import { fieldError, readLine, readTimezone } from '../../common/fields.ts';
 import type { Caller } from '../../common/ports.ts';
 import { readTags } from '../../common/tag-fields.ts';
+import { holdsIn } from '../../identity/group-rights.ts';
 import { resolveAccessGroups } from '../../identity/resolve-names.ts';
 import { planRequested, readScheduleMoment } from '../../schedules/recurring-dates.ts';
-import type { UsgProfile, UsgProfileRequest, UsgProfilesDeps } from './model.ts';
-import { toProfiles } from './reads.ts';
+import type { UsgProfileRequest, UsgProfilesDeps, UsgProfileView } from './model.ts';
+import { readAsEditor } from './reads.ts';
 import { checkTailoringFile } from './tailoring-file.ts';
 import { startUsgRun } from './usg-runs.ts';
 
 const ROOT = 'global';
 
-interface CheckedRequest {
-  title: string;
-  tags: string[];
-  benchmark: string;
-  mode: UsgMode;
-  timezone: string;
-  startDate: Date;
-  plannedDates: Date[];
-}
-
-export async function createUsgProfile(
+/**
+ * Runs the profile immediately unless its start date lies ahead.
+ * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownAccessGroup (400), Forbidden in that group
+ */
+export async function createProfile(
   deps: UsgProfilesDeps,
   caller: Caller,
   request: UsgProfileRequest,
-): Promise<UsgProfile> {
+): Promise<UsgProfileView> {
+  const { tailoringFile, traceparent } = request;
+  const { accountId } = caller;
   const now = deps.clock.now();
-  const checked = await checkRequest(request, now);
+  const fields = await readFields(request, now);
+  const { title, startDate } = fields;
   return deps.db.transaction(async (tx) => {
-    await lockRights(tx, caller.accountId);
-    const id = await insert(tx, caller, request, checked, now);
-    if (request.tailoringFile !== null) {
+    await lockRights(tx, accountId);
+    const profile = await insertUsgProfile(tx, {
+      ...fields,
+      account: accountId,
+      accessGroup: await requireGroup(tx, caller, request.accessGroup ?? ROOT),
+      name: await freeName(tx, 'usg_profile', accountId, slugOf(title, 'profile')),
+      creatorId: caller.personId,
+      modificationTime: now,
+      tailoringFileKey: null,
+    });
+    const { id } = profile;
+    // With a tailoring file the benchmark may be any text, but an event is one line.
+    const rules = tailoringFile === null ? `of ${fields.benchmark}` : 'by its tailoring file';
+    const message = `Created the USG profile ${title}: ${fields.mode} ${rules}`;
+    await recordEvent(tx, caller, { entityType: 'UsgProfile', entityId: id, entityName: title, message });
+    if (tailoringFile !== null) {
       const key = tailoringFileKey(id, now);
-      const { accountId } = caller;
       const file = { accountId, key, kind: 'tailoring' as const, profileId: id, creationTime: now };
-      await deps.files.put(tx, { ...file, content: request.tailoringFile });
-      await setTailoringFile(tx, id, key);
+      await deps.files.put(tx, { ...file, content: tailoringFile });
+      profile.tailoringFileKey = key;
     }
-    const row = (await readUsgProfile(tx, id))!;
-    if (checked.startDate <= now) {
-      const order = { scheduledTime: checked.startDate, now, traceparent: request.traceparent };
-      await startUsgRun(tx, row, order, deps);
-    }
+    if (startDate <= now) await startUsgRun(tx, profile, { scheduledTime: startDate, now, traceparent }, deps);
     await enqueueScheduleSync(tx, scheduleIdOf('usg', id), now);
-    const [profile] = await toProfiles(tx, caller.accountId, [row], now);
-    return profile!;
+    return readAsEditor(tx, caller, id, now);
   });
 }
 
-async function insert(
-  tx: Sql,
-  caller: Caller,
-  request: UsgProfileRequest,
-  checked: CheckedRequest,
-  now: Date,
-): Promise<number> {
-  const { accountId, personId } = caller;
-  const accessGroupId = await requireGroup(tx, caller, request.accessGroup ?? ROOT);
-  const name = await freeName(tx, 'usg_profile', accountId, slugOf(checked.title, 'profile'));
-  const id = await insertUsgProfile(tx, {
-    account_id: accountId,
-    access_group_id: accessGroupId,
-    creator_id: personId,
-    name,
-    title: checked.title,
-    all_computers: request.allComputers,
-    tags: checked.tags,
-    benchmark: checked.benchmark,
-    mode: checked.mode,
-    schedule: request.schedule,
-    timezone: checked.timezone,
-    start_date: checked.startDate,
-    planned_dates: checked.plannedDates,
-    restart_deliver_delay: request.restartDelayHours,
-    restart_deliver_delay_window: request.restartWindowMinutes,
-    creation_time: now,
-  });
-  // With a tailoring file the benchmark may be any text, but an event is one line.
-  const rules = request.tailoringFile === null ? `of ${checked.benchmark}` : 'by its tailoring file';
-  const message = `Created the USG profile ${checked.title}: ${checked.mode} ${rules}`;
-  await recordEvent(tx, caller, { entityType: 'UsgProfile', entityId: id, entityName: checked.title, message });
-  return id;
-}
-
-async function checkRequest(request: UsgProfileRequest, now: Date): Promise<CheckedRequest> {
+async function readFields(request: UsgProfileRequest, now: Date) {
   const title = readLine('body.title', request.title);
   const tags = readTags('body.tags', request.tags);
   const mode = readMode(request.mode);
@@ -113,9 +73,18 @@ async function checkRequest(request: UsgProfileRequest, now: Date): Promise<Chec
   const benchmark = readBenchmark(request);
   const startDate = readScheduleMoment('body.start_date', request.startDate);
   const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
-  const profile = { schedule: request.schedule, timezone, start_date: startDate, creation_time: now };
-  const plannedDates = planRequested(profile, now, { change: false });
-  return { title, tags, mode, benchmark, timezone, startDate, plannedDates };
+  const profile = { schedule: request.schedule, timezone, startDate, creationTime: now };
+  return {
+    ...profile,
+    plannedDates: planRequested(profile, now, { change: false }),
+    title,
+    tags,
+    mode,
+    benchmark,
+    allComputers: request.allComputers,
+    restartDeliverDelay: request.restartDelayHours,
+    restartDeliverDelayWindow: request.restartWindowMinutes,
+  };
 }
 
 /** Not validated with a tailoring file. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
@@ -128,9 +97,6 @@ function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string 
 
 async function requireGroup(tx: Sql, caller: Caller, name: string): Promise<number> {
   const [id] = await resolveAccessGroups(tx, caller.accountId, [name], 'body.access_group');
-  const groups = caller.groups('ManageUsgProfile');
-  if (groups !== 'all' && !groups.includes(id!)) {
-    throw new DomainError('Forbidden', 'You may not manage USG profiles in this access group');
-  }
-  return id!;
+  if (holdsIn(caller, 'ManageUsgProfile', id!)) return id!;
+  throw new DomainError('Forbidden', 'You may not manage USG profiles in this access group');
 }

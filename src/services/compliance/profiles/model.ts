@@ -1,15 +1,14 @@
-import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.repository.ts';
-import type { LastRun } from '../../../persistence/compliance/usg-runs.repository.ts';
+import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.sql.ts';
+import type { LastRun } from '../../../persistence/compliance/usg-runs.sql.ts';
 import type { ActivitySettings } from '../../../process/config.ts';
 import type { Database } from '../../../persistence/database/sql.ts';
+import type { Patch } from '../../common/fields.ts';
 import type { Clock, FileStore } from '../../common/ports.ts';
 
-export interface UsgProfile extends Omit<UsgProfileRow, 'planned_dates' | 'start_date' | 'creator_id'> {
-  /** Number of computers it applies to now. */
+export interface UsgProfileView extends Omit<UsgProfileRow, 'planned_dates' | 'start_date' | 'creator_id'> {
   associatedInstances: number;
   /** Null when archived or when its rule has ended. */
   nextRunTime: Date | null;
-  /** Null before the first run. */
   lastRun: LastRun | null;
 }
 
@@ -30,7 +29,6 @@ export interface UsgProfileRequest {
   schedule: string;
   /** IANA name; UTC by default. */
   timezone: string | null;
-  /** ISO 8601. */
   startDate: string;
   /** Name of an access group; `global` by default. */
   accessGroup: string | null;
@@ -39,20 +37,17 @@ export interface UsgProfileRequest {
   restartDelayHours: number;
   restartWindowMinutes: number;
   tailoringFile: string | null;
-  /** W3C trace context of the request. */
   traceparent: string | null;
 }
 
-/** Absent parts do not change. */
-export interface UsgProfilePatch {
-  title?: string | undefined;
-  allComputers?: boolean | undefined;
-  tags?: readonly string[] | undefined;
-  schedule?: string | undefined;
-  timezone?: string | undefined;
-  restartDelayHours?: number | undefined;
-  restartWindowMinutes?: number | undefined;
-}
+export type UsgProfilePatch = Patch<
+  Pick<
+    UsgProfileRequest,
+    'title' | 'allComputers' | 'tags' | 'schedule' | 'restartDelayHours' | 'restartWindowMinutes'
+  > & {
+    timezone: string;
+  }
+>;
 
 export interface UsgProfilesDeps {
   db: Database;

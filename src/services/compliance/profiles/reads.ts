@@ -8,13 +8,14 @@ import {
   listUsgProfiles,
   type UsgProfileFilter,
   type UsgProfileRow,
-} from '../../../persistence/compliance/usg-profiles.repository.ts';
-import { readLastRuns } from '../../../persistence/compliance/usg-runs.repository.ts';
+} from '../../../persistence/compliance/usg-profiles.sql.ts';
+import { readLastRuns } from '../../../persistence/compliance/usg-runs.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { fieldError } from '../../common/fields.ts';
 import type { Caller } from '../../common/ports.ts';
-import type { UsgProfile, UsgProfileQuery, UsgProfilesDeps } from './model.ts';
+import type { UsgProfileQuery, UsgProfilesDeps, UsgProfileView } from './model.ts';
 
+/** One page, oldest first. @throws {DomainError} InvalidParameter for an impossible range of pass rates */
 export async function listProfiles({ db, clock }: UsgProfilesDeps, caller: Caller, query: UsgProfileQuery) {
   const { passRateFrom, passRateTo } = query;
   if (passRateFrom !== null && passRateTo !== null && passRateFrom > passRateTo) {
@@ -34,9 +35,16 @@ export async function listProfiles({ db, clock }: UsgProfilesDeps, caller: Calle
   return { count, results: await toProfiles(db, caller.accountId, rows, clock.now()) };
 }
 
-export async function readProfile({ db, clock }: UsgProfilesDeps, caller: Caller, id: number): Promise<UsgProfile> {
-  const row = await requireVisible(db, caller, id);
-  const [profile] = await toProfiles(db, caller.accountId, [row], clock.now());
+/** @throws {DomainError} UnknownUsgProfile */
+export async function readProfile({ db, clock }: UsgProfilesDeps, caller: Caller, id: number): Promise<UsgProfileView> {
+  const [profile] = await toProfiles(db, caller.accountId, [await requireVisible(db, caller, id)], clock.now());
+  return profile!;
+}
+
+/** A profile that the caller has just written, also without the right to view it. */
+export async function readAsEditor(tx: Sql, { accountId }: Caller, id: number, now: Date): Promise<UsgProfileView> {
+  const row = await findUsgProfile(tx, { accountId, view: 'all' }, id);
+  const [profile] = await toProfiles(tx, accountId, [row!], now);
   return profile!;
 }
 
@@ -49,12 +57,12 @@ export async function requireVisible(sql: Sql, caller: Caller, id: number): Prom
 }
 
 /** Adds computers and last runs, with two statements in total. */
-export async function toProfiles(
+async function toProfiles(
   sql: Sql,
   accountId: number,
   rows: readonly UsgProfileRow[],
   now: Date,
-): Promise<UsgProfile[]> {
+): Promise<UsgProfileView[]> {
   const ids = rows.map(({ id }) => id);
   const computers = await countComputersInScope(sql, 'usg', accountId, ids);
   const lastRuns = await readLastRuns(sql, ids);

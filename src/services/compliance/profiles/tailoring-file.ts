@@ -6,7 +6,6 @@ const MAX_BYTES = 1024 * 1024;
 /** Some milliseconds of work, after which the event loop runs. */
 const CHUNK = 64 * 1024;
 const MAX_DEPTH = 100;
-/** Far more than any element of the format has. */
 const MAX_ATTRIBUTES = 100;
 /** Declares entities or includes other documents; checked before the XML is parsed. */
 const DECLARATION = /<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
@@ -14,10 +13,8 @@ const FOREIGN_NAMESPACE = /^http:\/\/www\.w3\.org\/(?:\d{4}\/XInclude|\d{4}\/XSL
 const FIELD = 'body.tailoring_file';
 
 /**
- * Requires a plain XML document that other parsers can read safely.
- * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
- * more than 100 attributes on an element, or has a document type, an entity, an instruction or an inclusion
- * @remarks Linear in its size, without blocking the event loop; nothing is fetched or expanded.
+ * Requires a plain, bounded XML document that other parsers can read safely; nothing is fetched or expanded.
+ * @throws {DomainError} InvalidParameter
  * @see docs/api-conventions.md#limits-of-fields
  */
 export async function checkTailoringFile(xml: string): Promise<void> {

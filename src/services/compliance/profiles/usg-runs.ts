@@ -1,16 +1,13 @@
+import { UTC } from '../../../domain/common/time-zone.ts';
 import { runSteps, runSummary, USG_ACTIVITY } from '../../../domain/compliance/run-steps.ts';
+import { isAhead, lastDueDate, needsRefill } from '../../../domain/schedules/plan.ts';
+import { type DesiredSchedule, type RunStart, scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { createGroup } from '../../../persistence/activities/activity-creation.repository.ts';
 import { insertEmptyRun } from '../../../persistence/activities/empty-runs.repository.ts';
-import { insertRunAudits } from '../../../persistence/compliance/usg-audits.repository.ts';
-import {
-  lockUsgProfile,
-  missedUsgRuns,
-  readUsgProfile,
-  setPlannedDates,
-  type UsgProfileRow,
-  usgProfilesWithDates,
-} from '../../../persistence/compliance/usg-profiles.repository.ts';
-import { insertUsgRun, setRunActivity, withoutOpenRun } from '../../../persistence/compliance/usg-runs.repository.ts';
+import type { UsgProfile } from '../../../persistence/compliance/usg-profile.entity.ts';
+import { lockUsgProfile, readUsgProfile } from '../../../persistence/compliance/usg-profiles.repository.ts';
+import { missedUsgRuns, usgProfilesWithDates } from '../../../persistence/compliance/usg-profiles.sql.ts';
+import { insertUsgRun, setRunActivity, withoutOpenRun } from '../../../persistence/compliance/usg-runs.sql.ts';
 import { lockFleetShared } from '../../../persistence/computers/targets.sql.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { computersInScope } from '../../../persistence/query/profile-scope.sql.ts';
@@ -21,11 +18,9 @@ import {
   MAX_MISSED_RUNS,
   type RunOutcome,
   type RunRequest,
-  recordScheduleEvent,
+  recordMissedRun,
+  reportStart,
 } from '../../schedules/profile-run.ts';
-import { UTC } from '../../../domain/common/time-zone.ts';
-import { isAhead, lastDueDate, needsRefill } from '../../../domain/schedules/plan.ts';
-import { type DesiredSchedule, type RunStart, scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../../process/logger.ts';
 import type { ProfileKind } from '../../schedules/profile-kind.ts';
@@ -39,7 +34,6 @@ export interface UsgRunDeps {
 export interface UsgKindDeps extends UsgRunDeps {
   db: Database;
   logger: Logger;
-  /** Base of the link in the note of a schedule. */
   publicUrl: string;
 }
 
@@ -52,9 +46,9 @@ export function createUsgKind(deps: UsgKindDeps): ProfileKind {
       desiredSchedule(await readUsgProfile(sql, profileId), now, deps.publicUrl),
     startRun: (profileId, scheduledTime, now) =>
       db.transaction((tx) => startRun(tx, deps, { profileId, scheduledTime, now })),
-    extendSchedule: (profileId, now) => planFurtherDates(deps, profileId, now),
+    extendSchedule: (profileId, now) => planFurtherDates(db, profileId, now),
     missedRuns: (dueBefore, profileId) => missedUsgRuns(db, dueBefore, { profileId, limit: MAX_MISSED_RUNS }),
-    skipRun: (profileId, latest, now) => db.transaction((tx) => skipRun(tx, { profileId, latest, now })),
+    skipRun: (profileId, latest, now) => db.transaction((tx) => skipRun(tx, profileId, latest, now)),
     expectedSchedules: async (now) => {
       const profiles = await usgProfilesWithDates(db, now);
       return new Map(profiles.map((row) => [scheduleIdOf('usg', row.id), noteOf(row)]));
@@ -62,20 +56,20 @@ export function createUsgKind(deps: UsgKindDeps): ProfileKind {
   };
 }
 
-function desiredSchedule(row: UsgProfileRow | null, now: Date, publicUrl: string): DesiredSchedule | null {
-  if (!row || row.archived) return null;
+function desiredSchedule(profile: UsgProfile | null, now: Date, publicUrl: string): DesiredSchedule | null {
+  if (!profile || profile.archived) return null;
   return {
     kind: 'usg',
-    profileId: row.id,
-    accountId: row.account_id,
-    times: { kind: 'dates', dates: row.planned_dates.filter((date) => date > now) },
-    summary: runSummary(row),
-    note: `${noteOf(row)}${publicUrl}/api/v2/usg-profiles/${row.id}`,
+    profileId: profile.id,
+    accountId: profile.account.id,
+    times: { kind: 'dates', dates: profile.plannedDates.filter((date) => date > now) },
+    summary: runSummary(profile),
+    note: `${noteOf(profile)}${publicUrl}/api/v2/usg-profiles/${profile.id}`,
   };
 }
 
 /** Contains everything the dates depend on. UTC is omitted, as in earlier releases. */
-function noteOf({ mode, schedule, timezone }: Pick<UsgProfileRow, 'mode' | 'schedule' | 'timezone'>): string {
+function noteOf({ mode, schedule, timezone }: Pick<UsgProfile, 'mode' | 'schedule' | 'timezone'>): string {
   const zone = timezone === UTC ? '' : ` in ${timezone}`;
   return `USG ${mode} by ${schedule}${zone}; further dates are added as these pass; `;
 }
@@ -85,67 +79,65 @@ async function startRun(
   deps: UsgKindDeps,
   { profileId, scheduledTime, now }: { profileId: number; scheduledTime: Date; now: Date },
 ): Promise<RunStart> {
-  const row = await lockUsgProfile(tx, profileId);
-  if (!row || row.archived) return { outcome: 'archived' };
+  const profile = await lockUsgProfile(tx, profileId);
+  if (!profile || profile.archived) return { outcome: 'archived' };
   if (isAhead(scheduledTime, now)) return { outcome: 'not-planned' };
-  const planned = row.planned_dates.some((date) => date.getTime() === scheduledTime.getTime());
-  const edit = { editedAt: row.modification_time, scheduledTime, now };
+  const planned = isPlanned(profile, scheduledTime);
+  const edit = { editedAt: profile.modificationTime, scheduledTime, now };
   if (!planned && !(await isOperatorRun(tx, scheduleIdOf('usg', profileId), edit))) return { outcome: 'not-planned' };
-  const latest = lastDueDate(row.planned_dates, now);
+  const latest = lastDueDate(profile.plannedDates, now);
   if (planned && latest !== null && latest > scheduledTime) return { outcome: 'superseded' };
-  const run = await startUsgRun(tx, row, { scheduledTime, now }, deps);
-  if (run === 'known') return { outcome: 'known' };
-  if (run !== 'busy') return { outcome: 'started', activity: run.activityId };
-  deps.logger.warn({ profileId, scheduledTime }, 'a scheduled run was skipped: every computer still has an open one');
-  const message = `Skipped a scheduled run of the USG profile ${row.title}: every computer still has an open run`;
-  await recordScheduleEvent(tx, 'UsgProfile', row, message);
-  return { outcome: 'busy' };
+  const run = await startUsgRun(tx, profile, { scheduledTime, now }, deps);
+  return reportStart(tx, deps.logger, 'UsgProfile', { profile, scheduledTime, run });
+}
+
+function isPlanned({ plannedDates }: UsgProfile, time: Date): boolean {
+  return plannedDates.some((date) => date.getTime() === time.getTime());
 }
 
 /**
- * Starts a run on the computers a profile applies to, except those with an open run of it. Without computers, the
- * activity has no operations and has succeeded.
- * @param profile - with its row locked, so that runs of one profile are created one after the other
- * @remarks Part of the caller's transaction.
- * @see docs/api-conventions.md#usg-schedule
+ * Starts a run of a locked profile on its computers without an open one, as part of the transaction. Without computers,
+ * the activity has no operations and has succeeded. @see docs/api-conventions.md#usg-schedule
  */
 export async function startUsgRun(
   tx: Sql,
-  profile: UsgProfileRow,
+  profile: UsgProfile,
   request: RunRequest,
   deps: UsgRunDeps,
 ): Promise<RunOutcome> {
+  const profileId = profile.id;
+  const accountId = profile.account.id;
   const { scheduledTime, now } = request;
-  const run = { accountId: profile.account_id, profileId: profile.id, scheduledTime, startedAt: now };
-  const runId = await insertUsgRun(tx, run);
-  if (runId === null) return 'known';
-  await lockFleetShared(tx, profile.account_id);
-  const inScope = await computersInScope(tx, 'usg', profile.id);
-  const computers = await withoutOpenRun(tx, profile.id, inScope);
+  const id = await insertUsgRun(tx, { accountId, profileId, scheduledTime, startedAt: now });
+  if (id === null) return 'known';
+  await lockFleetShared(tx, accountId);
+  const inScope = await computersInScope(tx, 'usg', profileId);
+  const computers = await withoutOpenRun(tx, profileId, inScope);
   if (inScope.length > 0 && computers.length === 0) return 'busy';
-  const activityId = await createRunActivity(tx, { id: runId, profile, computers }, request, deps);
-  await setRunActivity(tx, runId, activityId, computers.length);
-  await insertRunAudits(tx, { id: runId, profileId: profile.id, activityId }, computers);
+  const activityId = await createRunActivity(tx, { id, profile, computers }, request, deps);
+  await setRunActivity(tx, { id, profileId, activityId }, computers);
   return { activityId, computers: computers.length };
 }
 
 async function createRunActivity(
   tx: Sql,
-  { id, profile, computers }: { id: number; profile: UsgProfileRow; computers: readonly number[] },
-  { now, traceparent, prior }: RunRequest,
+  { id, profile, computers }: { id: number; profile: UsgProfile; computers: readonly number[] },
+  { now, traceparent = null, prior }: RunRequest,
   { settings, files }: UsgRunDeps,
 ): Promise<number> {
+  const accountId = profile.account.id;
   const activity = {
-    accountId: profile.account_id,
-    creatorId: profile.creator_id,
+    accountId,
+    creatorId: profile.creatorId,
     type: USG_ACTIVITY,
     summary: runSummary(profile),
+    parameters: { operation: 'usg-run', profile_id: profile.id, run_id: id },
+    traceparent,
     now,
   };
-  const parameters = { operation: 'usg-run', profile_id: profile.id, run_id: id };
-  if (computers.length === 0) return insertEmptyRun(tx, { ...activity, parameters, traceparent: traceparent ?? null });
-  const key = profile.tailoring_file_key;
-  const content = key === null ? null : await files.read(tx, profile.account_id, key);
+  if (computers.length === 0) return insertEmptyRun(tx, activity);
+  const { tailoringFileKey: key } = profile;
+  const content = key === null ? null : await files.read(tx, accountId, key);
   const operations = runSteps(
     {
       title: profile.title,
@@ -153,42 +145,34 @@ async function createRunActivity(
       benchmark: profile.benchmark,
       // The profile's own name may be too long for a file on the computer.
       tailoring: content === null ? null : { name: `usg-tailoring-${profile.id}.xml`, content },
-      restartDelayHours: profile.restart_deliver_delay,
-      restartWindowMinutes: profile.restart_deliver_delay_window,
+      restartDelayHours: profile.restartDeliverDelay,
+      restartWindowMinutes: profile.restartDeliverDelayWindow,
     },
     id,
   );
   const afterActivity = (await prior?.(computers)) ?? null;
-  const plan = { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations, parameters, traceparent };
-  return createGroup(tx, { ...plan, afterActivity }, settings);
+  const plan = { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations, afterActivity };
+  return createGroup(tx, plan, settings);
 }
 
-async function skipRun(
-  tx: Sql,
-  { profileId, latest, now }: { profileId: number; latest: Date; now: Date },
-): Promise<void> {
-  const row = await lockUsgProfile(tx, profileId);
-  if (!row || row.archived || !row.planned_dates.some((date) => date.getTime() === latest.getTime())) return;
-  await setPlannedDates(
-    tx,
-    profileId,
-    row.planned_dates.filter((date) => date > now),
-  );
-  const message = `Left out the run of the USG profile ${row.title} that was due at ${latest.toISOString()}`;
-  await recordScheduleEvent(tx, 'UsgProfile', row, message);
+async function skipRun(tx: Sql, profileId: number, latest: Date, now: Date): Promise<void> {
+  const profile = await lockUsgProfile(tx, profileId);
+  if (!profile || profile.archived || !isPlanned(profile, latest)) return;
+  profile.plannedDates = profile.plannedDates.filter((date) => date > now);
+  await recordMissedRun(tx, 'UsgProfile', profile, latest);
 }
 
-async function planFurtherDates({ db }: UsgKindDeps, profileId: number, now: Date): Promise<readonly Date[]> {
+async function planFurtherDates(db: Database, profileId: number, now: Date): Promise<readonly Date[]> {
   const known = await readUsgProfile(db, profileId);
-  if (!known || known.archived || !needsRefill(known.planned_dates, now)) return [];
+  if (!known || known.archived || !needsRefill(known.plannedDates, now)) return [];
   const dates = planDates(known, now);
   return db.transaction(async (tx) => {
-    const row = await lockUsgProfile(tx, profileId);
-    if (!row || row.archived || row.schedule !== known.schedule || row.timezone !== known.timezone) return [];
-    const ahead = row.planned_dates.filter((date) => date > now);
-    if (ahead.length === dates.length) return [];
-    const due = lastDueDate(row.planned_dates, now);
-    await setPlannedDates(tx, profileId, due === null ? dates : [due, ...dates]);
+    const profile = await lockUsgProfile(tx, profileId);
+    if (!profile || profile.archived) return [];
+    if (profile.schedule !== known.schedule || profile.timezone !== known.timezone) return [];
+    if (profile.plannedDates.filter((date) => date > now).length === dates.length) return [];
+    const due = lastDueDate(profile.plannedDates, now);
+    profile.plannedDates = due === null ? dates : [due, ...dates];
     await enqueueScheduleSync(tx, scheduleIdOf('usg', profileId), now);
     return dates;
   });

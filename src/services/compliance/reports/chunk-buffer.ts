@@ -6,7 +6,6 @@ export class ChunkBuffer {
   #collecting = Buffer.allocUnsafe(2 * CHUNK_BYTES);
   #length = 0;
 
-  /** @param append - writes a chunk; its bytes are overwritten afterwards */
   constructor(append: (chunk: Buffer) => Promise<void>) {
     this.#append = append;
   }
@@ -15,7 +14,6 @@ export class ChunkBuffer {
     return this.#length >= CHUNK_BYTES;
   }
 
-  /** Reserves space for bytes to be added with {@link add}. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#collecting.length) return;

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { passRate } from '../../../domain/compliance/profile.ts';
 import { reportName } from '../../../domain/compliance/report.ts';
-import type { ReportRow, ReportRule } from '../../../persistence/compliance/usg-report-rows.ts';
+import type { ReportRow, ReportRule } from '../../../persistence/compliance/usg-report-rows.sql.ts';
 import type { ChunkBuffer } from './chunk-buffer.ts';
 
 export const SUMMARY_COLUMNS = [
@@ -47,7 +47,6 @@ function escapeFormula(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** Cells that need neither quotes nor escaping. */
 const PLAIN = /^(?:\w[\w .:/()-]*)?$/;
 
 function cellOf(text: string): string {
@@ -56,7 +55,6 @@ function cellOf(text: string): string {
 
 const timeOf = (moment: Date | null): string => (moment === null ? '' : `${moment.toISOString().slice(0, 19)}Z`);
 
-/** The line of one computer in one run. */
 export function summaryLine({ computer_id, title, passed, failed, reported_at }: ReportRow): string {
   const rate = passRate(passed, failed) ?? NOT_APPLICABLE;
   return `${computer_id},${cellOf(title ?? '')},${passed},${failed},${rate},${timeOf(reported_at)}\r\n`;
@@ -89,7 +87,6 @@ export function writeDetailedLines(
   }
 }
 
-/** Cells of the rules of a set, and their total size. */
 export interface RuleCells {
   cells: readonly Buffer[];
   bytes: number;

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import { dayRange } from '../../../domain/compliance/report.ts';
-import type { FileDraft } from '../../../persistence/compliance/stored-files.repository.ts';
 import {
   type ReportedRuns,
   type RunsState,
@@ -7,11 +7,11 @@ import {
   readReportRows,
   readRuleSet,
   readRunsState,
-} from '../../../persistence/compliance/usg-report-rows.ts';
-import type { UsgReportKey } from '../../../persistence/compliance/usg-reports.repository.ts';
+} from '../../../persistence/compliance/usg-report-rows.sql.ts';
+import type { UsgReportKey } from '../../../persistence/compliance/usg-reports.sql.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { readOneSnapshot } from '../../../persistence/database/transactions.ts';
-import type { DraftFile, FileStore } from '../../common/ports.ts';
+import type { Clock, DraftFile, FileStore } from '../../common/ports.ts';
 import { ChunkBuffer } from './chunk-buffer.ts';
 import {
   DETAILED_COLUMNS,
@@ -23,38 +23,35 @@ import {
   writeDetailedLines,
 } from './csv.ts';
 
-export interface ReportWriter {
+export interface ReportDeps {
   db: Database;
+  clock: Clock;
   files: FileStore;
 }
 
-export interface WriteObserver {
-  /** Called between chunks. @param share - 0 to 1, of the computers that have been written. @throws to abort */
-  onChunk(share: number): Promise<void>;
-}
+/** Rule sets whose lines are kept: computers of one release share them. */
+const MAX_CACHED_SETS = 20;
 
-/** An unpublished report, with the state of its runs. */
 export interface WrittenReport {
   file: DraftFile;
   state: RunsState;
 }
 
 /**
- * Writes a report from one snapshot of all runs in its range, in bounded memory. It is not accessible until it is
- * published; an aborted one leaves nothing behind.
- * @param activityId - of the activity that writes it; null for a request
- * @throws errors of `watch`
+ * Writes a report from one snapshot, in bounded memory. It is not accessible until it is published.
+ * @param writing.activityId - of the activity that writes it; null for a request
+ * @param writing.onChunk - called with the share of the computers that have been written, 0 to 1; may throw to abort
  */
 export async function writeReport(
-  { db, files }: ReportWriter,
+  { db, files, clock }: ReportDeps,
   key: UsgReportKey,
-  { activityId, now, watch }: { activityId: number | null; now: Date; watch: WriteObserver },
+  { activityId, onChunk }: { activityId: number | null; onChunk?: (share: number) => Promise<void> },
 ): Promise<WrittenReport> {
   const { account_id: accountId, profile_id: profileId } = key;
-  const facts: FileDraft = { accountId, kind: 'report', profileId, activityId, creationTime: now };
+  const now = clock.now();
   return db.transaction(async (tx) => {
     await readOneSnapshot(tx);
-    const file = await files.draft(tx, facts);
+    const file = await files.draft(tx, { accountId, kind: 'report', profileId, activityId, creationTime: now });
     const runs = { ...key, kept_since: await readKeptSince(tx, accountId, now) };
     const state = await readRunsState(tx, runs);
     const chunks = new ChunkBuffer((piece) => file.append(piece));
@@ -63,14 +60,13 @@ export async function writeReport(
       written += computers;
       if (!chunks.isFull) continue;
       await chunks.flush();
-      await watch.onChunk(state.computers === 0 ? 0 : Math.min(1, written / state.computers));
+      await onChunk?.(state.computers === 0 ? 0 : Math.min(1, written / state.computers));
     }
     await chunks.flush();
     return { file, state };
   });
 }
 
-/** Yields how many computers each step completes. */
 async function* writeRows(
   tx: Sql,
   runs: ReportedRuns,
@@ -78,12 +74,19 @@ async function* writeRows(
   chunks: ChunkBuffer,
 ): AsyncGenerator<number> {
   chunks.addText(toLines([isDetailed ? DETAILED_COLUMNS : SUMMARY_COLUMNS]));
-  const rules = new RuleSetCache(tx);
+  const rules = new LRUCache<number, RuleCells>({
+    max: MAX_CACHED_SETS,
+    fetchMethod: async (id) => {
+      const cells = (await readRuleSet(tx, id)).map(ruleCells);
+      return { cells, bytes: cells.reduce((sum, { length }) => sum + length, 0) };
+    },
+  });
   for await (const rows of readReportRows(tx, runs, isDetailed)) {
     if (isDetailed) {
       for (const row of rows) {
         const { label } = dayRange(row.started_at);
-        writeDetailedLines(chunks, row, await rules.read(row.rule_set_id!), { profileId: runs.profile_id, label });
+        const cells = await rules.forceFetch(row.rule_set_id!);
+        writeDetailedLines(chunks, row, cells, { profileId: runs.profile_id, label });
         yield 1;
       }
     } else {
@@ -92,25 +95,3 @@ async function* writeRows(
     }
   }
 }
-
-/** Caches the latest rule sets, which computers of one release share. */
-class RuleSetCache {
-  readonly #tx: Sql;
-  readonly #sets = new Map<number, RuleCells>();
-
-  constructor(tx: Sql) {
-    this.#tx = tx;
-  }
-
-  async read(id: number): Promise<RuleCells> {
-    const known = this.#sets.get(id);
-    if (known) return known;
-    const cells = (await readRuleSet(this.#tx, id)).map(ruleCells);
-    const set = { cells, bytes: cells.reduce((sum, { length }) => sum + length, 0) };
-    if (this.#sets.size >= MAX_CACHED_SETS) this.#sets.delete(this.#sets.keys().next().value!);
-    this.#sets.set(id, set);
-    return set;
-  }
-}
-
-const MAX_CACHED_SETS = 20;

@@ -1,5 +1,4 @@
 import type { ActivityStatus } from '../../../domain/activities/status.ts';
-import type { UsgReportKey } from '../../../persistence/compliance/usg-reports.repository.ts';
 import {
   beginReportActivity,
   endReportActivity,
@@ -7,16 +6,12 @@ import {
   lockUsgReport,
   type ReportEnd,
   readReportStatus,
-  setReportFile,
   showReportProgress,
-} from '../../../persistence/compliance/usg-reports.repository.ts';
+  type UsgReportKey,
+} from '../../../persistence/compliance/usg-reports.sql.ts';
+import { setReportFile } from '../../../persistence/compliance/usg-reports.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import type { Clock } from '../../common/ports.ts';
-import { type ReportWriter, type WrittenReport, writeReport } from './generate.ts';
-
-export interface ReportProducer extends ReportWriter {
-  clock: Clock;
-}
+import { type ReportDeps, type WrittenReport, writeReport } from './generate.ts';
 
 const PROGRESS_INTERVAL_MS = 1_000;
 
@@ -24,20 +19,16 @@ class ActivityEnded extends Error {}
 
 /**
  * Writes the report of an activity. Idempotent, also when run concurrently: the activity ends once, with one file.
- * @param check - called between chunks. @throws to abort
- * @returns the final status of the activity; not `succeeded` if it was canceled meanwhile
+ * @param check - called between chunks; may throw to abort
+ * @returns the final status; not `succeeded` if it was canceled meanwhile
  */
-export async function produceReport(
-  deps: ReportProducer,
-  activityId: number,
-  check: () => void,
-): Promise<ActivityStatus> {
+export async function produceReport(deps: ReportDeps, activityId: number, check: () => void): Promise<ActivityStatus> {
   const { db, clock, files } = deps;
   const key = await findUsgReportOf(db, activityId);
   if (!key || !(await beginReportActivity(db, activityId, clock.now()))) return readReportStatus(db, activityId);
-  const watch = { onChunk: createProgressReporter(deps, activityId, check) };
+  const onChunk = createProgressReporter(deps, activityId, check);
   try {
-    const report = await writeReport(deps, key, { activityId, now: clock.now(), watch });
+    const report = await writeReport(deps, key, { activityId, onChunk });
     await db.transaction(async (tx) => {
       const end: ReportEnd = { status: 'succeeded', text: key.path, now: clock.now() };
       if (!(await endReportActivity(tx, activityId, end))) throw new ActivityEnded();
@@ -55,7 +46,7 @@ const FAILED_TEXT = 'The report could not be generated.';
 
 /** Ends an open activity without a report. @returns its status afterwards */
 export async function endReport(
-  { db, clock, files }: ReportProducer,
+  { db, clock, files }: ReportDeps,
   activityId: number,
   status: 'failed' | 'canceled',
 ): Promise<ActivityStatus> {
@@ -73,11 +64,11 @@ export async function publishReport(
 ): Promise<void> {
   const { id } = await lockUsgReport(tx, key);
   const fileId = await file.publish(tx, key.path, now);
-  await setReportFile(tx, id, { id: fileId, fingerprint: state.fingerprint, oldestRun: state.oldest_run });
+  await setReportFile(tx, id, { fileId, fingerprint: state.fingerprint, oldestRun: state.oldest_run });
 }
 
 /** Updates the progress occasionally, and aborts once the activity has ended. */
-function createProgressReporter({ db, clock }: ReportProducer, activityId: number, check: () => void) {
+function createProgressReporter({ db, clock }: ReportDeps, activityId: number, check: () => void) {
   let shownAt = performance.now();
   return async (share: number): Promise<void> => {
     check();

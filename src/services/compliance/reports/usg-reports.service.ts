@@ -1,67 +1,56 @@
 import { SECOND_MS } from '../../../domain/common/durations.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
-import { type ReportRange, readReportRange, reportPath, widenToDays } from '../../../domain/compliance/report.ts';
+import {
+  type ReportRange,
+  readMomentReportPath,
+  readReportRange,
+  reportPath,
+  widenToDays,
+} from '../../../domain/compliance/report.ts';
 import { readBaseActivity } from '../../../persistence/activities/activities.repository.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
-import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.repository.ts';
+import { findUsgProfile, type UsgProfileRow } from '../../../persistence/compliance/usg-profiles.sql.ts';
 import {
+  hasEndedRuns,
   hasRunsBetween,
   type ReportedRuns,
   readKeptSince,
   readRunsState,
-} from '../../../persistence/compliance/usg-report-rows.ts';
-import {
-  insertReportActivity,
-  lockUsgReport,
-  type UsgReportKey,
-} from '../../../persistence/compliance/usg-reports.repository.ts';
-import type { Database, Sql } from '../../../persistence/database/sql.ts';
+} from '../../../persistence/compliance/usg-report-rows.sql.ts';
+import { insertReportActivity } from '../../../persistence/compliance/usg-reports.repository.ts';
+import { findUsgReport, lockUsgReport, type UsgReportKey } from '../../../persistence/compliance/usg-reports.sql.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
 import { type BaseActivity, toBaseActivity } from '../../activities/activity-views.ts';
 import { fieldError } from '../../common/fields.ts';
-import type { Caller, Clock, FileStore, OpenFile } from '../../common/ports.ts';
+import type { Caller, OpenFile } from '../../common/ports.ts';
 import { requireVisible } from '../profiles/reads.ts';
-import { openDayReport } from './day-report.ts';
+import { type ReportDeps, writeReport } from './generate.ts';
+import { publishReport } from './produce.ts';
 
 export interface UsgReportRequest {
   profileId: number;
   /** ISO 8601; alone it means its whole day, minute or second. */
   startDate: string;
-  /** ISO 8601, inclusive. */
   endDate: string | null;
   detailed: boolean;
-  /** W3C trace context of the request. */
   traceparent: string | null;
 }
 
 /** A finished report by its path, or the activity that makes it. */
 export type UsgReportResponse = { path: string } | { activity: BaseActivity };
 
-export interface UsgReportsService {
-  /**
-   * Returns an up-to-date report, or the existing or new activity that makes it.
-   * @throws {DomainError} UnknownUsgProfile; InvalidParameter for invalid dates or an end before the start
-   * @see docs/api-conventions.md#reports-and-files
-   */
-  request(caller: Caller, request: UsgReportRequest): Promise<UsgReportResponse>;
-  /** Opens a file by its path, writing missing day reports. @throws {DomainError} NotFound if missing or not visible */
-  open(caller: Caller, path: string): Promise<OpenFile>;
+export type UsgReportsService = ReturnType<typeof createUsgReportsService>;
+
+export function createUsgReportsService(deps: ReportDeps) {
+  return { request: requestReport.bind(null, deps), open: openFile.bind(null, deps) };
 }
 
-export interface UsgReportsDeps {
-  db: Database;
-  clock: Clock;
-  files: FileStore;
-}
-
-export function createUsgReportsService(deps: UsgReportsDeps): UsgReportsService {
-  return {
-    request: (caller, request) => requestReport(deps, caller, request),
-    open: (caller, path) => openFile(deps, caller, path),
-  };
-}
-
+/**
+ * An up-to-date report, or the existing or new activity that makes it. @throws {DomainError} UnknownUsgProfile;
+ * InvalidParameter for invalid dates or an end before the start. @see docs/api-conventions.md#reports-and-files
+ */
 async function requestReport(
-  { db, clock }: UsgReportsDeps,
+  { db, clock }: ReportDeps,
   caller: Caller,
   request: UsgReportRequest,
 ): Promise<UsgReportResponse> {
@@ -75,8 +64,7 @@ async function requestReport(
     if (report.open) return { activity: toBaseActivity(await readBaseActivity(tx, report.activity_id!, now), now) };
     const { fingerprint } = await readRunsState(tx, { ...key, kept_since });
     if (report.fingerprint === fingerprint) return { path: key.path };
-    const activityId = await insertReportActivity(tx, {
-      report,
+    const activityId = await insertReportActivity(tx, report, {
       creatorId: caller.personId,
       summary: `Generate the report of the USG profile ${profile.title}`,
       now,
@@ -125,7 +113,8 @@ async function toReportKey(
   };
 }
 
-async function openFile(deps: UsgReportsDeps, caller: Caller, path: string): Promise<OpenFile> {
+/** Opens a file by its path, writing missing day reports. @throws {DomainError} NotFound if missing or not visible */
+async function openFile(deps: ReportDeps, caller: Caller, path: string): Promise<OpenFile> {
   const day = await openDayReport(deps, caller, path);
   if (day) return day;
   const file = await deps.files.open(caller.accountId, path);
@@ -134,6 +123,26 @@ async function openFile(deps: UsgReportsDeps, caller: Caller, path: string): Pro
     throw error instanceof DomainError ? unknownFile() : error;
   });
   return file;
+}
+
+/** Opens the report on a day or run that has finished; creates or updates it first. @returns null if there is none */
+async function openDayReport(deps: ReportDeps, caller: Caller, path: string): Promise<OpenFile | null> {
+  const named = readMomentReportPath(path);
+  if (named === null) return null;
+  const { profileId, range } = named;
+  const { db, files, clock } = deps;
+  const { accountId } = caller;
+  if (!(await findUsgProfile(db, { accountId, view: caller.groups('ViewUsgProfile') }, profileId))) return null;
+  const of = { account_id: accountId, profile_id: profileId };
+  const key = { ...of, path, range_start: range.start, range_end: range.end, detailed: false };
+  const runs = { ...key, kept_since: await readKeptSince(db, accountId, clock.now()) };
+  if (!(await hasEndedRuns(db, runs))) return null;
+  const known = await findUsgReport(db, accountId, path);
+  if (known?.fingerprint !== (await readRunsState(db, runs)).fingerprint) {
+    const report = await writeReport(deps, key, { activityId: null });
+    await db.transaction((tx) => publishReport(tx, key, report, clock.now()));
+  }
+  return files.open(accountId, path);
 }
 
 function unknownFile(): DomainError {

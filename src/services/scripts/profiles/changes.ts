@@ -1,42 +1,44 @@
+import { UTC } from '../../../domain/common/time-zone.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { Permission } from '../../../domain/identity/permissions.ts';
 import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { hasSameRuns } from '../../../domain/scripts/trigger.ts';
-import { UTC } from '../../../domain/common/time-zone.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
 import { lockRights } from '../../../persistence/identity/rights.repository.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import {
-  archiveScriptProfile,
   countActiveScriptProfiles,
   insertScriptProfile,
-  readScriptProfile,
   type ScriptProfileChange,
-  type ScriptProfileRow,
   updateScriptProfile,
 } from '../../../persistence/scripts/script-profiles.repository.ts';
-import type { Sql } from '../../../persistence/database/sql.ts';
-import { isUniqueViolation } from '../../../persistence/database/errors.ts';
-import { readTags } from '../../common/tag-fields.ts';
-import { readLine, readTimezone } from '../../common/fields.ts';
-import { requireIn } from '../../identity/group-rights.ts';
+import { readScriptProfile, type ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
+import { changedParts, ifGiven, readLine, readTimezone } from '../../common/fields.ts';
 import type { Caller } from '../../common/ports.ts';
-import { enableTrigger, disableTriggers, lockForRun } from './trigger-dates.ts';
+import { readTags } from '../../common/tag-fields.ts';
+import { withTitleConflict } from '../../common/title-conflict.ts';
+import { requireIn } from '../../identity/group-rights.ts';
 import { readUsername } from '../fields.ts';
 import { requireRight, requireScript } from '../reads.ts';
 import { lockRunnable } from '../runs.ts';
-import type { ScriptProfile, ScriptProfilePatch, ScriptProfileRequest, ScriptProfilesDeps } from './model.ts';
+import type { ScriptProfilePatch, ScriptProfileRequest, ScriptProfilesDeps, ScriptProfileView } from './model.ts';
 import { requireProfile, toProfile } from './reads.ts';
+import { enableTrigger, lockForRun } from './trigger-dates.ts';
 import { readTrigger } from './trigger-fields.ts';
 
 /** Required to manage profiles. @see docs/api-conventions.md#permission-of-each-operation */
 const MANAGING: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
 
+/**
+ * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownScript, ScriptArchived, ProfileLimitReached,
+ * DuplicateScriptProfile, Forbidden when the caller may not manage profiles or run scripts in the group of the script
+ */
 export async function createProfile(
   deps: ScriptProfilesDeps,
   caller: Caller,
   request: ScriptProfileRequest,
-): Promise<ScriptProfile> {
+): Promise<ScriptProfileView> {
   const now = deps.clock.now();
   const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
   const fields = {
@@ -45,23 +47,20 @@ export async function createProfile(
     username: readUsername(request.username),
     timezone,
     trigger: readTrigger(request.trigger, null, { now, timezone, minIntervalMinutes: deps.limits.minIntervalMinutes }),
-    all_computers: request.allComputers,
-    time_limit: request.timeLimit,
-    script_id: request.scriptId,
+    allComputers: request.allComputers,
+    timeLimit: request.timeLimit,
+    script: request.scriptId,
+    account: caller.accountId,
+    creatorId: caller.personId,
   };
-  return withTitleConflict(deps, async (tx) => {
+  return withTitleConflict(deps.db, DUPLICATE, async (tx) => {
     // Keeps the number of profiles and the script's access group unchanged.
     await lockRights(tx, caller.accountId);
     const script = await requireScript(tx, caller, request.scriptId);
     for (const permission of MANAGING) requireRight(caller, script, permission);
     await lockRunnable(tx, request.scriptId);
     await requireRoom(tx, caller, deps.limits.maxProfiles);
-    const id = await insertScriptProfile(tx, {
-      ...fields,
-      account_id: caller.accountId,
-      creator_id: caller.personId,
-      now,
-    });
+    const id = await insertScriptProfile(tx, fields, now);
     const message = `Created the script profile ${fields.title}: ${script.title} as ${fields.username}`;
     await recordEvent(tx, caller, eventOf({ id, title: fields.title }, message));
     await enableTrigger(tx, (await readScriptProfile(tx, id))!, { now, traceparent: request.traceparent }, deps);
@@ -69,20 +68,24 @@ export async function createProfile(
   });
 }
 
+/**
+ * @throws {DomainError} UnknownScriptProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort,
+ * DuplicateScriptProfile
+ */
 export async function patchProfile(
   deps: ScriptProfilesDeps,
   caller: Caller,
   id: number,
   patch: ScriptProfilePatch,
-): Promise<ScriptProfile> {
+): Promise<ScriptProfileView> {
   const now = deps.clock.now();
-  return withTitleConflict(deps, async (tx) => {
+  return withTitleConflict(deps.db, DUPLICATE, async (tx) => {
     const row = await lockManageable(tx, caller, id);
     if (row.archived) throw new DomainError('ProfileArchived', 'The script profile is archived');
     const change = readPatch(deps, row, patch, now);
-    const parts = PARTS.flatMap(([name, words]) => (change[name] === undefined ? [] : [words]));
+    const parts = changedParts(change, PARTS);
     if (parts.length > 0) {
-      await updateScriptProfile(tx, id, change, now);
+      await updateScriptProfile(tx, id, { ...change, lastEditedAt: now });
       const message = `Changed ${parts.join(', ')} of the script profile ${row.title}`;
       await recordEvent(tx, caller, eventOf({ id, title: change.title ?? row.title }, message));
       const order = { now, traceparent: patch.traceparent };
@@ -93,42 +96,42 @@ export async function patchProfile(
   });
 }
 
+/** Permanent and idempotent; an open run continues. @throws {DomainError} UnknownScriptProfile, Forbidden */
 export async function archiveProfile(deps: ScriptProfilesDeps, caller: Caller, id: number): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const row = await lockManageable(tx, caller, id);
     if (row.archived) return;
     const now = deps.clock.now();
-    await archiveScriptProfile(tx, id, now);
-    await disableTriggers(tx, [id], now);
+    await updateScriptProfile(tx, id, { archived: true, dueAt: null, lastEditedAt: now });
+    await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
     await recordEvent(tx, caller, eventOf(row, `Archived the script profile ${row.title}`));
   });
 }
 
 function readPatch(
-  { limits }: ScriptProfilesDeps,
+  { limits: { minIntervalMinutes } }: ScriptProfilesDeps,
   row: ScriptProfileRow,
   patch: ScriptProfilePatch,
   now: Date,
 ): ScriptProfileChange {
-  const change: ScriptProfileChange = {};
-  if (patch.title !== undefined) change.title = readLine('body.title', patch.title);
-  if (patch.allComputers !== undefined) change.all_computers = patch.allComputers;
-  if (patch.tags !== undefined) change.tags = readTags('body.tags', patch.tags);
-  if (patch.timeLimit !== undefined) change.time_limit = patch.timeLimit;
-  if (patch.username !== undefined) change.username = readUsername(patch.username);
-  if (patch.timezone !== undefined) change.timezone = readTimezone('body.timezone', patch.timezone);
+  const change: ScriptProfileChange = {
+    title: ifGiven(patch.title, (title) => readLine('body.title', title)),
+    allComputers: patch.allComputers,
+    tags: ifGiven(patch.tags, (tags) => readTags('body.tags', tags)),
+    timeLimit: patch.timeLimit,
+    username: ifGiven(patch.username, readUsername),
+    timezone: ifGiven(patch.timezone, (timezone) => readTimezone('body.timezone', timezone)),
+  };
   const { timezone = row.timezone } = change;
   if (patch.trigger !== undefined) {
-    const at = { now, timezone, minIntervalMinutes: limits.minIntervalMinutes };
-    change.trigger = readTrigger(patch.trigger, row.trigger, at);
-    if (!hasSameRuns(row.trigger, change.trigger)) change.trigger_number = row.trigger_number + 1;
+    change.trigger = readTrigger(patch.trigger, row.trigger, { now, timezone, minIntervalMinutes });
+    if (!hasSameRuns(row.trigger, change.trigger)) change.triggerNumber = row.trigger_number + 1;
   } else if (change.timezone !== undefined && row.trigger.type === 'recurring') {
     change.trigger = { ...row.trigger, timezone };
   }
   return change;
 }
 
-/** @throws {DomainError} UnknownScriptProfile, Forbidden */
 async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptProfileRow> {
   const row = await requireProfile(tx, caller, id);
   requireIn(caller, MANAGING, row.access_group_id, 'the access group of the profile');
@@ -140,25 +143,22 @@ async function requireRoom(tx: Sql, { accountId }: Caller, maxProfiles: number):
   throw new DomainError('ProfileLimitReached', `There are already ${maxProfiles} script profiles; archive one first`);
 }
 
-async function withTitleConflict<T>({ db }: ScriptProfilesDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
-  try {
-    return await db.transaction(work);
-  } catch (error) {
-    if (!isUniqueViolation(error, 'script_profile_title')) throw error;
-    throw new DomainError('DuplicateScriptProfile', 'An active script profile with this title already exists');
-  }
-}
-
 function eventOf({ id, title }: { id: number; title: string }, message: string) {
   return { entityType: 'ScriptProfile' as const, entityId: id, entityName: title, message };
 }
 
-const PARTS: ReadonlyArray<readonly [keyof ScriptProfileChange, string]> = [
-  ['title', 'the title'],
-  ['trigger', 'the trigger'],
-  ['all_computers', 'the choice of computers'],
-  ['tags', 'the tags'],
-  ['time_limit', 'the time limit'],
-  ['username', 'the user name'],
-  ['timezone', 'the time zone'],
-];
+const DUPLICATE = {
+  index: 'script_profile_title',
+  code: 'DuplicateScriptProfile',
+  message: 'An active script profile with this title already exists',
+} as const;
+
+const PARTS = {
+  title: 'the title',
+  trigger: 'the trigger',
+  allComputers: 'the choice of computers',
+  tags: 'the tags',
+  timeLimit: 'the time limit',
+  username: 'the user name',
+  timezone: 'the time zone',
+};

@@ -1,47 +1,40 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import { countComputersInScope } from '../../../persistence/query/profile-scope.sql.ts';
-import {
-  findParents,
-  listParentsOfScriptProfile,
-} from '../../../persistence/scripts/script-profile-runs.repository.ts';
+import { findParents, listParentsOfScriptProfile } from '../../../persistence/scripts/script-profile-runs.sql.ts';
 import {
   findScriptProfile,
   listScriptProfiles,
   readLatestRuns,
   type ScriptProfileRow,
-} from '../../../persistence/scripts/script-profiles.repository.ts';
+} from '../../../persistence/scripts/script-profiles.sql.ts';
+import type { PageRequest } from '../../../persistence/database/page.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { scopeOf } from '../../activities/activity-rights.ts';
 import { type ParentActivity, toBaseActivity } from '../../activities/activity-views.ts';
 import type { Caller } from '../../common/ports.ts';
 import { requireScript } from '../reads.ts';
-import type { ScriptProfile, ScriptProfileQuery, ScriptProfilesDeps } from './model.ts';
+import type { ScriptProfileQuery, ScriptProfilesDeps, ScriptProfileView } from './model.ts';
 import { triggerState } from './trigger-fields.ts';
 
-interface Page {
-  limit: number;
-  offset: number;
-}
-
+/** One page, newest first. */
 export async function listProfiles({ db, clock }: ScriptProfilesDeps, caller: Caller, query: ScriptProfileQuery) {
-  const { count, rows } = await listScriptProfiles(db, { ...visibleTo(caller), ...query, scriptId: null }, query);
+  const { count, rows } = await listScriptProfiles(db, { ...visibleTo(caller), ...query, scriptId: null });
   return { count, results: await toProfiles(db, caller, rows, clock.now()) };
 }
 
-/** @throws {DomainError} UnknownScript */
+/** One page of a script's profiles, including archived ones, newest first. @throws {DomainError} UnknownScript */
 export async function listProfilesOfScript(
   { db, clock }: ScriptProfilesDeps,
   caller: Caller,
   scriptId: number,
-  page: Page,
+  page: PageRequest,
 ) {
   await requireScript(db, caller, scriptId);
   const all = { archived: null, search: null, names: null };
-  const { count, rows } = await listScriptProfiles(db, { ...visibleTo(caller), ...all, scriptId }, page);
+  const { count, rows } = await listScriptProfiles(db, { ...visibleTo(caller), ...all, ...page, scriptId });
   return { count, results: await toProfiles(db, caller, rows, clock.now()) };
 }
 
-/** @throws {DomainError} UnknownScriptProfile */
 export async function readProfile({ db, clock }: ScriptProfilesDeps, caller: Caller, id: number) {
   return toProfile(db, caller, await requireProfile(db, caller, id), clock.now());
 }
@@ -53,12 +46,12 @@ export async function requireProfile(sql: Sql, caller: Caller, id: number): Prom
   return found;
 }
 
-/** @throws {DomainError} UnknownScriptProfile */
+/** One page of its runs, newest first. @throws {DomainError} UnknownScriptProfile */
 export async function listActivities(
   { db, clock }: ScriptProfilesDeps,
   caller: Caller,
   id: number,
-  page: Page,
+  page: PageRequest,
 ): Promise<{ count: number; results: ParentActivity[] }> {
   await requireProfile(db, caller, id);
   const now = clock.now();
@@ -66,7 +59,18 @@ export async function listActivities(
   return { count, results: rows.map((row) => toBaseActivity(row, now)) };
 }
 
-export async function toProfile(sql: Sql, caller: Caller, row: ScriptProfileRow, now: Date): Promise<ScriptProfile> {
+/** @returns the query for the computers of a profile. @throws {DomainError} UnknownScriptProfile */
+export async function readComputersQuery({ db }: ScriptProfilesDeps, caller: Caller, id: number): Promise<string> {
+  await requireProfile(db, caller, id);
+  return `profile:script:${id}`;
+}
+
+export async function toProfile(
+  sql: Sql,
+  caller: Caller,
+  row: ScriptProfileRow,
+  now: Date,
+): Promise<ScriptProfileView> {
   const [profile] = await toProfiles(sql, caller, [row], now);
   return profile!;
 }
@@ -77,7 +81,7 @@ async function toProfiles(
   caller: Caller,
   rows: readonly ScriptProfileRow[],
   now: Date,
-): Promise<ScriptProfile[]> {
+): Promise<ScriptProfileView[]> {
   const standing = rows.filter(({ archived, trigger }) => !archived && trigger.type !== 'event');
   const counts = await countComputersInScope(
     sql,

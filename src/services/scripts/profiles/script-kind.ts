@@ -14,24 +14,17 @@ import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syn
 import {
   profilesDueBefore,
   readPlannedRuns,
-  setDue,
   type WaitingProfile,
   waitingScriptProfiles,
-} from '../../../persistence/scripts/script-profile-runs.repository.ts';
-import { readScriptProfile, type ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
+} from '../../../persistence/scripts/script-profile-runs.sql.ts';
+import { updateScriptProfile } from '../../../persistence/scripts/script-profiles.repository.ts';
+import { readScriptProfile, type ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
 import type { Logger } from '../../../process/logger.ts';
 import { zonedCalendars } from '../../schedules/cron-dates.ts';
 import type { MissedRun, ProfileKind } from '../../schedules/profile-kind.ts';
-import { isOperatorRun, MAX_MISSED_RUNS, recordScheduleEvent } from '../../schedules/profile-run.ts';
+import { isOperatorRun, MAX_MISSED_RUNS, recordMissedRun, reportStart } from '../../schedules/profile-run.ts';
 import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
-import {
-  extendPlannedDates,
-  lockForRun,
-  nextDue,
-  type RecurringTrigger,
-  runsOf,
-  singleDates,
-} from './trigger-dates.ts';
+import { extendPlannedDates, lockForRun, nextDue, type RecurringTrigger, singleDates } from './trigger-dates.ts';
 
 export interface ScriptKindDeps extends ProfileRunDeps {
   db: Database;
@@ -109,30 +102,30 @@ async function startRun(tx: Sql, deps: ScriptKindDeps, { profileId, scheduledTim
     if (profile.due_at !== null) await clearDue(tx, profileId, now);
     return { outcome: 'known' };
   }
-  const runs = await readPlannedRuns(tx, { ...runsOf(profile), scheduledTime });
+  const runs = await readPlannedRuns(tx, profile, scheduledTime);
   if (runs.known) return { outcome: 'known' };
   const run = { editedAt: profile.last_edited_at, scheduledTime, now };
   const isByOperator =
     !isDueDate(profile, scheduledTime) && (await isOperatorRun(tx, scheduleIdOf('script', profileId), run));
   const reason = reasonNotToRun(profile, { scheduledTime, now, isByOperator });
   if (reason !== null) return { outcome: reason };
+  const { trigger } = profile;
   const { minIntervalMinutes } = deps.limits;
-  if (
-    profile.trigger.type === 'recurring' &&
-    isTooSoon(profile.trigger, scheduledTime, runs.latest, minIntervalMinutes)
-  ) {
-    await setDue(tx, profileId, nextDue(profile.trigger, scheduledTime, runs.latest, minIntervalMinutes));
+  const earliest =
+    runs.latest && trigger.type === 'recurring'
+      ? earliestAfter(trigger.timezone, runs.latest, minIntervalMinutes * MINUTE_MS)
+      : null;
+  const isTooSoon = earliest !== null && scheduledTime < earliest;
+  const outcome = isTooSoon ? null : await startProfileRun(tx, profile, { scheduledTime, now }, deps);
+  if (trigger.type === 'recurring') {
+    const latest = isTooSoon ? runs.latest : scheduledTime;
+    await updateScriptProfile(tx, profileId, { dueAt: nextDue(trigger, scheduledTime, latest, minIntervalMinutes) });
     await extendPlannedDates(tx, profile, now);
-    return { outcome: 'too-soon' };
+  } else {
+    await clearDue(tx, profileId, now);
   }
-  const started = await startProfileRun(tx, profile, { scheduledTime, now }, deps);
-  await setNextDue(tx, profile, { profileId, scheduledTime, now }, minIntervalMinutes);
-  if (started === 'known') return { outcome: 'known' };
-  if (started !== 'busy') return { outcome: 'started', activity: started.activityId };
-  deps.logger.warn({ profileId, scheduledTime }, 'a scheduled run was skipped: every computer still has an open one');
-  const message = `Skipped a scheduled run of the script profile ${profile.title}: every computer still has an open run`;
-  await recordScheduleEvent(tx, 'ScriptProfile', profile, message);
-  return { outcome: 'busy' };
+  if (outcome === null) return { outcome: 'too-soon' };
+  return reportStart(tx, deps.logger, 'ScriptProfile', { profile: storedOf(profile), scheduledTime, run: outcome });
 }
 
 async function skipRun(tx: Sql, due: Due, minIntervalMinutes: number): Promise<void> {
@@ -140,10 +133,10 @@ async function skipRun(tx: Sql, due: Due, minIntervalMinutes: number): Promise<v
   const profile = await lockForRun(tx, profileId);
   if (!profile || profile.archived || profile.due_at === null || profile.due_at > now) return;
   const { trigger } = profile;
-  await setDue(tx, profileId, trigger.type === 'recurring' ? nextDue(trigger, now, null, minIntervalMinutes) : null);
+  const dueAt = trigger.type === 'recurring' ? nextDue(trigger, now, null, minIntervalMinutes) : null;
+  await updateScriptProfile(tx, profileId, { dueAt });
   await enqueueScheduleSync(tx, scheduleIdOf('script', profileId), now);
-  const message = `Left out the run of the script profile ${profile.title} that was due at ${scheduledTime.toISOString()}`;
-  await recordScheduleEvent(tx, 'ScriptProfile', profile, message);
+  await recordMissedRun(tx, 'ScriptProfile', storedOf(profile), scheduledTime);
 }
 
 function isDueDate({ due_at: due }: ScriptProfileRow, scheduledTime: Date): boolean {
@@ -170,28 +163,12 @@ function isDate(trigger: RecurringTrigger, time: Date): boolean {
   return lastZonedDate(zonedCalendars(trigger), new Date(time.getTime() - 1), time) !== null;
 }
 
-function isTooSoon(
-  { timezone }: RecurringTrigger,
-  scheduledTime: Date,
-  latest: Date | null,
-  minIntervalMinutes: number,
-): boolean {
-  return latest !== null && scheduledTime < earliestAfter(timezone, latest, minIntervalMinutes * MINUTE_MS);
-}
-
-async function setNextDue(tx: Sql, profile: ScriptProfileRow, due: Due, minIntervalMinutes: number): Promise<void> {
-  const { profileId, scheduledTime, now } = due;
-  const { trigger } = profile;
-  if (trigger.type === 'recurring') {
-    await setDue(tx, profileId, nextDue(trigger, scheduledTime, scheduledTime, minIntervalMinutes));
-    await extendPlannedDates(tx, profile, now);
-  } else if (trigger.type === 'one_time') {
-    await clearDue(tx, profileId, now);
-  }
+function storedOf({ id, title, account_id }: ScriptProfileRow) {
+  return { id, title, account: { id: account_id } };
 }
 
 async function clearDue(tx: Sql, profileId: number, now: Date): Promise<void> {
-  await setDue(tx, profileId, null);
+  await updateScriptProfile(tx, profileId, { dueAt: null });
   await enqueueScheduleSync(tx, scheduleIdOf('script', profileId), now);
 }
 

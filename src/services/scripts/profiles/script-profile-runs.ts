@@ -11,8 +11,8 @@ import {
   computersWithOpenRun,
   insertProfileRun,
   setProfileRunActivity,
-} from '../../../persistence/scripts/script-profile-runs.repository.ts';
-import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
+} from '../../../persistence/scripts/script-profile-runs.sql.ts';
+import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
 import type { ActivitySettings, ScriptProfileLimits } from '../../../process/config.ts';
 import type { RunOutcome, RunRequest } from '../../schedules/profile-run.ts';
 import { lockRunnable } from '../runs.ts';
@@ -25,11 +25,9 @@ export interface ProfileRunDeps {
 }
 
 /**
- * Starts a run on up to `maxComputers` computers a profile applies to, lowest ids first. Recurring profiles skip
- * computers with an open run. Without computers, the activity has no operations and has succeeded.
- * @param profile - locked after its script, so that its runs are created one after the other
+ * Starts a run of a profile, locked after its script, on up to `maxComputers` of its computers, as part of the
+ * transaction. Recurring profiles skip computers with an open run. Without computers, the activity has succeeded.
  * @throws {DomainError} ScriptArchived
- * @remarks Part of the caller's transaction.
  * @see docs/api-conventions.md#script-profile-fields
  */
 export async function startProfileRun(
@@ -38,7 +36,7 @@ export async function startProfileRun(
   order: RunRequest,
   deps: ProfileRunDeps,
 ): Promise<RunOutcome> {
-  const runId = await insertRun(tx, profile, order);
+  const runId = await insertProfileRun(tx, profile, order);
   if (runId === null) return 'known';
   await lockFleetShared(tx, profile.account_id);
   const inScope = await computersInScope(tx, 'script', profile.id);
@@ -50,11 +48,7 @@ export async function startProfileRun(
   return { activityId, computers: computers.length };
 }
 
-/**
- * Runs a profile on newly accepted computers in its scope, in several runs if they exceed the limit of one.
- * @param computers - ascending
- * @remarks Part of the accepting transaction, which has locked the fleet, the script and the profile.
- */
+/** Runs a profile on accepted computers, ascending, in several runs if they exceed the limit of one. */
 export async function startEnrolmentRuns(
   tx: Sql,
   profile: ScriptProfileRow,
@@ -66,49 +60,34 @@ export async function startEnrolmentRuns(
   for (let from = 0; from < computers.length; from += maxComputers) {
     const part = computers.slice(from, from + maxComputers);
     const order = { scheduledTime: null, now, traceparent };
-    const runId = await insertRun(tx, profile, order);
+    const runId = await insertProfileRun(tx, profile, order);
     const activityId = await createRunActivity(tx, profile, part, order, deps);
     await setProfileRunActivity(tx, runId!, { activityId, computers: part.length });
   }
-}
-
-function insertRun(tx: Sql, profile: ScriptProfileRow, { scheduledTime, now }: RunRequest): Promise<number | null> {
-  return insertProfileRun(tx, {
-    accountId: profile.account_id,
-    profileId: profile.id,
-    triggerNumber: profile.trigger_number,
-    scheduledTime,
-    startedAt: now,
-  });
 }
 
 async function createRunActivity(
   tx: Sql,
   profile: ScriptProfileRow,
   computers: readonly number[],
-  { now, traceparent }: RunRequest,
+  { now, traceparent = null }: RunRequest,
   { settings, publicUrl }: ProfileRunDeps,
 ): Promise<number> {
   const script = await lockRunnable(tx, profile.script_id);
+  const { id, version } = script;
   const run = { username: profile.username, timeLimit: profile.time_limit };
   const activity = {
     accountId: profile.account_id,
     creatorId: profile.creator_id,
     type: ACTIVITY_GROUP,
     summary: runSummary(script),
-    parameters: {
-      operation: 'run-script',
-      script_id: script.id,
-      version: script.version,
-      profile_id: profile.id,
-      ...run,
-    },
+    parameters: { operation: 'run-script', script_id: id, version, profile_id: profile.id, ...run },
+    traceparent,
     now,
   };
-  if (computers.length === 0) return insertEmptyRun(tx, { ...activity, traceparent: traceparent ?? null });
+  if (computers.length === 0) return insertEmptyRun(tx, activity);
   const accountName = await readAccountName(tx, profile.account_id);
   const env = runEnvironment({ accountName, creatorId: profile.creator_id, now }, publicUrl);
   const operations = [scriptOperation(script, { ...run, env })];
-  const plan = { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations };
-  return createGroup(tx, { ...plan, traceparent: traceparent ?? null }, settings);
+  return createGroup(tx, { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations }, settings);
 }

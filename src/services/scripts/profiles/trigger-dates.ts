@@ -6,13 +6,9 @@ import { earliestAfter, nextZonedDates } from '../../../domain/schedules/zoned-d
 import { hasRunOnce, type Trigger } from '../../../domain/scripts/trigger.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
-import {
-  lockScriptOfProfile,
-  readPlannedRuns,
-  setDue,
-  setPlannedUntil,
-} from '../../../persistence/scripts/script-profile-runs.repository.ts';
-import { lockScriptProfile, type ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
+import { lockScriptOfProfile, readPlannedRuns } from '../../../persistence/scripts/script-profile-runs.sql.ts';
+import { lockScriptProfile, updateScriptProfile } from '../../../persistence/scripts/script-profiles.repository.ts';
+import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
 import { firstDateAfter, nextCronDate, zonedCalendars } from '../../schedules/cron-dates.ts';
 import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
 
@@ -25,9 +21,8 @@ export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProf
 }
 
 /**
- * Sets a profile's next date from its trigger and updates its schedule, in the transaction that set the trigger. A past
- * time runs immediately; a due date without a run remains due under another cron text.
- * @param profile - from {@link lockForRun}, or just inserted
+ * Sets the next date of a locked profile from its trigger and updates its schedule. A past time runs immediately; a due
+ * date without a run remains due under another cron text.
  */
 export async function enableTrigger(
   tx: Sql,
@@ -43,13 +38,12 @@ export async function enableTrigger(
     else dueAt = trigger.timestamp;
   } else if (trigger.type === 'recurring') {
     const previous = profile.due_at;
-    const { latest } = await readPlannedRuns(tx, { ...runsOf(profile), scheduledTime: now });
+    const { latest } = await readPlannedRuns(tx, profile, now);
     const stillDue = previous !== null && previous <= now && previous >= trigger.startAfter;
     dueAt = stillDue ? previous : nextDue(trigger, now, latest, deps.limits.minIntervalMinutes);
   }
-  await setDue(tx, profile.id, dueAt);
   const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
-  await setPlannedUntil(tx, profile.id, dates?.at(-1) ?? null);
+  await updateScriptProfile(tx, profile.id, { dueAt, plannedUntil: dates?.at(-1) ?? null });
   await enqueueScheduleSync(tx, scheduleIdOf('script', profile.id), now);
 }
 
@@ -66,20 +60,8 @@ export async function extendPlannedDates(tx: Sql, profile: ScriptProfileRow, now
   if (dates === null) return;
   const planned = dates.filter((date) => until !== null && date <= until);
   if (planned.length === dates.length || !needsRefill(planned, now)) return;
-  await setPlannedUntil(tx, id, dates.at(-1)!);
+  await updateScriptProfile(tx, id, { plannedUntil: dates.at(-1)! });
   await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
-}
-
-/** Clears the dates of archived profiles and removes their schedules. */
-export async function disableTriggers(tx: Sql, profileIds: readonly number[], now: Date): Promise<void> {
-  for (const id of profileIds) {
-    await setDue(tx, id, null);
-    await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
-  }
-}
-
-export function runsOf(profile: Pick<ScriptProfileRow, 'id' | 'trigger_number'>) {
-  return { profileId: profile.id, triggerNumber: profile.trigger_number };
 }
 
 /** A trigger's first date after `now`, at least `minIntervalMinutes` after the `latest` run; null for none. */

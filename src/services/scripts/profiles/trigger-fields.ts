@@ -3,7 +3,7 @@ import { wallClockAt } from '../../../domain/common/time-zone.ts';
 import { nextCalendarDates } from '../../../domain/schedules/calendar-dates.ts';
 import { isCronProblem, parseCron } from '../../../domain/schedules/cron.ts';
 import { hasRunOnce, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../../domain/scripts/trigger.ts';
-import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
+import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
 import { fieldError, fieldErrors } from '../../common/fields.ts';
 import { firstDateAfter, nextCronDate, zonedCalendars } from '../../schedules/cron-dates.ts';
 import { readScheduleMoment } from '../../schedules/recurring-dates.ts';
@@ -14,10 +14,8 @@ const FIELD = 'body.trigger';
 const CHECKED_RUNS = 100;
 
 /**
- * Reads the trigger of a request.
- * @param before - the previous trigger; if both are recurring, it supplies absent parts
- * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing, wrong or of another type, or it
- * never runs; IntervalTooShort when two of its next hundred runs are closer than `minIntervalMinutes`
+ * Reads the trigger of a request; `before` supplies absent parts if both are recurring.
+ * @throws {DomainError} InvalidParameter; IntervalTooShort when two of its next hundred runs are too close
  */
 export function readTrigger(
   request: TriggerRequest,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RULE_RESULTS } from '../../../../src/domain/compliance/audit-report.ts';
-import { BenchmarkCache } from '../../../../src/services/compliance/audits/benchmark-cache.ts';
-import { createBriefReader } from '../../../../src/services/compliance/audits/brief-reading.ts';
-import { readAuditReport } from '../../../../src/services/compliance/audits/read-report.ts';
+import { createBenchmarkCache, readAuditReport } from '../../../../src/services/compliance/audits/read-report.ts';
 import { createReportReader } from '../../../../src/services/compliance/audits/report-reader.ts';
+import { createBriefReader } from '../../../../src/services/compliance/audits/report-thread.ts';
 import { ruleSetOf } from '../../../../src/services/compliance/audits/rule-set.ts';
 import { auditReport } from '../../../support/compliance/audit-reports.ts';
 import { calibrate } from '../../../support/http/guard-work.ts';
@@ -54,7 +53,7 @@ describe('readAuditReport', () => {
   });
 
   it('reads the same when the benchmark is known, and holds the rest of the report to it', () => {
-    const known = new BenchmarkCache();
+    const known = createBenchmarkCache();
     const reports = [auditReport(['pass', 'fail']), auditReport(['fail', 'error'])];
     for (const report of [...reports, ...reports]) {
       expect(readAuditReport(report, known)).toEqual(readAuditReport(report));
@@ -78,7 +77,7 @@ describe('readAuditReport', () => {
     ['CDATA', '<x><![CDATA[<TestResult>]]></x>'],
     ['an instruction', '<?x <TestResult> ?>'],
   ])('does not take %s for the end of the benchmark', (_, decoy) => {
-    const known = new BenchmarkCache();
+    const known = createBenchmarkCache();
     const text = `<B>${decoy}<Rule id="a"><title>A</title></Rule>${testResult('a=pass')}</B>`;
     for (let times = 0; times < 2; times += 1) {
       expect(readAuditReport(Buffer.from(text), known)).toMatchObject({ rules: [{ title: 'A', result: 'pass' }] });

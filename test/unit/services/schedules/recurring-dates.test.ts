@@ -15,7 +15,7 @@ interface Given {
 }
 
 const profile = ({ schedule, start, timezone = 'UTC', made = NOW }: Given) => {
-  return { schedule, timezone, start_date: start, creation_time: made };
+  return { schedule, timezone, startDate: start, creationTime: made };
 };
 const created = (given: Given, now = given.made ?? NOW) => planRequested(profile(given), now, { change: false });
 const changed = (given: Given, now: Date) => planRequested(profile(given), now, { change: true });

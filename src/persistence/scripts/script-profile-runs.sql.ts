@@ -5,21 +5,15 @@ import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 import { type ActivityScope, VISIBLE, visibilityParameters } from '../query/activity-visibility.ts';
 import { inScope, scopedProfiles } from '../query/profile-scope.sql.ts';
+import type { ScriptProfileRow } from './script-profiles.sql.ts';
 
-/**
- * Inserts the run of a profile's trigger, at most once.
- * @param run.scheduledTime - its planned date; null where the trigger has none
- * @returns null when that date already has a run
- */
+/** Inserts a run. @param run.scheduledTime - null for a trigger without dates. @returns null when the date has a run */
 export async function insertProfileRun(
   tx: Sql,
-  run: { accountId: number; profileId: number; triggerNumber: number; scheduledTime: Date | null; startedAt: Date },
+  profile: ScriptProfileRow,
+  { scheduledTime, now }: { scheduledTime: Date | null; now: Date },
 ): Promise<number | null> {
-  const rows = await tx.query<{ id: number }>(
-    `insert into script_profile_run (account_id, profile_id, trigger_number, nominal_time, started_at)
-     values (:accountId, :profileId, :triggerNumber, :scheduledTime, :startedAt) on conflict (profile_id, trigger_number, nominal_time) do nothing returning id`,
-    run,
-  );
+  const rows = await tx.query<{ id: number }>(INSERT, { ...profile, scheduledTime, now });
   return rows[0]?.id ?? null;
 }
 
@@ -30,7 +24,7 @@ export async function setProfileRunActivity(
 ): Promise<void> {
   await tx.query(
     'update script_profile_run set activity_id = :activityId, computer_count = :computers where id = :runId',
-    { runId, activityId: run.activityId, computers: run.computers },
+    { ...run, runId },
   );
 }
 
@@ -43,47 +37,26 @@ export async function computersWithOpenRun(tx: Sql, profileId: number): Promise<
 /** The latest planned date of a trigger that has a run, and whether one of them is `scheduledTime`. */
 export async function readPlannedRuns(
   sql: Sql,
-  trigger: { profileId: number; triggerNumber: number; scheduledTime: Date },
+  profile: ScriptProfileRow,
+  scheduledTime: Date,
 ): Promise<{ latest: Date | null; known: boolean }> {
-  const [row] = await sql.query<{ latest: Date | null; known: boolean }>(
-    `select max(nominal_time) as latest, coalesce(bool_or(nominal_time = :scheduledTime), false) as known
-     from script_profile_run where profile_id = :profileId and trigger_number = :triggerNumber`,
-    trigger,
-  );
+  const [row] = await sql.query<{ latest: Date | null; known: boolean }>(PLANNED_RUNS, { ...profile, scheduledTime });
   return row!;
 }
 
-/** Sets the next date of a profile; null: none. */
-export async function setDue(tx: Sql, profileId: number, dueAt: Date | null): Promise<void> {
-  await tx.query('update script_profile set due_at = :dueAt where id = :profileId', { profileId, dueAt });
-}
-
-/** Stores the last date in the schedule of a profile on the server; null: it has no single dates. */
-export async function setPlannedUntil(tx: Sql, profileId: number, date: Date | null): Promise<void> {
-  await tx.query('update script_profile set planned_until = :date where id = :profileId', { profileId, date });
-}
-
 /** Active profiles, or one, with a pending date up to `dueBefore`. */
-export async function profilesDueBefore(
-  sql: Sql,
-  dueBefore: Date,
-  { profileId, limit }: { profileId?: number | undefined; limit: number },
-): Promise<Array<{ id: number; due_at: Date; cron: string | null; timezone: string }>> {
-  return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(OVERDUE, {
-    dueBefore,
-    limit,
-    profileId: profileId ?? null,
-  });
+export function profilesDueBefore(sql: Sql, dueBefore: Date, of: { profileId: number | undefined; limit: number }) {
+  const values = { dueBefore, limit: of.limit, profileId: of.profileId ?? null };
+  return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(OVERDUE, values);
 }
 
-/** The next date of a profile: a single one, or from cron text. */
 export type WaitingProfile = { id: number; due_at: Date } & (
   | { cron: string; start_after: Date; timezone: string }
   | { cron: null; start_after: null }
 );
 
 /** Profiles with a pending date, except those created or changed within the last two minutes. */
-export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<WaitingProfile[]> {
+export function waitingScriptProfiles(sql: Sql, now: Date): Promise<WaitingProfile[]> {
   return sql.query<WaitingProfile>(WAITING, { now });
 }
 
@@ -91,10 +64,9 @@ export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<Waitin
 export async function lockEnrolmentProfiles(tx: Sql, accountId: number): Promise<boolean> {
   const scripts = await tx.query<{ id: number }>(ENROLMENT_SCRIPTS, { accountId });
   if (scripts.length === 0) return false;
+  const ids = scripts.map(({ id }) => id);
   // Scripts before their profiles, as in archiving.
-  await tx.query('select id from script where id = any(:ids::int[]) order by id for share', {
-    ids: scripts.map(({ id }) => id),
-  });
+  await tx.query('select id from script where id = any(:ids::int[]) order by id for share', { ids });
   const profiles = await tx.query(
     `select p.id from script_profile p where p.account_id = :accountId and ${atEnrolment('p')} order by p.id for share`,
     { accountId },
@@ -103,11 +75,7 @@ export async function lockEnrolmentProfiles(tx: Sql, accountId: number): Promise
 }
 
 /** Which of some computers each enrolment profile applies to, by id; profiles without any are left out. */
-export async function matchEnrolmentProfiles(
-  tx: Sql,
-  accountId: number,
-  computers: readonly number[],
-): Promise<Array<{ id: number; computers: number[] }>> {
+export function matchEnrolmentProfiles(tx: Sql, accountId: number, computers: readonly number[]) {
   return tx.query<{ id: number; computers: number[] }>(MATCH, { accountId, computers });
 }
 
@@ -119,8 +87,16 @@ export async function lockScriptOfProfile(tx: Sql, profileId: number): Promise<v
   );
 }
 
-/** Active enrolment profiles; `p` is the alias of a profile. */
 const atEnrolment = (p: string) => `${p}.trigger_type = 'event' and not ${p}.archived`;
+
+const INSERT = `
+  insert into script_profile_run (account_id, profile_id, trigger_number, nominal_time, started_at)
+  values (:account_id, :id, :trigger_number, :scheduledTime, :now)
+  on conflict (profile_id, trigger_number, nominal_time) do nothing returning id`;
+
+const PLANNED_RUNS = `
+  select max(nominal_time) as latest, coalesce(bool_or(nominal_time = :scheduledTime), false) as known
+  from script_profile_run where profile_id = :id and trigger_number = :trigger_number`;
 
 const AT_WORK = `
   select distinct k.computer_id

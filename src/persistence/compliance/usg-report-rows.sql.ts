@@ -1,6 +1,6 @@
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** The runs that a report covers. */
 export interface ReportedRuns {
   profile_id: number;
   range_start: Date;
@@ -9,15 +9,14 @@ export interface ReportedRuns {
   kept_since: Date | null;
 }
 
-export interface RunsState {
+export type RunsState = {
   /** Changes whenever one of the runs changes. */
   fingerprint: string;
   oldest_run: Date | null;
   computers: number;
-}
+};
 
-/** A computer in one run. */
-export interface ReportRow {
+export type ReportRow = {
   run_id: number;
   started_at: Date;
   computer_id: number;
@@ -28,16 +27,9 @@ export interface ReportRow {
   rule_set_id: number | null;
   /** One letter for each rule of the set. */
   results: string | null;
-}
+};
 
-export interface ReportRule {
-  rule: string;
-  severity: string;
-  title: string;
-  identifiers: string[];
-  description: string;
-  rationale: string;
-}
+export type ReportRule = Omit<Row<'usg_rule'>, 'id' | 'account_id' | 'digest'>;
 
 /** Time before which the runs of an account are no longer kept; null when all are. */
 export async function readKeptSince(sql: Sql, accountId: number, now: Date): Promise<Date | null> {
@@ -50,27 +42,24 @@ export async function readKeptSince(sql: Sql, accountId: number, now: Date): Pro
 }
 
 export async function readRunsState(sql: Sql, runs: ReportedRuns): Promise<RunsState> {
-  const rows = await sql.query<RunsState>(STATE, rangeOf(runs));
+  const rows = await sql.query<RunsState>(STATE, runs);
   return rows[0]!;
 }
 
 export async function hasEndedRuns(sql: Sql, runs: ReportedRuns): Promise<boolean> {
-  return (await sql.query(ENDED, rangeOf(runs))).length > 0;
+  return (await sql.query(ENDED, runs)).length > 0;
 }
 
 /** Whether any run started in the outer range but outside the inner one. */
 export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: ReportedRuns): Promise<boolean> {
-  const rows = await sql.query(`select 1 ${RUNS} and not (r.started_at >= $5 and r.started_at < $6) limit 1`, [
-    ...rangeOf(outer),
-    inner.range_start,
-    inner.range_end,
-  ]);
+  const text = `select ${RUNS} and not (r.started_at >= :from and r.started_at < :to) limit 1`;
+  const rows = await sql.query(text, { ...outer, from: inner.range_start, to: inner.range_end });
   return rows.length > 0;
 }
 
 /** Every computer of every run in a range, by run and computer, in batches. @param tx - a transaction, for a cursor */
 export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean): AsyncGenerator<ReportRow[]> {
-  await tx.query(`declare report_row no scroll cursor for ${isDetailed ? DETAILED : SUMMARY}`, rangeOf(runs));
+  await tx.query(`declare report_row no scroll cursor for ${isDetailed ? DETAILED : SUMMARY}`, runs);
   for (;;) {
     const rows = await tx.query<ReportRow>(`fetch ${FETCHED} from report_row`);
     if (rows.length > 0) yield rows;
@@ -79,7 +68,6 @@ export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: b
   await tx.query('close report_row');
 }
 
-/** The rules of a set, in order. */
 export async function readRuleSet(sql: Sql, id: number): Promise<ReportRule[]> {
   return sql.query<ReportRule>(
     `select r.rule, r.severity, r.title, r.identifiers, r.description, r.rationale
@@ -91,14 +79,10 @@ export async function readRuleSet(sql: Sql, id: number): Promise<ReportRule[]> {
 
 const FETCHED = 1_000;
 
-function rangeOf({ profile_id, range_start, range_end, kept_since }: ReportedRuns): unknown[] {
-  return [profile_id, range_start, range_end, kept_since];
-}
-
 const RUNS = `
   from usg_run r
-  where r.profile_id = $1 and r.started_at >= $2 and r.started_at < $3
-    and ($4::timestamptz is null or r.started_at >= $4) and r.activity_id is not null`;
+  where r.profile_id = :profile_id and r.started_at >= :range_start and r.started_at < :range_end
+    and (:kept_since::timestamptz is null or r.started_at >= :kept_since) and r.activity_id is not null`;
 
 const STATE = `
   select coalesce(md5(string_agg(concat_ws(':', r.id, r.computer_count, r.not_started_count, r.in_progress_count,

@@ -30,9 +30,8 @@ export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): 
 }
 
 /**
- * Deletes the code of every version of a script, and of every message with it. An unacknowledged message is sent again
- * at its old position: the agent has to reject the rest, not succeed with nothing.
- * @see docs/agent-protocol.md#scripts
+ * Deletes the code of a script in every version and message. An unacknowledged message is sent again at its old
+ * position: the agent has to reject the rest, not succeed with nothing. @see docs/agent-protocol.md#scripts
  */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
   await tx.query(`update script_version set code = null where script_id = :scriptId`, { scriptId });

@@ -8,12 +8,12 @@ export async function deleteExpiredReports(tx: Sql, now: Date, limit: number): P
   await tx.query('delete from stored_file where id in (select file_id from usg_report where id = any(:ids::int[]))', {
     ids,
   });
-  return countOf(tx, 'delete from usg_report where id = any($1::int[])', [ids]);
+  return countOf(tx, 'delete from usg_report where id = any(:ids::int[])', { ids });
 }
 
 /** Deletes unreachable files. @returns how many */
 export function deleteLostFiles(tx: Sql, now: Date, limit: number): Promise<number> {
-  return countOf(tx, DELETE_LOST_FILES, [now, limit]);
+  return countOf(tx, DELETE_LOST_FILES, { now, limit });
 }
 
 /** Locks runs past their account's retention period; skips locked ones. */
@@ -24,20 +24,18 @@ export async function lockExpiredRuns(tx: Sql, now: Date, limit: number): Promis
 
 /** Deletes results of computers in some runs. @returns how many */
 export function deleteResults(tx: Sql, runs: readonly number[], limit: number): Promise<number> {
-  return countOf(tx, DELETE_RESULTS, [runs, limit]);
+  return countOf(tx, DELETE_RESULTS, { runs, limit });
 }
 
 /** Deletes runs without results; a date still planned is kept, or it would count as missed. @returns how many */
 export async function deleteRuns(tx: Sql, runs: readonly number[]): Promise<number> {
-  const dated = await countOf(tx, KEEP_DATES, [runs]);
-  return dated + (await countOf(tx, DELETE_RUNS, [runs]));
+  const dated = await countOf(tx, KEEP_DATES, { runs });
+  return dated + (await countOf(tx, DELETE_RUNS, { runs }));
 }
 
-async function countOf(tx: Sql, text: string, values: readonly unknown[]): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `with changed as (${text} returning 1) select count(*) from changed`,
-    values,
-  );
+async function countOf(tx: Sql, text: string, values: object): Promise<number> {
+  const counting = `with changed as (${text} returning 1) select count(*) from changed`;
+  const [row] = await tx.query<{ count: number }>(counting, values);
   return row!.count;
 }
 
@@ -60,9 +58,9 @@ const STILL_DUE = `
 const DELETE_LOST_FILES = `
   delete from stored_file where id in (
     select f.id from stored_file f
-    where f.key is null and f.creation_time < $1::timestamptz - interval '1 hour'
+    where f.key is null and f.creation_time < :now::timestamptz - interval '1 hour'
       and not exists (select from activity k where k.id = f.activity_id and k.completion_time is null)
-    limit $2)`;
+    limit :limit)`;
 
 const DUE_RUNS = `
   select r.id from usg_run r
@@ -75,14 +73,14 @@ const DUE_RUNS = `
 
 const DELETE_RESULTS = `
   delete from usg_audit where (computer_id, profile_id, run_id) in (
-    select computer_id, profile_id, run_id from usg_audit where run_id = any($1::int[]) limit $2)`;
+    select computer_id, profile_id, run_id from usg_audit where run_id = any(:runs::int[]) limit :limit)`;
 
 const KEEP_DATES = `
   update usg_run r set activity_id = null
   from usg_profile p
-  where r.id = any($1::int[]) and p.id = r.profile_id and r.nominal_time = any(p.planned_dates)`;
+  where r.id = any(:runs::int[]) and p.id = r.profile_id and r.nominal_time = any(p.planned_dates)`;
 
 const DELETE_RUNS = `
   delete from usg_run r
-  where r.id = any($1::int[])
+  where r.id = any(:runs::int[])
     and not exists (select from usg_profile p where p.id = r.profile_id and r.nominal_time = any(p.planned_dates))`;

@@ -1,63 +1,9 @@
 import type { Sql } from '../database/sql.ts';
 
-export interface NewAttachment {
-  filename: string;
-  content: Uint8Array;
-}
-
-export interface AttachmentSize {
-  filename: string;
-  size: number;
-}
-
-/** The files of a script by id, with their sizes in bytes. */
-export async function listAttachments(sql: Sql, scriptId: number): Promise<AttachmentSize[]> {
-  return sql.query<AttachmentSize>(
-    'select filename, size from script_attachment where script_id = :scriptId and current order by id',
-    { scriptId },
-  );
-}
-
-/** The bytes of a current file of a script, or null. */
-export async function readAttachment(sql: Sql, scriptId: number, id: number): Promise<Buffer | null> {
-  const rows = await sql.query<{ content: Buffer }>(
-    'select content from script_attachment where id = :id and script_id = :scriptId and current',
-    { scriptId, id },
-  );
-  return rows[0]?.content ?? null;
-}
-
 /** A file that an open operation delivered to the computer names, or null. @see docs/agent-protocol.md#scripts */
 export async function readAttachmentFor(sql: Sql, computerId: number, id: number): Promise<Buffer | null> {
   const rows = await sql.query<{ content: Buffer }>(READ_FOR, { computerId, id });
   return rows[0]?.content ?? null;
-}
-
-/**
- * Replaces the files of a script, locked by the caller; removed ones stay for stored runs that name them.
- * @param kept - names of present files that stay
- */
-export async function replaceAttachments(
-  tx: Sql,
-  scriptId: number,
-  kept: readonly string[],
-  added: readonly NewAttachment[],
-): Promise<void> {
-  await tx.query(
-    'update script_attachment set current = false where script_id = :scriptId and current and filename <> all(:kept::text[])',
-    { scriptId, kept },
-  );
-  await deleteUnnamedAttachments(tx, [scriptId]);
-  await tx.query(
-    `insert into script_attachment (script_id, filename, content, size)
-     select :scriptId, filename, content, length(content)
-     from unnest(:filenames::text[], :contents::bytea[]) with ordinality as f(filename, content, position) order by position`,
-    {
-      scriptId,
-      filenames: added.map(({ filename }) => filename),
-      contents: added.map(({ content }) => Buffer.from(content)),
-    },
-  );
 }
 
 /** Locks the scripts of messages, in order, after batches: no run starts, no file is replaced. @returns their ids */
@@ -69,10 +15,6 @@ export async function lockScriptsOfPayloads(tx: Sql, payloads: readonly number[]
 /** Deletes the replaced files of locked scripts that no stored run names. Idempotent. */
 export async function deleteUnnamedAttachments(tx: Sql, scriptIds: readonly number[]): Promise<void> {
   await tx.query(DELETE_UNNAMED, { scriptIds });
-}
-
-export async function deleteAttachments(tx: Sql, scriptId: number): Promise<void> {
-  await tx.query('delete from script_attachment where script_id = :scriptId', { scriptId });
 }
 
 const LOCK_SCRIPTS = `

@@ -17,11 +17,7 @@ export interface CatalogueRuleSet {
   rules: readonly CatalogueRule[];
 }
 
-/**
- * Ids of rule sets of an account, in the given order; missing sets and rules are inserted. One statement when all
- * exist. Concurrent callers wait instead of failing. Existing sets are locked against deletion until the transaction
- * ends.
- */
+/** Ids of rule sets in the given order, locked against deletion; missing ones are inserted. Concurrent callers wait. */
 export async function upsertRuleSets(tx: Sql, accountId: number, sets: readonly CatalogueRuleSet[]): Promise<number[]> {
   const known = await findRuleSets(tx, accountId, sets);
   const missing = sets.filter(({ digest }) => !known.has(digest.toString('hex')));

@@ -2,7 +2,7 @@ import type { Sql } from '../database/sql.ts';
 import { computersWithOpenRun } from '../query/profile-scope.sql.ts';
 
 /** State of the last run of a profile; each computer counts once. */
-export interface LastRun {
+export type LastRun = {
   profile_id: number;
   activity_id: number;
   started_at: Date;
@@ -12,56 +12,60 @@ export interface LastRun {
   in_progress: number;
   /** No result and not in progress: not delivered yet, or canceled. */
   not_started: number;
-}
+};
 
-/**
- * Inserts a run, at most once per date.
- * @param scheduledTime - its planned date; null when a person started it
- * @returns null when that date already has a run
- */
+/** Inserts a run. @param run.scheduledTime - null when a person started it. @returns null when the date has a run */
 export async function insertUsgRun(
   tx: Sql,
   run: { accountId: number; profileId: number; scheduledTime: Date | null; startedAt: Date },
 ): Promise<number | null> {
   const rows = await tx.query<{ id: number }>(
-    `insert into usg_run (account_id, profile_id, nominal_time, started_at) values (:accountId, :profileId, :scheduledTime, :startedAt)
+    `insert into usg_run (account_id, profile_id, nominal_time, started_at)
+     values (:accountId, :profileId, :scheduledTime, :startedAt)
      on conflict (profile_id, nominal_time) do nothing returning id`,
     run,
   );
   return rows[0]?.id ?? null;
 }
 
-export async function setRunActivity(tx: Sql, runId: number, activityId: number, computers: number): Promise<void> {
+/** Inserts the audits of a run, not started on any computer. From now on the batches of its activity update them. */
+export async function setRunActivity(
+  tx: Sql,
+  run: { id: number; profileId: number; activityId: number },
+  computers: readonly number[],
+): Promise<void> {
+  const values = { ...run, computers, count: computers.length };
   await tx.query(
-    'update usg_run set activity_id = :activityId, computer_count = :computers, not_started_count = :computers where id = :runId',
-    { runId, activityId, computers },
+    'update usg_run set activity_id = :activityId, computer_count = :count, not_started_count = :count where id = :id',
+    values,
   );
+  await tx.query(INSERT_AUDITS, values);
+  await tx.query('update lane set usg_run_id = :id where parent_id = :activityId', values);
 }
 
 /** Those of some computers without an operation of an open run of the profile, in the same order. */
 export async function withoutOpenRun(tx: Sql, profileId: number, computers: readonly number[]): Promise<number[]> {
-  const busy = await tx.query<{ computer_id: number }>(computersWithOpenRun('$1'), [profileId]);
+  const busy = await tx.query<{ computer_id: number }>(computersWithOpenRun(':profileId'), { profileId });
   if (busy.length === 0) return [...computers];
   const taken = new Set(busy.map(({ computer_id }) => computer_id));
   return computers.filter((id) => !taken.has(id));
 }
 
-/** See {@link lastRunOf}. */
 export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
   if (profileIds.length === 0) return new Map();
   const rows = await sql.query<LastRun>(LAST_RUNS, { profileIds });
   return new Map(rows.map((row) => [row.profile_id, row]));
 }
 
+const INSERT_AUDITS = `
+  insert into usg_audit (run_id, profile_id, computer_id, state)
+  select :id, :profileId, c, 'not-started' from unnest(:computers::int[]) c`;
+
 // The run has ended on all of its computers without any result.
 const WITHOUT_RESULT = `latest.computer_count > 0 and latest.passing_count + latest.failing_count + latest.in_progress_count = 0
       and not exists (select from activity a where a.id = latest.activity_id and a.open_count > 0)`;
 
-/**
- * Select of the run to show for a profile: the latest; if that was canceled as a whole, the latest with a result, if
- * any.
- * @param profile - SQL of its id
- */
+/** Select of the run to show for a profile: the latest with a result or not canceled as a whole; else the latest. */
 export const lastRunOf = (profile: string) => `
     select r.* from (
       select * from usg_run where profile_id = ${profile} and activity_id is not null

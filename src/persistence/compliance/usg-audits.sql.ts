@@ -1,6 +1,5 @@
 import type { Sql } from '../database/sql.ts';
 
-/** The audit result of one computer in one run. */
 export interface AuditVerdict {
   runId: number;
   computerId: number;
@@ -12,38 +11,22 @@ export interface AuditVerdict {
   /** `results` has a letter for each rule of this set; both null without a valid report. */
   ruleSetId: number | null;
   results: string | null;
-  /** When its report was received; null without one. */
   reportedAt: Date | null;
 }
 
 type StatusChanges = ReadonlyArray<{ from: string; to: string; ids: readonly number[] }>;
 
-/** Inserts the audits of a run, not started on any computer. From now on its batches update them. */
-export async function insertRunAudits(
-  tx: Sql,
-  run: { id: number; profileId: number; activityId: number },
-  computers: readonly number[],
-): Promise<void> {
-  await tx.query(INSERT, { id: run.id, profileId: run.profileId, computers });
-  await tx.query('update lane set usg_run_id = :id where parent_id = :activityId', {
-    id: run.id,
-    activityId: run.activityId,
-  });
-}
-
 /**
- * Updates the audits of a run in the transaction that changed its operations: a failed step fails the computer, a
- * delivered one is in progress, and a successful audit waits for its report unless that came first. A canceled step is
- * no result: the computer counts as not started until a late result. Three statements, before the row of the activity
- * is locked.
+ * Updates the audits of a run in the transaction that changed its operations, before the row of the activity is locked.
+ * A failed step fails the computer; a canceled one is no result; a successful audit waits for its report.
  */
 export async function recordAuditProgress(tx: Sql, runId: number, changes: StatusChanges, now: Date): Promise<void> {
   const real = changes.filter(({ from, to }) => from !== to);
   const ids = real.flatMap((change) => change.ids);
   if (ids.length === 0) return;
   const statuses = real.flatMap(({ to, ids }) => ids.map(() => to));
-  await tx.query(LOCK_TOUCHED, [runId, ids]);
-  const [row] = await tx.query<{ unread: boolean }>(PROGRESS, [runId, ids, statuses, now]);
+  await tx.query(LOCK_TOUCHED, { runId, ids });
+  const [row] = await tx.query<{ unread: boolean }>(PROGRESS, { runId, ids, statuses, now });
   if (row?.unread) await tx.query(APPEND_REASONS, { runId, ids });
 }
 
@@ -71,10 +54,7 @@ export async function saveVerdicts(
   });
 }
 
-/**
- * Locks the batches of some operations until the transaction ends, before verdicts and result texts are changed:
- * batches lock their own row, then operations, then audits.
- */
+/** Locks batches before verdicts and result texts change: batches lock their own row, then operations, then audits. */
 export async function lockBatchesOfAudits(tx: Sql, activityIds: readonly number[]): Promise<void> {
   if (activityIds.length > 0) await tx.query(LOCK_BATCHES, { activityIds });
 }
@@ -99,9 +79,31 @@ export async function claimUnreported(
   return tx.query(UNREPORTED, { before, limit });
 }
 
-const INSERT = `
-  insert into usg_audit (run_id, profile_id, computer_id, state)
-  select :id, :profileId, c, 'not-started' from unnest(:computers::int[]) c`;
+/** A report that is not ingested yet; without a run when its operation belongs to none. */
+export type WaitingReport = {
+  activity_id: number;
+  computer_id: number;
+  received_at: Date;
+  account_id: number | null;
+  run_id: number | null;
+};
+
+/** Locks some waiting reports until the transaction ends, oldest operations first; skips locked ones. */
+export async function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingReport[]> {
+  return tx.query<WaitingReport>(CLAIM, { limit });
+}
+
+export async function readWaitingReport(tx: Sql, activityId: number): Promise<Buffer> {
+  const rows = await tx.query<{ report: Buffer }>(
+    'select report from usg_audit_report where activity_id = :activityId',
+    { activityId },
+  );
+  return rows[0]!.report;
+}
+
+export async function deleteWaitingReports(tx: Sql, activityIds: readonly number[]): Promise<void> {
+  await tx.query('delete from usg_audit_report where activity_id = any(:activityIds::int[])', { activityIds });
+}
 
 // A new run has no statistics: rows are found by key one by one, then by `ctid`; other joins could be quadratic.
 const locked = (audit: { computer: string; profile: string; run: string }) => `
@@ -113,8 +115,8 @@ const locked = (audit: { computer: string; profile: string; run: string }) => `
 // get another `ctid` that it does not see.
 const LOCK_TOUCHED = `
   select from (select a.computer_id as computer, r.profile_id as profile from activity a, usg_run r
-    where a.id = any($2::int[]) and r.id = $1 order by a.computer_id) t
-  cross join lateral (${locked({ computer: 't.computer', profile: 't.profile', run: '$1' })}) u`;
+    where a.id = any(:ids::int[]) and r.id = :runId order by a.computer_id) t
+  cross join lateral (${locked({ computer: 't.computer', profile: 't.profile', run: ':runId' })}) u`;
 
 const LOCK_EVALUATED = `
   select from (select v.*, r.profile_id as profile from unnest(:runs::int[], :computers::int[]) as v(run, computer)
@@ -142,12 +144,12 @@ const PROGRESS = `
         select from activity d where d.blocked_by = a.id and d.status = 'canceled')) as canceled,
       bool_or(n.status in ('delivered', 'succeeded')) as started,
       bool_or(n.status = 'succeeded' and not exists (select from activity d where d.blocked_by = a.id)) as audited
-    from unnest($2::int[], $3::text[]) as n(id, status) join activity a on a.id = n.id
+    from unnest(:ids::int[], :statuses::text[]) as n(id, status) join activity a on a.id = n.id
     group by a.computer_id
   ), before as materialized (
     select t.*, u.*
-    from (select t.*, r.profile_id as profile from touched t, usg_run r where r.id = $1 order by t.computer_id) t
-    cross join lateral (${locked({ computer: 't.computer_id', profile: 't.profile', run: '$1' })}) u
+    from (select t.*, r.profile_id as profile from touched t, usg_run r where r.id = :runId order by t.computer_id) t
+    cross join lateral (${locked({ computer: 't.computer_id', profile: 't.profile', run: ':runId' })}) u
   ), after as (
     update usg_audit u set
       state = case
@@ -156,15 +158,15 @@ const PROGRESS = `
         when b.canceled then 'not-started'
         when b.started then 'in-progress'
         else b.old end,
-      awaiting_since = case when b.audited and b.old_reported_at is null and b.old <> 'fail' then $4::timestamptz end
+      awaiting_since = case when b.audited and b.old_reported_at is null and b.old <> 'fail' then :now::timestamptz end
     from before b
     where u.ctid = b.place
       and (b.failed or b.audited or b.old = 'not-started' or (b.canceled and b.old = 'in-progress'))
     returning b.old, u.state as new
   ), difference as (select ${DIFFERENCES} from after where old <> new
   ), moved as (
-    update usg_run r set changed_at = $4, ${MOVE_COUNTERS} from difference d
-    where r.id = $1 and exists (select from after where old <> new)
+    update usg_run r set changed_at = :now, ${MOVE_COUNTERS} from difference d
+    where r.id = :runId and exists (select from after where old <> new)
   )
   select exists (select from before where audited and old_reported_at is not null and old_reason is not null) as unread`;
 
@@ -214,3 +216,12 @@ const UNREPORTED = `
     select from usg_audit_report w join activity a on a.id = w.activity_id join lane l on l.id = a.lane_id
     where w.computer_id = u.computer_id and l.usg_run_id = u.run_id)
   order by u.awaiting_since limit :limit for update of u skip locked`;
+
+const CLAIM = `
+  with claimed as materialized (
+    select activity_id, computer_id, received_at from usg_audit_report
+    order by activity_id limit :limit for update skip locked
+  )
+  select c.*, a.account_id, l.usg_run_id as run_id
+  from claimed c left join activity a on a.id = c.activity_id left join lane l on l.id = a.lane_id
+  order by c.activity_id`;
