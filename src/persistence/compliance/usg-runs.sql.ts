@@ -84,7 +84,7 @@ const LAST_RUNS = `
   cross join lateral (${lastRunOf('wanted.id')}) r
   left join activity a on a.id = r.activity_id`;
 
-/** SQL of `passRate` in domain/usg/pass-rate.ts. @param passing - SQL of a count, never null; `failing` likewise */
+/** SQL of `passRate` in domain/compliance/profile.ts. @param passing - SQL of a count, never null; `failing` likewise */
 export const passRateOf = (passing: string, failing: string) => `case when ${passing} + ${failing} = 0 then null
       when ${passing} = 0 or ${failing} = 0 then round(100.0 * ${passing} / (${passing} + ${failing}))
       else least(99, greatest(1, round(100.0 * ${passing} / (${passing} + ${failing})))) end`;
