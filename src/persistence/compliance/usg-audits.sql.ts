@@ -14,6 +14,8 @@ export interface AuditVerdict {
   reportedAt: Date | null;
 }
 
+type AuditKey = { run_id: number; computer_id: number };
+
 type StatusChanges = ReadonlyArray<{ from: string; to: string; ids: readonly number[] }>;
 
 /**
@@ -31,22 +33,18 @@ export async function recordAuditProgress(tx: Sql, runId: number, changes: Statu
 }
 
 /** Stores verdicts, the last one per computer, and updates their runs. Idempotent. @returns those with a new reason */
-export async function saveVerdicts(
-  tx: Sql,
-  verdicts: readonly AuditVerdict[],
-  now: Date,
-): Promise<Array<{ run_id: number; computer_id: number }>> {
+export async function saveVerdicts(tx: Sql, verdicts: readonly AuditVerdict[], now: Date): Promise<AuditKey[]> {
   if (verdicts.length === 0) return [];
   const runs = verdicts.map(({ runId }) => runId);
   const computers = verdicts.map(({ computerId }) => computerId);
   await tx.query(LOCK_EVALUATED, { runs, computers });
-  return tx.query(SAVE, {
+  return tx.query<AuditKey>(SAVE, {
     runs,
     computers,
     states: verdicts.map(({ state }) => state),
     reasons: verdicts.map(({ reason }) => reason),
-    passeds: verdicts.map(({ passed }) => passed),
-    faileds: verdicts.map(({ failed }) => failed),
+    passedCounts: verdicts.map(({ passed }) => passed),
+    failedCounts: verdicts.map(({ failed }) => failed),
     ruleSetIds: verdicts.map(({ ruleSetId }) => ruleSetId),
     results: verdicts.map(({ results }) => results),
     reportedAts: verdicts.map(({ reportedAt }) => reportedAt),
@@ -71,12 +69,8 @@ export async function appendReasons(
 }
 
 /** Locks computers whose audit succeeded before a time without a report; skips locked ones. */
-export async function claimUnreported(
-  tx: Sql,
-  before: Date,
-  limit: number,
-): Promise<Array<{ run_id: number; computer_id: number }>> {
-  return tx.query(UNREPORTED, { before, limit });
+export function claimUnreported(tx: Sql, before: Date, limit: number): Promise<AuditKey[]> {
+  return tx.query<AuditKey>(UNREPORTED, { before, limit });
 }
 
 /** A report that is not ingested yet; without a run when its operation belongs to none. */
@@ -89,15 +83,13 @@ export type WaitingReport = {
 };
 
 /** Locks some waiting reports until the transaction ends, oldest operations first; skips locked ones. */
-export async function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingReport[]> {
+export function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingReport[]> {
   return tx.query<WaitingReport>(CLAIM, { limit });
 }
 
 export async function readWaitingReport(tx: Sql, activityId: number): Promise<Buffer> {
-  const rows = await tx.query<{ report: Buffer }>(
-    'select report from usg_audit_report where activity_id = :activityId',
-    { activityId },
-  );
+  const text = 'select report from usg_audit_report where activity_id = :activityId';
+  const rows = await tx.query<{ report: Buffer }>(text, { activityId });
   return rows[0]!.report;
 }
 
@@ -186,7 +178,7 @@ const APPEND = `
 const SAVE = `
   with verdict as materialized (
     select distinct on (run_id, computer_id) *
-    from unnest(:runs::int[], :computers::int[], :states::text[], :reasons::text[], :passeds::int[], :faileds::int[], :ruleSetIds::int[], :results::text[],
+    from unnest(:runs::int[], :computers::int[], :states::text[], :reasons::text[], :passedCounts::int[], :failedCounts::int[], :ruleSetIds::int[], :results::text[],
       :reportedAts::timestamptz[]) with ordinality
       as v(run_id, computer_id, state, reason, passed, failed, rule_set_id, results, reported_at, nth)
     order by run_id, computer_id, nth desc

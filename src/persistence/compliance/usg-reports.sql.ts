@@ -83,12 +83,8 @@ export async function endReportActivity(
 }
 
 /** Open reports requested before a time; at most `limit`, least recently updated first. */
-export async function openReportActivities(
-  sql: Sql,
-  requestedBefore: Date,
-  limit: number,
-): Promise<Array<{ id: number; modification_time: Date }>> {
-  return sql.query(
+export function openReportActivities(sql: Sql, requestedBefore: Date, limit: number) {
+  return sql.query<{ id: number; modification_time: Date }>(
     `select a.id, a.modification_time from usg_report u join activity a on a.id = u.activity_id
      where a.completion_time is null and a.creation_time <= :requestedBefore order by a.modification_time, a.id limit :limit`,
     { requestedBefore, limit },
@@ -97,9 +93,8 @@ export async function openReportActivities(
 
 /** `canceled` when there is no such activity. */
 export async function readReportStatus(sql: Sql, activityId: number): Promise<ActivityStatus> {
-  const rows = await sql.query<{ status: ActivityStatus }>('select status from activity where id = :activityId', {
-    activityId,
-  });
+  const text = 'select status from activity where id = :activityId';
+  const rows = await sql.query<{ status: ActivityStatus }>(text, { activityId });
   return rows[0]?.status ?? 'canceled';
 }
 

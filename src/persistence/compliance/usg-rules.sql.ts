@@ -31,15 +31,9 @@ export async function upsertRuleSets(tx: Sql, accountId: number, sets: readonly 
   return sets.map(({ digest }) => known.get(digest.toString('hex'))!);
 }
 
-async function findRuleSets(
-  tx: Sql,
-  accountId: number,
-  sets: readonly CatalogueRuleSet[],
-): Promise<Map<string, number>> {
-  const rows = await tx.query<{ id: number; digest: Buffer }>(FIND_SETS, {
-    accountId,
-    digests: sets.map(({ digest }) => digest),
-  });
+async function findRuleSets(tx: Sql, accountId: number, sets: readonly CatalogueRuleSet[]) {
+  const digests = sets.map(({ digest }) => digest);
+  const rows = await tx.query<{ id: number; digest: Buffer }>(FIND_SETS, { accountId, digests });
   return new Map(rows.map(({ id, digest }) => [digest.toString('hex'), id]));
 }
 
