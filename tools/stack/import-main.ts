@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { ImportError } from '../../src/services/import/document.ts';
 import { importDocument } from '../../src/services/import/import.service.ts';
-import { readImportDocument } from '../../src/services/import/read-document.ts';
+import { ImportError, readImportDocument } from '../../src/services/import/read-document.ts';
 import { withDatabase } from './database/with-database.ts';
 import { StackError } from './stack-error.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { BatchTurn } from '../../src/persistence/engine/batches.repository.ts';
+import type { BatchTurn } from '../../src/persistence/engine/batches.sql.ts';
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { CancelActivities, EngineActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';

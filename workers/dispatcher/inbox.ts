@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { isDatabaseUnavailable } from '../../src/persistence/database/errors.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
-import { type BatchEvents, readBatchesWithEvents } from '../../src/persistence/engine/pending-events.repository.ts';
+import { type BatchEvents, readBatchesWithEvents } from '../../src/persistence/engine/pending-events.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';

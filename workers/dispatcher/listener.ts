@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { listenForCommands } from '../../src/persistence/activities/outbox.repository.ts';
+import { listenForCommands } from '../../src/persistence/activities/outbox.sql.ts';
 import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import { checkConnection } from '../../src/persistence/database/transactions.ts';

@@ -5,9 +5,9 @@ import {
   deleteCommands,
   hasStartCommand,
   type OutboxCommand,
-} from '../../src/persistence/activities/outbox.repository.ts';
+} from '../../src/persistence/activities/outbox.sql.ts';
 import type { Database, Sql } from '../../src/persistence/database/sql.ts';
-import { readStartableActivities, type Startable } from '../../src/persistence/engine/startable.repository.ts';
+import { readStartableActivities, type Startable } from '../../src/persistence/engine/startable.sql.ts';
 import { traceField, withLogFields } from '../../src/process/log-fields.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { SpanLimit } from '../../src/process/span-limit.ts';

@@ -1,12 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../../src/persistence/database/sql.ts';
-import { addCancel } from '../../src/persistence/engine/pending-events.repository.ts';
-import {
-  isGroupOpen,
-  readBatchState,
-  readOpenBatchWorkflows,
-} from '../../src/persistence/engine/repairs.repository.ts';
-import { readStartableActivities, readStartableBatches } from '../../src/persistence/engine/startable.repository.ts';
+import { addCancel } from '../../src/persistence/engine/pending-events.sql.ts';
+import { isGroupOpen, readBatchState, readOpenBatchWorkflows } from '../../src/persistence/engine/repairs.sql.ts';
+import { readStartableActivities, readStartableBatches } from '../../src/persistence/engine/startable.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { ignoreNotFound } from '../workflow-calls.ts';

@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOp
 import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { shortSummary } from '../../src/domain/activities/summary.ts';
 import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
-import type { Startable } from '../../src/persistence/engine/startable.repository.ts';
+import type { Startable } from '../../src/persistence/engine/startable.sql.ts';
 import type { BatchInput, GroupInput, ReportInput } from '../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';

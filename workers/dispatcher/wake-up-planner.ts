@@ -1,4 +1,4 @@
-import type { BatchEvents } from '../../src/persistence/engine/pending-events.repository.ts';
+import type { BatchEvents } from '../../src/persistence/engine/pending-events.sql.ts';
 
 export interface WakeUpSettings {
   wakeUpMinMs: number;

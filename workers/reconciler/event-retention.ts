@@ -1,5 +1,5 @@
 import type { Logger } from '../../src/process/logger.ts';
-import { purgeExpiredEvents } from '../../src/persistence/events/events.repository.ts';
+import { purgeExpiredEvents } from '../../src/persistence/events/events.sql.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
 
 export interface EventRetention {

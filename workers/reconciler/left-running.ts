@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../src/persistence/database/sql.ts';
-import { readClosedAmong } from '../../src/persistence/engine/repairs.repository.ts';
+import { readClosedAmong } from '../../src/persistence/engine/repairs.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { sendWakeUp } from '../workflow-calls.ts';

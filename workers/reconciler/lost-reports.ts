@@ -1,7 +1,7 @@
 import { activityWorkflowId } from '../../src/domain/activities/workflow-id.ts';
 import { touchReportActivity } from '../../src/persistence/compliance/usg-reports.repository.ts';
 import { endReportActivity, openReportActivities } from '../../src/persistence/compliance/usg-reports.sql.ts';
-import { readStartableActivities } from '../../src/persistence/engine/startable.repository.ts';
+import { readStartableActivities } from '../../src/persistence/engine/startable.sql.ts';
 import { isLeftStanding, type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../dispatcher/repair.ts';
 
 /** A report without progress for this long may be waiting for a build that is no longer served. */

@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { activityWorkflowId, parseActivityWorkflowId } from '../../src/domain/activities/workflow-id.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/common/durations.ts';
-import { advanceMark } from '../../src/persistence/activities/restore.repository.ts';
+import { advanceMark } from '../../src/persistence/activities/restore.sql.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import {
   type OpenBatch,
   readOpenBatchesOf,
   readOpenBatchPage,
   readOpenGroups,
-} from '../../src/persistence/engine/repairs.repository.ts';
+} from '../../src/persistence/engine/repairs.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';

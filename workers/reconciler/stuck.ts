@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { activityWorkflowId } from '../../src/domain/activities/workflow-id.ts';
-import { readIdleBatches } from '../../src/persistence/engine/repairs.repository.ts';
+import { readIdleBatches } from '../../src/persistence/engine/repairs.sql.ts';
 import {
   ACTIVITY_RETENTION_WORKFLOW,
   AUDIT_RETENTION_WORKFLOW,

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { parseWorkflowOwner } from '../../src/domain/activities/workflow-id.ts';
-import { drivenAmong } from '../../src/persistence/activities/restore.repository.ts';
+import { drivenAmong } from '../../src/persistence/activities/restore.sql.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
 import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
 import { ignoreNotFound } from '../workflow-calls.ts';

@@ -4,10 +4,10 @@ import {
   resetExchangeTokens,
   setMark,
   skipIds,
-} from '../../src/persistence/activities/restore.repository.ts';
+} from '../../src/persistence/activities/restore.sql.ts';
 import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
 import type { Database, Sql } from '../../src/persistence/database/sql.ts';
-import { recordEvent } from '../../src/persistence/events/events.repository.ts';
+import { recordEvent } from '../../src/persistence/events/events.sql.ts';
 import { revokeAfterRestore } from '../../src/persistence/identity/revocations.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';

@@ -14,7 +14,7 @@ import {
 } from '../openapi/document.ts';
 import { type ErrorCodes, errorCodesOf, unknownCodeOf } from '../openapi/error-responses.ts';
 import type { SelectorLanguage } from '../openapi/selector-hints.ts';
-import { ERROR_STATUS } from '../../services/common/error-status.ts';
+import { ERROR_STATUS } from '../../domain/common/errors.ts';
 
 /** What a caller needs: nothing, a token, any role in the token's account, or all of the permissions. */
 export type Access = 'none' | 'token' | 'account' | readonly Permission[];

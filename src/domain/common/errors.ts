@@ -1,65 +1,68 @@
-/** Stable error codes for clients to branch on. @see docs/api-conventions.md#error-codes */
-export type ErrorCode =
-  | 'Unauthorized'
-  | 'AuthenticationFailed'
-  | 'AccountDisabled'
-  | 'Forbidden'
-  | 'NoAccount'
-  | 'FeatureNotEnabled'
-  | 'InvalidParameter'
-  | 'InvalidParameterCombination'
-  | 'InvalidQueryError'
-  | 'InvalidJson'
-  | 'PayloadTooLarge'
-  | 'UnsupportedMediaType'
-  | 'NotFound'
-  | 'NoMessageBacklogSetting'
-  | 'MethodNotAllowed'
-  | 'UnknownComputer'
-  | 'UnknownActivity'
-  | 'UnknownAlert'
-  | 'UnknownAccessGroup'
-  | 'UnknownInvitation'
-  | 'UnknownRole'
-  | 'UnknownPerson'
-  | 'UnknownSavedSearch'
-  | 'DuplicateAccessGroup'
-  | 'DuplicateRole'
-  | 'DuplicateSavedSearch'
-  | 'SavedSearchChanged'
-  | 'LastGlobalAdmin'
-  | 'RoleInUse'
-  | 'RoleReadOnly'
-  | 'ComputerArchived'
-  | 'ActivityNotEligible'
-  | 'ActivityInProgress'
-  | 'FdeNotSupported'
-  | 'KernelPackageNotEligible'
-  | 'UnknownUsgProfile'
-  | 'ProfileArchived'
-  | 'IntervalTooShort'
-  | 'PackageNotEligible'
-  | 'UnknownScript'
-  | 'UnknownScriptVersion'
-  | 'UnknownScriptAttachment'
-  | 'DuplicateScript'
-  | 'ScriptArchived'
-  | 'UnknownScriptProfile'
-  | 'DuplicateScriptProfile'
-  | 'ProfileLimitReached'
-  | 'StandaloneAccountExists'
-  | 'AccountExists'
-  | 'SelfServiceDisabled'
-  | 'UnknownAccount'
-  | 'UnknownAccessKey'
-  | 'DuplicateAccessKey'
-  | 'AccessKeyLimitReached'
-  | 'UnknownEmailChange'
-  | 'DuplicateEmail'
-  | 'MailQueueUnavailable'
-  | 'TooManyRequests'
-  | 'ServiceUnavailable'
-  | 'InternalError';
+/** Stable error codes for clients to branch on, with their HTTP statuses. @see docs/api-conventions.md#error-codes */
+export const ERROR_STATUS = {
+  Unauthorized: 401,
+  AuthenticationFailed: 401,
+  AccountDisabled: 403,
+  Forbidden: 403,
+  NoAccount: 403,
+  FeatureNotEnabled: 403,
+  InvalidParameter: 400,
+  InvalidParameterCombination: 400,
+  InvalidQueryError: 400,
+  InvalidJson: 400,
+  PayloadTooLarge: 413,
+  UnsupportedMediaType: 415,
+  NotFound: 404,
+  NoMessageBacklogSetting: 404,
+  MethodNotAllowed: 405,
+  UnknownComputer: 404,
+  UnknownActivity: 404,
+  UnknownAlert: 404,
+  UnknownAccessGroup: 404,
+  UnknownInvitation: 404,
+  UnknownRole: 404,
+  UnknownPerson: 404,
+  UnknownSavedSearch: 404,
+  DuplicateAccessGroup: 409,
+  DuplicateRole: 409,
+  DuplicateSavedSearch: 409,
+  SavedSearchChanged: 409,
+  LastGlobalAdmin: 409,
+  RoleInUse: 409,
+  RoleReadOnly: 400,
+  ComputerArchived: 400,
+  ActivityNotEligible: 400,
+  ActivityInProgress: 409,
+  FdeNotSupported: 400,
+  KernelPackageNotEligible: 400,
+  UnknownUsgProfile: 404,
+  ProfileArchived: 400,
+  IntervalTooShort: 400,
+  PackageNotEligible: 400,
+  UnknownScript: 404,
+  UnknownScriptVersion: 404,
+  UnknownScriptAttachment: 404,
+  DuplicateScript: 409,
+  ScriptArchived: 400,
+  UnknownScriptProfile: 404,
+  DuplicateScriptProfile: 409,
+  ProfileLimitReached: 400,
+  StandaloneAccountExists: 400,
+  AccountExists: 409,
+  SelfServiceDisabled: 403,
+  UnknownAccount: 404,
+  UnknownAccessKey: 404,
+  DuplicateAccessKey: 409,
+  AccessKeyLimitReached: 400,
+  UnknownEmailChange: 404,
+  DuplicateEmail: 409,
+  MailQueueUnavailable: 502,
+  TooManyRequests: 429,
+  ServiceUnavailable: 503,
+  InternalError: 500,
+} as const satisfies Readonly<Record<string, number>>;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** One invalid part of a request: its place (`path`) or object (`id`), and the reason. */
 export interface ErrorDetail {
@@ -68,10 +71,7 @@ export interface ErrorDetail {
   message: string;
 }
 
-/**
- * An error that the caller can act on, with an HTTP status from one table. Other exceptions are defects
- * (500).
- */
+/** An error that the caller can act on. Other exceptions are defects (500). */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetail[] | undefined;
@@ -94,9 +94,7 @@ export class DomainError extends Error {
   }
 }
 
-/**
- * A rate-limit error until the oldest counted event expires. @param oldest - null if unknown: wait for the whole window
- */
+/** A rate-limit error until the oldest counted event expires; with null after the whole window. */
 export function tooMany(what: string, oldest: Date | null, windowMs: number, now: Date): DomainError {
   const waitMs = (oldest ?? now).getTime() + windowMs - now.getTime();
   return new DomainError('TooManyRequests', `${what}; try again later`, {
@@ -109,7 +107,6 @@ export function serviceBusy(what: string): DomainError {
   return new DomainError('ServiceUnavailable', `${what}; try again shortly`, { retryAfterSeconds: 1 });
 }
 
-/** Missing or invalid token. */
 export function unauthorized(): DomainError {
   return new DomainError('Unauthorized', 'A valid bearer token is needed');
 }

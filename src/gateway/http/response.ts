@@ -1,9 +1,8 @@
-import { DomainError } from '../../domain/common/errors.ts';
+import { DomainError, ERROR_STATUS } from '../../domain/common/errors.ts';
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { endWithUnreadBody, RESPONSE_HEADERS } from '../../process/http-response.ts';
 import type { Logger } from '../../process/logger.ts';
-import { ERROR_STATUS } from '../../services/common/error-status.ts';
 import { isDatabaseUnavailable } from '../../services/common/ports.ts';
 
 /** The error of what a limit of concurrency rejects. */

@@ -1,15 +1,18 @@
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activities/workflow-id.ts';
 import type { ActivitySettings } from '../../process/config.ts';
-import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
+import { Activity } from './activity.entity.ts';
 import {
   CREATE_CHAINED_GROUP,
   CREATE_GROUP,
-  CREATE_PAYLOADS,
   CREATE_PER_COMPUTER_GROUP,
   CREATE_UNIFORM_GROUP,
+  insertPayloads,
+  insertRows,
+  nextGroupId,
 } from './activity-creation.sql.ts';
-import { addStartCommand } from './outbox.repository.ts';
+import { OutboxCommand } from './outbox.entity.ts';
+import { wakeDispatchers } from './outbox.sql.ts';
 
 /** A message that carries out an operation. */
 export interface OperationMessage {
@@ -62,51 +65,26 @@ export interface GroupPlan {
 export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
 
 /**
- * Creates a group: parent, batches, operations, payloads and the outbox command that starts its workflow.
- * @returns id of the parent
- * @remarks Five statements for any number of computers. Part of the caller's transaction, whose commit wakes the
- * dispatcher.
- * @see docs/architecture.md#tables-of-the-engine
+ * Creates a group with its operations and the command that starts its workflow, in five statements for any number of
+ * computers. @returns id of the parent @see docs/architecture.md#tables-of-the-engine
  */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSettings): Promise<number> {
-  const payloads = await createPayloads(tx, plan, plan.operations);
+  const messages = plan.operations.map(({ message }) => message);
+  const payloads = await createPayloads(tx, plan, messages);
   const parent = await nextGroupId(tx, plan.accountId);
-  if (isUniform(plan, settings)) {
-    await tx.query(CREATE_UNIFORM_GROUP, uniformValues(plan, parent, payloads[0]!, settings));
+  const group = groupValues(plan, parent, settings);
+  const [first, ...others] = plan.operations;
+  const isAtOnce = plan.windowMinutes <= 0 && group.afterActivity === null;
+  if (first && others.length === 0 && isAtOnce && !group.single && !first.delaySeconds && !first.delaySpreadSeconds) {
+    const operation = { operationType: first.type, operationSummary: first.summary, payload: payloads[0] };
+    await insertRows(tx, CREATE_UNIFORM_GROUP, { ...group, ...operation });
   } else {
     const chained = plan.operations.some(({ after }) => typeof after === 'number');
-    await tx.query(chained ? CREATE_CHAINED_GROUP : CREATE_GROUP, [
-      ...operationArrays(plan, payloads),
-      ...groupValues(plan, parent, settings),
-    ]);
+    const operations = { ...operationValues(plan.operations), payloads };
+    await insertRows(tx, chained ? CREATE_CHAINED_GROUP : CREATE_GROUP, { ...group, ...operations });
   }
   await addStartCommand(tx, parent, plan);
   return parent;
-}
-
-function isUniform(plan: GroupPlan, settings: BatchSettings): boolean {
-  const [first, ...others] = plan.operations;
-  if (!first || others.length > 0 || plan.windowMinutes > 0 || (plan.afterActivity ?? null) !== null) return false;
-  if (hasSingleBatches(plan.computers, settings)) return false;
-  return (first.delaySeconds ?? 0) === 0 && (first.delaySpreadSeconds ?? 0) === 0;
-}
-
-function uniformValues(plan: GroupPlan, parent: number, payload: number, settings: BatchSettings): unknown[] {
-  const { type, summary } = plan.operations[0]!;
-  return [
-    plan.computers,
-    type,
-    summary,
-    payload,
-    plan.accountId,
-    plan.creatorId,
-    plan.now,
-    plan.deliverAfter,
-    ACTIVITY_WORKFLOW_PREFIX,
-    batchSize(plan.computers.length, settings),
-    parent,
-    ...groupOwn(plan),
-  ];
 }
 
 /** One operation of a group whose computers do different things. */
@@ -131,117 +109,109 @@ export type PerComputerGroupPlan = Omit<GroupPlan, 'operations'> & {
   operations: readonly ComputerOperationPlan[];
 };
 
-/**
- * As {@link createGroup}, with separate operations for each computer. They reference their origins as the group
- * references the activity it repeats or reverts.
- * @returns id of the parent
- */
+/** As {@link createGroup}, with separate operations for each computer, and references to their origins. */
 export async function createPerComputerGroup(
   tx: Sql,
   plan: PerComputerGroupPlan,
   settings: BatchSettings,
 ): Promise<number> {
   const { operations, messages } = plan;
-  const payloads = await createPayloads(
-    tx,
-    plan,
-    messages.map((message) => ({ message })),
-  );
+  const payloads = await createPayloads(tx, plan, messages);
   const parent = await nextGroupId(tx, plan.accountId);
-  await tx.query(CREATE_PER_COMPUTER_GROUP, [
-    ...operationArrays(
-      { ...plan, operations: operations.map((operation) => ({ ...operation, message: messages[operation.message]! })) },
-      operations.map(({ message }) => payloads[message]!),
-    ),
+  await insertRows(tx, CREATE_PER_COMPUTER_GROUP, {
     ...groupValues(plan, parent, settings),
-    operations.map(({ place }) => place + 1),
-    operations.map(({ link }) => link + 1),
-    operations.map(({ origin }) => origin),
-  ]);
+    ...operationValues(operations),
+    payloads: operations.map(({ message }) => payloads[message]!),
+    places: operations.map(({ place }) => place + 1),
+    links: operations.map(({ link }) => link + 1),
+    origins: operations.map(({ origin }) => origin),
+  });
   await addStartCommand(tx, parent, plan);
   return parent;
 }
 
-/**
- * The id of the next group. Until the transaction ends no other group of the account can be created, so that no
- * operation becomes visible after one with a higher id.
- */
-async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(NEXT_GROUP, { acceptance: TRANSACTION_LOCKS.acceptance, accountId });
-  return row!.id;
+/** Parameters of the statements that create groups. */
+function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: BatchSettings) {
+  const { length } = plan.computers;
+  const single = length <= settings.singleBatchLimit;
+  return {
+    ...plan,
+    reappliedFrom: plan.reappliedFrom ?? null,
+    reverts: plan.reverts ?? null,
+    afterActivity: plan.afterActivity ?? null,
+    parent,
+    single,
+    prefix: ACTIVITY_WORKFLOW_PREFIX,
+    batchSize: single ? 1 : batchSize(length, settings),
+    parameters: JSON.stringify(plan.parameters ?? {}),
+  };
 }
 
-// The lock has to come before the number.
-const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock(:acceptance::int, :accountId::int)`;
-
-/** Parameters 14 to 22 of the statements that create groups. */
-function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: BatchSettings): unknown[] {
-  const single = hasSingleBatches(plan.computers, settings);
-  const size = single ? 1 : batchSize(plan.computers.length, settings);
-  return [size, single, parent, ...groupOwn(plan), plan.afterActivity ?? null];
-}
-
-function hasSingleBatches(computers: readonly number[], settings: BatchSettings): boolean {
-  return computers.length <= settings.singleBatchLimit;
-}
-
-/** The last parameters of the statements that create groups. */
-function groupOwn(plan: Omit<GroupPlan, 'operations'>): unknown[] {
-  return [
-    plan.type,
-    plan.summary,
-    JSON.stringify(plan.parameters ?? {}),
-    plan.reappliedFrom ?? null,
-    plan.reverts ?? null,
-  ];
+/** Parameters of the statements that create different operations. */
+function operationValues(operations: ReadonlyArray<Omit<OperationTemplate, 'message'>>) {
+  return {
+    types: operations.map(({ type }) => type),
+    summaries: operations.map(({ summary }) => summary),
+    afters: operations.map(({ after }) => (typeof after === 'number' ? after + 1 : null)),
+    delays: operations.map(({ delaySeconds }) => delaySeconds ?? 0),
+    spreads: operations.map(({ delaySpreadSeconds }) => delaySpreadSeconds ?? 0),
+  };
 }
 
 /** The Temporal server rejects a workflow with 2,000 open children. */
 const MAX_BATCHES = 1000;
 
-/**
- * Computers per batch of a large group: a tenth of them within the bounds of the settings; above the upper bound where
- * the group would have over a thousand batches.
- * @see docs/architecture.md#how-many-workflows
- */
+/** Computers per batch of a large group. @see docs/architecture.md#how-many-workflows */
 export function batchSize(computers: number, settings: BatchSettings): number {
   const size = Math.min(settings.batchMaxSize, Math.max(settings.batchMinSize, Math.ceil(computers / 10)));
   return Math.max(size, Math.ceil(computers / MAX_BATCHES));
 }
 
-async function createPayloads(
+function createPayloads(
   tx: Sql,
   plan: { accountId: number; now: Date; traceparent?: string | null },
-  operations: ReadonlyArray<Pick<OperationTemplate, 'message'>>,
+  messages: readonly OperationMessage[],
 ): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(CREATE_PAYLOADS, {
-    accountId: plan.accountId,
-    types: operations.map(({ message }) => message.type),
-    fields: operations.map(({ message }) => JSON.stringify(message.fields)),
-    now: plan.now,
-    answerSeconds: operations.map(({ message }) => message.answerSeconds ?? null),
-    scriptIds: operations.map(({ message }) => message.scriptId ?? null),
-    traceparent: plan.traceparent ?? null,
+  const { accountId, now, traceparent = null } = plan;
+  return insertPayloads(tx, {
+    accountId,
+    now,
+    traceparent,
+    types: messages.map(({ type }) => type),
+    fields: messages.map(({ fields }) => JSON.stringify(fields)),
+    answerSeconds: messages.map(({ answerSeconds }) => answerSeconds ?? null),
+    scriptIds: messages.map(({ scriptId }) => scriptId ?? null),
   });
-  return rows.map(({ id }) => id);
 }
 
-/** The first thirteen parameters of all statements that create operations. */
-function operationArrays(plan: GroupPlan, payloads: readonly number[]): unknown[] {
-  const { operations } = plan;
-  return [
-    plan.computers,
-    operations.map(({ type }) => type),
-    operations.map(({ summary }) => summary),
-    payloads,
-    operations.map(({ after }) => (typeof after === 'number' ? after + 1 : null)),
-    operations.map(({ delaySeconds }) => delaySeconds ?? 0),
-    operations.map(({ delaySpreadSeconds }) => delaySpreadSeconds ?? 0),
-    plan.accountId,
-    plan.creatorId,
-    plan.now,
-    plan.deliverAfter,
-    plan.windowMinutes,
-    ACTIVITY_WORKFLOW_PREFIX,
-  ];
+/** Adds the command to start the workflow of an activity. @see docs/architecture.md#starting-it */
+export async function addStartCommand(
+  tx: Sql,
+  activityId: number,
+  command: { accountId: number; traceparent?: string | null; now: Date },
+): Promise<void> {
+  const { accountId, traceparent = null, now: creationTime } = command;
+  await tx.em.insert(OutboxCommand, { kind: 'start', key: String(activityId), traceparent, creationTime, accountId });
+  await wakeDispatchers(tx);
+}
+
+/** A run of a profile or a script that found no computer. */
+export interface EmptyRun {
+  accountId: number;
+  creatorId: number;
+  type: string;
+  summary: string;
+  parameters: object;
+  traceparent: string | null;
+  now: Date;
+}
+
+/** Stores the successful activity of a run without computers, so that operators see every run. @returns its id */
+export async function insertEmptyRun(tx: Sql, run: EmptyRun): Promise<number> {
+  const { accountId, creatorId, type, summary, parameters, now } = run;
+  const times = { creationTime: now, modificationTime: now, completionTime: now };
+  const who = { accountId, creatorId };
+  const id = await tx.em.insert(Activity, { ...who, ...times, type, summary, parameters, status: 'succeeded' });
+  await addStartCommand(tx, id, run);
+  return id;
 }

@@ -1,7 +1,28 @@
-// Statements of activity-creation.repository.ts; all but CREATE_PAYLOADS and CREATE_UNIFORM_GROUP share their first
-// twenty-two parameters.
+import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
+import type { Sql } from '../database/sql.ts';
 
-export const CREATE_PAYLOADS = `
+/** Inserts the rows of a group by one of the statements below. */
+export async function insertRows(tx: Sql, statement: string, values: object): Promise<void> {
+  await tx.query(statement, values);
+}
+
+export async function insertPayloads(tx: Sql, values: object): Promise<number[]> {
+  return (await tx.query<{ id: number }>(CREATE_PAYLOADS, values)).map(({ id }) => id);
+}
+
+/**
+ * The id of the next group. Until the transaction ends no other group of the account can be created, so that no
+ * operation becomes visible after one with a higher id.
+ */
+export async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(NEXT_GROUP, { acceptance: TRANSACTION_LOCKS.acceptance, accountId });
+  return row!.id;
+}
+
+// The lock has to come before the number.
+const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock(:acceptance::int, :accountId::int)`;
+
+const CREATE_PAYLOADS = `
   insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id, traceparent)
   select :accountId, type, fields::jsonb, :now, answer_seconds, script_id, :traceparent
   from unnest(:types::text[], :fields::text[], :answerSeconds::int[], :scriptIds::int[]) with ordinality
@@ -9,18 +30,18 @@ export const CREATE_PAYLOADS = `
   order by position
   returning id`;
 
-const COMPUTERS = 'unnest($1::int[]) with ordinality as c(computer_id, place)';
+const COMPUTERS = 'unnest(:computers::int[]) with ordinality as c(computer_id, place)';
 
 const EVERYWHERE = `
   select c.computer_id, c.place, o.*, null::int as origin
   from ${COMPUTERS}
-  cross join unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[]) with ordinality
+  cross join unnest(:types::text[], :summaries::text[], :payloads::bigint[], :afters::int[], :delays::int[], :spreads::int[]) with ordinality
     as o(type, summary, payload_id, after, delay, spread, link)
   order by c.place, o.link`;
 
 const PER_COMPUTER = `
   select c.computer_id, o.*
-  from unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[], $23::int[], $24::int[], $25::int[])
+  from unnest(:types::text[], :summaries::text[], :payloads::bigint[], :afters::int[], :delays::int[], :spreads::int[], :places::int[], :links::int[], :origins::int[])
     as o(type, summary, payload_id, after, delay, spread, place, link, origin)
   join ${COMPUTERS} using (place)
   order by o.place, o.link`;
@@ -29,8 +50,8 @@ const PER_COMPUTER = `
 const targets = (source: string) => `
   with target as materialized (
     select nextval('activity_id_seq')::int as id, s.*,
-      ((s.place - 1) / $14)::int + 1 as ordinal,
-      coalesce($11::timestamptz, $10::timestamptz) + random() * make_interval(mins => $12::int) as deliver_at
+      ((s.place - 1) / :batchSize)::int + 1 as ordinal,
+      coalesce(:deliverAfter::timestamptz, :now::timestamptz) + random() * make_interval(mins => :windowMinutes::int) as deliver_at
     from (${source}) s
   )`;
 
@@ -38,17 +59,17 @@ const BATCH_COLUMNS = `account_id, parent_id, wf_id, single, ordinal, size, open
       after_activity_id, answer_seconds`;
 
 const positionsText = (from: string, to: string) => `'computers ' || to_char(${from}, 'FM999,999') || '-'
-          || to_char(${to}, 'FM999,999') || ' of ' || to_char(cardinality($1::int[]), 'FM999,999')`;
+          || to_char(${to}, 'FM999,999') || ' of ' || to_char(cardinality(:computers::int[]), 'FM999,999')`;
 
 const BATCHES = `
   , opened as (
     insert into lane (${BATCH_COLUMNS})
-    select $8, $16::int, $13 || case when $15 then min(t.id)::text else $16::int || '/lane/' || t.ordinal end, $15,
-      t.ordinal, count(*), count(*), bool_or(t.after is not null) or $22::int is not null,
-      case when $15 then min(t.summary) filter (where t.link = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
-        else ${positionsText('min(t.place)', 'max(t.place)')} end, $10, $22::int,
-      (select min(p.answer_seconds) from operation_payload p where p.id = any($4::bigint[]))
-    from target t left join computer c on $15 and c.id = t.computer_id
+    select :accountId, :parent::int, :prefix || case when :single then min(t.id)::text else :parent::int || '/lane/' || t.ordinal end, :single,
+      t.ordinal, count(*), count(*), bool_or(t.after is not null) or :afterActivity::int is not null,
+      case when :single then min(t.summary) filter (where t.link = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
+        else ${positionsText('min(t.place)', 'max(t.place)')} end, :now, :afterActivity::int,
+      (select min(p.answer_seconds) from operation_payload p where p.id = any(:payloads::bigint[]))
+    from target t left join computer c on :single and c.id = t.computer_id
     group by t.ordinal
     returning id, ordinal
   )`;
@@ -61,13 +82,13 @@ const COLUMNS = `id, account_id, parent_id, lane_id, computer_id, payload_id, ty
 const origin = (group: string) => `case when ${group}::int is not null then t.origin end`;
 
 const operations = (chained: boolean) => `
-    select t.id, $8::int, $16::int, l.id, t.computer_id, t.payload_id, t.type, t.summary,
-      case when t.after is null and $22::int is null then 'undelivered' else 'waiting' end, $9::int, $10::timestamptz,
-      case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end,
-      case when t.after is null then $12::int else t.spread / 60 end,
+    select t.id, :accountId::int, :parent::int, l.id, t.computer_id, t.payload_id, t.type, t.summary,
+      case when t.after is null and :afterActivity::int is null then 'undelivered' else 'waiting' end, :creatorId::int, :now::timestamptz,
+      case when t.after is null and (:deliverAfter::timestamptz is not null or :windowMinutes::int > 0) then t.deliver_at end,
+      case when t.after is null then :windowMinutes::int else t.spread / 60 end,
       case when t.after is null then t.deliver_at end, ${chained ? 'b.id' : 'null::int'},
-      t.delay + floor(random() * (t.spread + 1))::int, ${origin('$20')}, ${origin('$21')},
-      case when t.after is null then $22::int end
+      t.delay + floor(random() * (t.spread + 1))::int, ${origin(':reappliedFrom')}, ${origin(':reverts')},
+      case when t.after is null then :afterActivity::int end
     from target t join opened l using (ordinal)
     ${chained ? 'left join target b on b.place = t.place and b.link = t.after' : ''}`;
 
@@ -81,9 +102,9 @@ const createGroupText = (source: string, chained: boolean) => `
     ${operations(chained)}
   )
   insert into activity (${PARENT_COLUMNS})
-  select $16::int, $8::int, $17, $18, 'undelivered', $9::int, $10::timestamptz, $11::timestamptz, $12::int,
-    case when $22::int is null then min(deliver_at) filter (where after is null) end, $19::jsonb, $20, $21, $22::int, array(select distinct unnest($2::text[])),
-    count(*), cardinality($1::int[]), count(*)
+  select :parent::int, :accountId::int, :type, :summary, 'undelivered', :creatorId::int, :now::timestamptz, :deliverAfter::timestamptz, :windowMinutes::int,
+    case when :afterActivity::int is null then min(deliver_at) filter (where after is null) end, :parameters::jsonb, :reappliedFrom, :reverts, :afterActivity::int, array(select distinct unnest(:types::text[])),
+    count(*), cardinality(:computers::int[]), count(*)
   from target`;
 
 // Without chains the search for the previous link would cost a sort of all rows.
@@ -96,22 +117,22 @@ export const CREATE_PER_COMPUTER_GROUP = createGroupText(PER_COMPUTER, true);
 export const CREATE_UNIFORM_GROUP = `
   with opened as (
     insert into lane (${BATCH_COLUMNS})
-    select $5::int, $11::int, $9 || $11::int || '/lane/' || k.ordinal, false, k.ordinal, k.size, k.size, false,
-      ${positionsText('k.skipped + 1', 'k.skipped + k.size')}, $7::timestamptz, null,
-      (select p.answer_seconds from operation_payload p where p.id = $4::bigint)
+    select :accountId::int, :parent::int, :prefix || :parent::int || '/lane/' || k.ordinal, false, k.ordinal, k.size, k.size, false,
+      ${positionsText('k.skipped + 1', 'k.skipped + k.size')}, :now::timestamptz, null,
+      (select p.answer_seconds from operation_payload p where p.id = :payload::bigint)
     from (
-      select skipped / $10::int + 1 as ordinal, skipped, least($10::int, cardinality($1::int[]) - skipped) as size
-      from generate_series(0, cardinality($1::int[]) - 1, $10::int) as skipped) k
+      select skipped / :batchSize::int + 1 as ordinal, skipped, least(:batchSize::int, cardinality(:computers::int[]) - skipped) as size
+      from generate_series(0, cardinality(:computers::int[]) - 1, :batchSize::int) as skipped) k
     returning id, ordinal
   ), children as (
     insert into activity (${COLUMNS})
-    select nextval('activity_id_seq')::int, $5::int, $11::int,
-      (array(select id from opened order by ordinal))[(c.place - 1) / $10::int + 1], c.computer_id, $4::bigint, $2, $3,
-      'undelivered', $6::int, $7::timestamptz, $8::timestamptz, 0, coalesce($8::timestamptz, $7::timestamptz), null, 0,
+    select nextval('activity_id_seq')::int, :accountId::int, :parent::int,
+      (array(select id from opened order by ordinal))[(c.place - 1) / :batchSize::int + 1], c.computer_id, :payload::bigint, :operationType, :operationSummary,
+      'undelivered', :creatorId::int, :now::timestamptz, :deliverAfter::timestamptz, 0, coalesce(:deliverAfter::timestamptz, :now::timestamptz), null, 0,
       null, null, null
     from ${COMPUTERS}
   )
   insert into activity (${PARENT_COLUMNS})
-  select $11::int, $5::int, $12, $13, 'undelivered', $6::int, $7::timestamptz, $8::timestamptz, 0,
-    coalesce($8::timestamptz, $7::timestamptz), $14::jsonb, $15, $16, null, array[$2], n, n, n
-  from cardinality($1::int[]) as n`;
+  select :parent::int, :accountId::int, :type, :summary, 'undelivered', :creatorId::int, :now::timestamptz, :deliverAfter::timestamptz, 0,
+    coalesce(:deliverAfter::timestamptz, :now::timestamptz), :parameters::jsonb, :reappliedFrom, :reverts, null, array[:operationType], n, n, n
+  from cardinality(:computers::int[]) as n`;

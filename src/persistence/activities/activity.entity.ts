@@ -1,4 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { ActivityStatus } from '../../domain/activities/status.ts';
+import type { PackageChange } from '../../domain/software/package-changes.ts';
 
 export const ActivitySchema = defineEntity({
   name: 'Activity',
@@ -12,7 +14,7 @@ export const ActivitySchema = defineEntity({
     payloadId: p.bigint('number').strictNullable(),
     type: p.text(),
     summary: p.text(),
-    status: p.text(),
+    status: p.text().$type<ActivityStatus>(),
     creatorId: p.integer().strictNullable(),
     creationTime: p.datetime().defaultRaw('now()'),
     modificationTime: p.datetime().strictNullable(),
@@ -32,7 +34,7 @@ export const ActivitySchema = defineEntity({
     reappliedFrom: p.integer().strictNullable(),
     reverts: p.integer().strictNullable(),
     packageIds: p.array(Number, String).columnType('int4[]').default([]),
-    changes: p.json<unknown>().defaultRaw(`'[]'`),
+    changes: p.json<PackageChange[]>().defaultRaw(`'[]'`),
     parameters: p.json<unknown>().strictNullable(),
     childTypes: p.array().default([]),
     childrenCount: p.integer().default(0),

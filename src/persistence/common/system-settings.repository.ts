@@ -1,19 +1,20 @@
 import type { Sql } from '../database/sql.ts';
+import { SystemSetting } from './system-setting.entity.ts';
 
-export async function findSetting(sql: Sql, key: string): Promise<string | null> {
-  const rows = await sql.query<{ value: string }>('select value from system_setting where key = :key', { key });
-  return rows[0]?.value ?? null;
+export async function findSetting({ em }: Sql, key: string): Promise<string | null> {
+  return (await em.findOne(SystemSetting, key))?.value ?? null;
 }
 
 /** @returns false when the key already has a value, which is kept */
-export async function insertSetting(sql: Sql, key: string, value: string): Promise<boolean> {
-  const rows = await sql.query(
-    'insert into system_setting (key, value) values (:key, :value) on conflict do nothing returning key',
-    { key, value },
-  );
-  return rows.length > 0;
+export async function insertSetting({ em }: Sql, key: string, value: string): Promise<boolean> {
+  const statement = em.getKysely().insertInto('system_setting').values({ key, value });
+  const row = await statement
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('key')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
-export async function deleteSetting(sql: Sql, key: string): Promise<void> {
-  await sql.query('delete from system_setting where key = :key', { key });
+export async function deleteSetting({ em }: Sql, key: string): Promise<void> {
+  await em.nativeDelete(SystemSetting, key);
 }

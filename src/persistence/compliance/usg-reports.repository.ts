@@ -1,9 +1,9 @@
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import { Activity } from '../activities/activity.entity.ts';
-import { addStartCommand } from '../activities/outbox.repository.ts';
 import type { Sql } from '../database/sql.ts';
 import { UsgReport } from './usg-report.entity.ts';
 import type { UsgReportRow } from './usg-reports.sql.ts';
+import { addStartCommand } from '../activities/activity-creation.repository.ts';
 
 /** Inserts the activity of a report and the command that starts its workflow. @returns its id */
 export async function insertReportActivity(

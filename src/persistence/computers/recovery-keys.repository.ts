@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { sql } from 'kysely';
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
-import { type BaseActivityRow, readBaseActivity } from '../activities/activities.repository.ts';
+import { type BaseActivityRow, readBaseActivity } from '../activities/activities.sql.ts';
 import type { Sql } from '../database/sql.ts';
 import { ComputerRecoveryKey } from './computer-facts.entity.ts';
 import { Computer } from './computer.entity.ts';

@@ -12,11 +12,11 @@ export async function freeName(
 ): Promise<string> {
   const rows = await sql.query<{ name: string }>(
     `select candidate as name
-     from (select $2::text || case when n = 1 then '' else '-' || n end as candidate, n
-       from generate_series(1, (select count(*) + 1 from ${table} where account_id = $1 and starts_with(name, $2::text))) n) c
-     where not exists (select from ${table} t where t.account_id = $1 and t.name = candidate)
+     from (select :slug::text || case when n = 1 then '' else '-' || n end as candidate, n
+       from generate_series(1, (select count(*) + 1 from ${table} where account_id = :accountId and starts_with(name, :slug::text))) n) c
+     where not exists (select from ${table} t where t.account_id = :accountId and t.name = candidate)
      order by n limit 1`,
-    [accountId, slug],
+    { accountId, slug },
   );
   return rows[0]!.name;
 }

@@ -1,4 +1,4 @@
-import { wakeDispatchers } from '../activities/outbox.repository.ts';
+import { wakeDispatchers } from '../activities/outbox.sql.ts';
 import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 

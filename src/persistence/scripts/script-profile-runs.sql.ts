@@ -1,11 +1,11 @@
-import { type ParentRow, parentAt, SOURCE } from '../activities/activities.repository.ts';
-import { countVisible } from '../activities/visible-children.ts';
+import { type ParentRow, parentAt, SOURCE } from '../activities/activities.sql.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 import { type ActivityScope, VISIBLE, visibilityParameters } from '../query/activity-visibility.ts';
 import { inScope, scopedProfiles } from '../query/profile-scope.sql.ts';
 import type { ScriptProfileRow } from './script-profiles.sql.ts';
+import { countVisible } from '../activities/activity-pages.sql.ts';
 
 /** Inserts a run. @param run.scheduledTime - null for a trigger without dates. @returns null when the date has a run */
 export async function insertProfileRun(

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import { selectActivities } from '../../persistence/activities/activities.repository.ts';
-import { lockBatchesOf } from '../../persistence/activities/activity-cancel.repository.ts';
+import { selectActivities } from '../../persistence/activities/activities.sql.ts';
+import { lockBatchesOf } from '../../persistence/activities/activity-cancel.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { prepareActivityQuery } from '../query/activity-queries.ts';

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDetail } from '../../domain/common/errors.ts';
 import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
-import { type ActivityRow, findActivities } from '../../persistence/activities/activities.repository.ts';
+import { type ActivityRow, findActivities } from '../../persistence/activities/activities.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 

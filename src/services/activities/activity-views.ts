@@ -2,12 +2,7 @@ import { type ActivityActions, type ActivitySubject, actionsOf } from '../../dom
 import { readStatus } from '../../domain/activities/reading.ts';
 import type { ActivityStatus } from '../../domain/activities/status.ts';
 import { shownResult } from '../../domain/scripts/result.ts';
-import type {
-  ActivityRow,
-  BaseActivityRow,
-  ChildRow,
-  ParentRow,
-} from '../../persistence/activities/activities.repository.ts';
+import type { ActivityRow, BaseActivityRow, ChildRow, ParentRow } from '../../persistence/activities/activities.sql.ts';
 
 /** Fields that only serve to compute the status. */
 type Position = 'deliver_at' | 'held' | 'only_later';

@@ -1,7 +1,7 @@
-import { approveGroups, approveOperations } from '../../persistence/activities/activity-approval.repository.ts';
-import { queueMessages } from '../../persistence/activities/agent-messages.repository.ts';
+import { approveGroups, approveOperations } from '../../persistence/activities/activity-approval.sql.ts';
+import { queueMessages } from '../../persistence/activities/agent-messages.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { wakeWaiting } from '../../persistence/engine/prior-activities.repository.ts';
+import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 
 /**
  * Approves operations: those with unfinished prior operations keep waiting, others are queued if their batch is open. A

@@ -1,16 +1,17 @@
 import type { Delivery } from '../../domain/activities/delivery.ts';
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
-import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
+import { readBaseActivity } from '../../persistence/activities/activities.sql.ts';
 import {
   createGroup,
   createPerComputerGroup,
+  type EmptyRun,
   type GroupPlan,
+  insertEmptyRun,
   type OperationTemplate,
   type PerComputerGroupPlan,
 } from '../../persistence/activities/activity-creation.repository.ts';
-import { type EmptyRun, insertEmptyRun } from '../../persistence/activities/empty-runs.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';

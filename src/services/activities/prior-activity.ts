@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import { findActivities } from '../../persistence/activities/activities.repository.ts';
+import { findActivities } from '../../persistence/activities/activities.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { awaitActivity } from '../../persistence/engine/prior-activities.repository.ts';
+import { awaitActivity } from '../../persistence/engine/prior-activities.sql.ts';
 import type { Caller } from '../common/ports.ts';
 import { scopeOf, unknownActivities } from './activity-rights.ts';
 

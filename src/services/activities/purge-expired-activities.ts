@@ -1,14 +1,15 @@
 import { DAY_MS } from '../../domain/common/durations.ts';
-import { blocksOf, deleteEmptyBlocks } from '../../persistence/activities/activity-blocks.ts';
 import {
   type AgeCursor,
+  blocksOf,
   deleteActivities,
+  deleteEmptyBlocks,
   deleteParts,
   lockExpired,
-  type RetentionCandidate,
   readExpiredRows,
   readRetentionCandidates,
-} from '../../persistence/activities/activity-retention.repository.ts';
+  type RetentionCandidate,
+} from '../../persistence/activities/activity-retention.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { deleteUnnamedAttachments, lockScriptsOfPayloads } from '../../persistence/scripts/script-attachments.sql.ts';
 import type { Logger } from '../../process/logger.ts';
@@ -56,7 +57,7 @@ export async function purgeExpiredActivities(
   if (deletedCount > 0) logger.info({ deletedCount, activityRetentionDays }, 'deleted old activities');
   const last = looked.at(-1);
   const more = looked.length < candidates.length || candidates.length === limits.scan;
-  const next = more && last ? { createdAt: last.created_at, id: last.id } : null;
+  const next = more && last ? { createdAt: last.createdAt, id: last.id } : null;
   return { deletedCount, deleted: deleted.slice(0, NAMED_LIMIT), next };
 }
 

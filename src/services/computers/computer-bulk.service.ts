@@ -7,7 +7,7 @@ import {
   removeAnnotation,
   removeTags,
 } from '../../persistence/computers/computer-bulk.sql.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';

@@ -3,7 +3,7 @@ import { groupsOf } from '../../persistence/query/group-scope.ts';
 import { editComputer, findEditableComputer } from '../../persistence/computers/computer-edits.repository.ts';
 import { WITHOUT_BLOCKS } from '../../persistence/computers/computers.sql.ts';
 import { findComputer } from '../../persistence/computers/computers.sql.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import { MOVE_PERMISSIONS, readTags } from '../common/tag-fields.ts';

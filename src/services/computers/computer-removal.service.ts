@@ -1,13 +1,12 @@
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { SANITIZE_REQUEST, sanitizeMessage } from '../../domain/computers/sanitizing.ts';
-import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
+import { readBaseActivity } from '../../persistence/activities/activities.sql.ts';
 import {
   type Cancellation,
   cancelActivities,
   lockBatchesOf,
-} from '../../persistence/activities/activity-cancel.repository.ts';
+} from '../../persistence/activities/activity-cancel.sql.ts';
 import { createGroup, type OperationTemplate } from '../../persistence/activities/activity-creation.repository.ts';
-import { answerOnServer } from '../../persistence/activities/server-results.repository.ts';
 import {
   findArchiveActivity,
   findComputersToRemove,
@@ -20,7 +19,7 @@ import {
 } from '../../persistence/computers/computer-removal.sql.ts';
 import { lockFleetExclusive } from '../../persistence/computers/targets.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { recordEvent, recordEvents } from '../../persistence/events/events.repository.ts';
+import { recordEvent, recordEvents } from '../../persistence/events/events.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import { toBaseActivity } from '../activities/activity-views.ts';
 import type { ActingDeps } from '../activities/computer-actions.ts';
@@ -28,6 +27,7 @@ import { requirePrior } from '../activities/prior-activity.ts';
 import { requireTargets } from '../activities/targets.ts';
 import { fieldError } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
+import { answerOnServer } from '../../persistence/engine/pending-events.sql.ts';
 
 /** A computer by id and title, as a safeguard against archiving the wrong one. */
 export interface NamedComputer {

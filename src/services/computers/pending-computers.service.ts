@@ -3,7 +3,7 @@ import type { Permission } from '../../domain/identity/permissions.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
 import { lockAgents, removeComputers } from '../../persistence/computers/computer-removal.sql.ts';
-import { recordEvents } from '../../persistence/events/events.repository.ts';
+import { recordEvents } from '../../persistence/events/events.sql.ts';
 import { listPendingComputers, lockPendingComputers } from '../../persistence/computers/pending-computers.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';

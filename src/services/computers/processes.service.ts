@@ -4,12 +4,12 @@ import {
   signalSummary,
   unreportedText,
 } from '../../domain/activities/machine-operations.ts';
-import { failUnsent } from '../../persistence/activities/unsent-operations.repository.ts';
 import { findSignalTargets, listProcesses } from '../../persistence/computers/processes.repository.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import { type ActingDeps, type ActionRequest, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
+import { failUnsent } from '../../persistence/engine/pending-events.sql.ts';
 
 export interface SignalCommand extends Pick<ActionRequest, 'after' | 'traceparent'> {
   computerId: number;

@@ -7,7 +7,7 @@ import {
   readUnfinishedGeneration,
 } from '../../persistence/computers/recovery-keys.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { EncryptionKey } from '../../process/config.ts';
 import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
 import { type ActingDeps, createAction } from '../activities/computer-actions.ts';

@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { isSearchName, searchNameOf } from '../../domain/computers/saved-search-names.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { SavedSearch } from '../../persistence/computers/saved-search.entity.ts';
 import {
   changeSavedSearch,

@@ -1,6 +1,6 @@
 import { inverseOf, revertSummary } from '../../domain/engine/inverse.ts';
 import { withRunOrigin } from '../../domain/scripts/environment.ts';
-import type { NotReverted } from '../../persistence/activities/activities.repository.ts';
+import type { NotReverted } from '../../persistence/activities/activities.sql.ts';
 import type {
   OperationMessage,
   PerComputerGroupPlan,
@@ -11,7 +11,7 @@ import {
   readNotReverted,
   type SourceActivity,
   type SourceOperation,
-} from '../../persistence/activities/activity-repeats.repository.ts';
+} from '../../persistence/activities/activity-repeats.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { ChainLayout } from '../activities/chain-layout.ts';
 import type { Caller } from '../common/ports.ts';

@@ -2,8 +2,8 @@ import { isReappliable, isRevertable } from '../../domain/activities/eligibility
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
-import type { ActivityRow, NotReverted } from '../../persistence/activities/activities.repository.ts';
-import { lockBatchesOf } from '../../persistence/activities/activity-cancel.repository.ts';
+import type { ActivityRow, NotReverted } from '../../persistence/activities/activities.sql.ts';
+import { lockBatchesOf } from '../../persistence/activities/activity-cancel.sql.ts';
 import { createPerComputerGroup } from '../../persistence/activities/activity-creation.repository.ts';
 import {
   linkReapplied,
@@ -13,11 +13,10 @@ import {
   readSources,
   type SourceActivity,
   type SourceOperation,
-} from '../../persistence/activities/activity-repeats.repository.ts';
-import { failUnsent } from '../../persistence/activities/unsent-operations.repository.ts';
+} from '../../persistence/activities/activity-repeats.sql.ts';
 import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { recordEvents } from '../../persistence/events/events.repository.ts';
+import { recordEvents } from '../../persistence/events/events.sql.ts';
 import { lockPayloadScripts } from '../../persistence/scripts/script-redaction.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import { requireActivities, requireEligible } from '../activities/activity-rights.ts';
@@ -28,6 +27,7 @@ import { unsentSignals } from '../activities/unsent-signals.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { requireRight } from '../scripts/reads.ts';
 import { type Draft, repeat, undo } from './activity-repeat-drafts.ts';
+import { failUnsent } from '../../persistence/engine/pending-events.sql.ts';
 
 export interface ActivityRepeatsService {
   /**

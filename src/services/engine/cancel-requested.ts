@@ -1,7 +1,7 @@
-import { withdrawMessages } from '../../persistence/activities/agent-messages.repository.ts';
+import { withdrawMessages } from '../../persistence/activities/agent-messages.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { type Change, cancelOperations } from '../../persistence/engine/operations.repository.ts';
-import type { CancelRequest } from '../../persistence/engine/pending-events.repository.ts';
+import { type Change, cancelOperations } from '../../persistence/engine/operations.sql.ts';
+import type { CancelRequest } from '../../persistence/engine/pending-events.sql.ts';
 
 /** Cancels requested operations or the whole batch, and withdraws undelivered messages. */
 export async function cancelRequested(

@@ -1,14 +1,14 @@
 import { type ActivityStatus, isFinal } from '../../domain/activities/status.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import type { LockedBatch } from '../../persistence/engine/batches.repository.ts';
+import type { LockedBatch } from '../../persistence/engine/batches.sql.ts';
 import {
   type Change,
   cancelDependents,
   cancelOperations,
   type Released,
   releaseDependents,
-} from '../../persistence/engine/operations.repository.ts';
-import { readDecided, releaseWaiting } from '../../persistence/engine/prior-activities.repository.ts';
+} from '../../persistence/engine/operations.sql.ts';
+import { readDecided, releaseWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 
 /** Changes of dependent operations. */
 interface MovedChains {

@@ -2,18 +2,14 @@ import { DAY_MS } from '../../domain/common/durations.ts';
 import type { BatchProgress } from '../../domain/engine/progress.ts';
 import { type ChildCounts, countDifference, rollUp } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import {
-  type BatchCounters,
-  type LockedBatch,
-  moveBatchCounters,
-} from '../../persistence/engine/batches.repository.ts';
+import { type BatchCounters, type LockedBatch, moveBatchCounters } from '../../persistence/engine/batches.sql.ts';
 import {
   endGroup,
   moveGroupCounters,
   setGroupDelivered,
   setGroupUndelivered,
-} from '../../persistence/engine/groups.repository.ts';
-import type { Change } from '../../persistence/engine/operations.repository.ts';
+} from '../../persistence/engine/groups.sql.ts';
+import type { Change } from '../../persistence/engine/operations.sql.ts';
 
 /** Longest timer; waking up earlier than necessary does no harm. */
 const LONGEST_WAIT_MS = 365 * DAY_MS;

@@ -1,13 +1,13 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../domain/common/durations.ts';
 import { NO_ANSWER } from '../../domain/scripts/result.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { readDueTimes } from '../../persistence/engine/due-times.repository.ts';
 import {
   type Change,
   failUnanswered,
   failUnansweredInTime,
   failUndelivered,
-} from '../../persistence/engine/operations.repository.ts';
+  readDueTimes,
+} from '../../persistence/engine/operations.sql.ts';
 
 interface AnswerLimits {
   /** Days after delivery until operations without a result fail. */

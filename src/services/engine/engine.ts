@@ -1,7 +1,7 @@
 import type { BatchPlan, BatchProgress, GroupProgress } from '../../domain/engine/progress.ts';
-import { queueMessages } from '../../persistence/activities/agent-messages.repository.ts';
-import { wakeDispatchers } from '../../persistence/activities/outbox.repository.ts';
-import { recordPackageChanges } from '../../persistence/activities/package-changes.repository.ts';
+import { queueMessages } from '../../persistence/activities/agent-messages.sql.ts';
+import { wakeDispatchers } from '../../persistence/activities/outbox.sql.ts';
+import { recordPackageChanges } from '../../persistence/activities/package-changes.sql.ts';
 import { recordAuditProgress } from '../../persistence/compliance/usg-audits.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import {
@@ -11,11 +11,11 @@ import {
   readBatchTurn,
   readOpenBatches,
   readUnopenedBatches,
-} from '../../persistence/engine/batches.repository.ts';
-import { readGroupProgress } from '../../persistence/engine/groups.repository.ts';
-import type { Change, Released } from '../../persistence/engine/operations.repository.ts';
-import { applyPendingEvents, EVENTS_LIMIT } from '../../persistence/engine/pending-events.repository.ts';
-import { wakeWaiting } from '../../persistence/engine/prior-activities.repository.ts';
+} from '../../persistence/engine/batches.sql.ts';
+import { readGroupProgress } from '../../persistence/engine/groups.sql.ts';
+import type { Change, Released } from '../../persistence/engine/operations.sql.ts';
+import { applyPendingEvents, EVENTS_LIMIT } from '../../persistence/engine/pending-events.sql.ts';
+import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import type { Clock } from '../common/ports.ts';
 import { cancelRequested, isOfWholeBatch } from './cancel-requested.ts';

@@ -1,11 +1,7 @@
 import { type BatchProgress, type GroupOperation, type OpenOperation, waitsFor } from '../../domain/engine/progress.ts';
 import type { Database } from '../../persistence/database/sql.ts';
-import {
-  type NamedOperation,
-  readGroupOperations,
-  readNamedOperations,
-} from '../../persistence/engine/batches.repository.ts';
-import type { Change } from '../../persistence/engine/operations.repository.ts';
+import { type NamedOperation, readGroupOperations, readNamedOperations } from '../../persistence/engine/batches.sql.ts';
+import type { Change } from '../../persistence/engine/operations.sql.ts';
 
 const OPEN_LIMIT = 100;
 const MOVED_LIMIT = 25;

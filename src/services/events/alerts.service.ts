@@ -3,13 +3,10 @@ import { PROFILE_ALERT } from '../../domain/events/alerts.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { alertRule } from '../../persistence/query/alert-conditions.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
-import { type AlertRow, dismissAlert, readAlerts } from '../../persistence/events/alerts.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { type AlertRow, dismissAlert, readAlerts } from '../../persistence/events/alerts.sql.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
-
-/** `dismissed`: the caller has dismissed it on all affected computers. */
-export type AlertStatus = 'active' | 'dismissed' | 'inactive';
 
 export interface AlertView {
   id: number;
@@ -17,44 +14,37 @@ export interface AlertView {
   label: string;
   description: string;
   scope: 'computer' | 'profile';
-  status: AlertStatus;
+  /** `dismissed`: by the caller, on all affected computers. */
+  status: 'active' | 'dismissed' | 'inactive';
 }
 
-export interface ActiveAlert {
-  type: string;
+export interface ActiveAlert extends Pick<AlertView, 'type'> {
   /** Includes the number of computers or profiles. */
   summary: string;
-  /** Time of the first occurrence. */
   activationTime: Date;
 }
 
 /** Alerts about computers and profiles in access groups where the caller sees computers, derived from stored data. */
-export interface AlertsService {
-  list(caller: Caller): Promise<AlertView[]>;
-  /** Active alerts that the caller has not dismissed. */
-  summarize(caller: Caller): Promise<ActiveAlert[]>;
-  /**
-   * Hides an alert from the caller only, until it is raised again or on another computer. Idempotent.
-   * @throws {DomainError} UnknownAlert
-   * @see docs/api-conventions.md#alerts
-   */
-  dismiss(caller: Caller, id: number): Promise<AlertView>;
-}
+export type AlertsService = ReturnType<typeof createAlertsService>;
 
-export function createAlertsService(deps: { db: Database }): AlertsService {
-  const { db } = deps;
+export function createAlertsService({ db }: { db: Database }) {
   return {
-    list: async (caller) => (await readAlerts(db, scopeOf(caller))).map(toView),
-    async summarize(caller) {
+    list: async (caller: Caller) => (await readAlerts(db, scopeOf(caller))).map(toView),
+    /** Active alerts that the caller has not dismissed, with the time of the first occurrence. */
+    async summarize(caller: Caller): Promise<ActiveAlert[]> {
       const rows = await readAlerts(db, scopeOf(caller));
       return rows.flatMap(({ name, fresh, activation_time: activationTime }) => {
-        const { type, summary, scope } = textsOf(name);
         if (activationTime === null) return [];
-        const subjects = scope === 'computer' ? computersText(fresh) : profilesText(fresh);
-        return [{ type, summary: `${summary} (${subjects})`, activationTime }];
+        const { type, label, scope } = textsOf(name);
+        const subjects = scope === 'computer' ? computersText(fresh) : fresh === 1 ? '1 profile' : `${fresh} profiles`;
+        return { type, summary: `${label} (${subjects})`, activationTime };
       });
     },
-    dismiss: (caller, id) =>
+    /**
+     * Hides an alert from the caller only, until it is raised again or on another computer. Idempotent.
+     * @throws {DomainError} UnknownAlert @see docs/api-conventions.md#alerts
+     */
+    dismiss: (caller: Caller, id: number) =>
       db.transaction(async (tx) => {
         const alert = (await readAlerts(tx, scopeOf(caller))).find((row) => row.id === id);
         if (!alert) throw new DomainError('UnknownAlert', 'There is no such alert');
@@ -72,28 +62,23 @@ export function createAlertsService(deps: { db: Database }): AlertsService {
 }
 
 function toView({ id, name, subjects, fresh }: AlertRow): AlertView {
-  const { type, summary, description, scope } = textsOf(name);
-  const status = fresh > 0 ? 'active' : subjects > 0 ? 'dismissed' : 'inactive';
-  return { id, type, label: summary, description, scope, status };
+  return { id, ...textsOf(name), status: fresh > 0 ? 'active' : subjects > 0 ? 'dismissed' : 'inactive' };
 }
 
 const PROFILE_CREATORS = {
   type: 'ProfileCreatorsAlert',
-  summary: 'The creator of an active profile is no longer an administrator',
+  label: 'The creator of an active profile is no longer an administrator',
   description: 'Active script and USG profiles whose creator is no longer an administrator',
-};
+  scope: 'profile',
+} as const;
 
-function textsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'description' | 'scope'> & { summary: string } {
-  if (name === PROFILE_ALERT) return { ...PROFILE_CREATORS, scope: 'profile' };
+function textsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'label' | 'description' | 'scope'> {
+  if (name === PROFILE_ALERT) return PROFILE_CREATORS;
   const { type, summary, description } = alertRule(name);
-  return { type, summary, description, scope: 'computer' };
-}
-
-function profilesText(count: number): string {
-  return count === 1 ? '1 profile' : `${count} profiles`;
+  return { type, label: summary, description, scope: 'computer' };
 }
 
 function scopeOf(caller: Caller) {
-  const groups = caller.groups('ViewComputer');
-  return { accountId: caller.accountId, groups: groupsOf(groups), personId: caller.personId };
+  const { accountId, personId } = caller;
+  return { accountId, groups: groupsOf(caller.groups('ViewComputer')), personId };
 }

@@ -12,7 +12,7 @@ import {
   updateAccessGroupTitle,
 } from '../../persistence/identity/access-groups.repository.ts';
 import type { Paged } from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { fieldError } from '../common/fields.ts';
 import { resolveAccessGroups } from './resolve-names.ts';

@@ -13,7 +13,7 @@ import {
   insertAccountWithAdministrator,
   insertAdministrator,
 } from '../../persistence/identity/accounts.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { insertSetting } from '../../persistence/common/system-settings.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { isAddressTaken } from '../../persistence/database/errors.ts';

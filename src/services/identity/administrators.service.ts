@@ -10,7 +10,7 @@ import {
   type Paged,
   replaceRoles,
 } from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { resolveRoles } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import { STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
 import type { AdministratorRow } from '../../persistence/identity/administrators.repository.ts';
 import { setEmail, takeEmailChange } from '../../persistence/identity/email-changes.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { isEmailTaken, lockEmail } from '../../persistence/identity/people.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { isAddressTaken } from '../../persistence/database/errors.ts';

@@ -4,7 +4,7 @@ import { tooMany } from '../../domain/common/errors.ts';
 import { ADMINISTRATOR_ROLE } from '../../domain/identity/permissions.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import type { Paged } from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import {
   countInvitation,
   findInvitation,

@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Origin } from '../../domain/events/events.ts';
 import { addRoles, insertMembership } from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import {
   findInvitationBySecureId,
   isOpenTo,

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../domain/common/durations.ts';
 import { unauthorized } from '../../domain/common/errors.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import {
   compareEmail,
   deleteEmailChange,

@@ -1,5 +1,5 @@
 import { unauthorized } from '../../domain/common/errors.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import {
   findPreferences,
   type Preferences,

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../domain/identity/permissions.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import type { Paged } from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import {
   deleteRole,
   findRole,

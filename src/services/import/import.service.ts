@@ -1,13 +1,5 @@
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
-import {
-  replaceContracts,
-  replaceLicenses,
-  replaceProfiles,
-  saveContracts,
-  saveLicenses,
-  saveProfiles,
-} from '../../persistence/import/import.repository.ts';
 import {
   findComputers,
   findContracts,
@@ -15,25 +7,23 @@ import {
   findLicenses,
   findProfiles,
   lockImports,
-} from '../../persistence/import/import-lookups.ts';
+  replaceContracts,
+  replaceLicenses,
+  replaceProfiles,
+  saveContracts,
+  saveLicenses,
+  saveProfiles,
+} from '../../persistence/import/import.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { quoted } from '../common/fields.ts';
-import { type ImportDocument, ImportError, type ImportProblem, type ProfileKey } from './document.ts';
-
-export interface ImportSummary {
-  account: string;
-  licenses: number;
-  contracts: number;
-  profiles: number;
-  computers: number;
-}
+import { type ImportDocument, ImportError, type ImportProblem } from './read-document.ts';
 
 /**
  * Imports a document, all or nothing. Idempotent: replaces what the document names and changes nothing else.
  * @throws {ImportError} with everything that conflicts with stored data
  * @see docs/architecture.md#what-agents-do-not-report
  */
-export async function importDocument(db: Database, document: ImportDocument): Promise<ImportSummary> {
+export async function importDocument(db: Database, document: ImportDocument) {
   return db.transaction(async (tx) => {
     const account = await findAccount(tx, document.account);
     await lockFleetShared(tx, account.id);
@@ -113,7 +103,7 @@ async function checkContracts(tx: Sql, accountId: number, { contracts, computers
   });
 }
 
-const keyOf = ({ type, id }: ProfileKey): string => `${type} ${id}`;
+const keyOf = ({ type, id }: { type: string; id: number }): string => `${type} ${id}`;
 
 async function checkProfiles(tx: Sql, accountId: number, { profiles, computers }: ImportDocument, report: Report) {
   const stored = await findProfiles(tx, accountId);
@@ -150,19 +140,9 @@ async function save(tx: Sql, accountId: number, document: ImportDocument, ids: r
   await saveLicenses(tx, accountId, document.licenses);
   await saveContracts(tx, accountId, document.contracts);
   await saveProfiles(tx, accountId, document.profiles);
-  const computers = document.computers.map((computer, index) => ({ ...computer, id: ids[index]! }));
-  await replaceLicenses(
-    tx,
-    computers.flatMap(({ id, license }) => (license === undefined ? [] : [{ id, value: license }])),
-  );
-  await replaceContracts(
-    tx,
-    accountId,
-    computers.flatMap(({ id, contracts }) => (contracts ? [{ id, value: contracts }] : [])),
-  );
-  await replaceProfiles(
-    tx,
-    accountId,
-    computers.flatMap(({ id, profiles }) => (profiles ? [{ id, value: profiles }] : [])),
-  );
+  const given = <Field extends 'license' | 'contracts' | 'profiles'>(field: Field) =>
+    document.computers.flatMap(({ [field]: value }, index) => (value === undefined ? [] : { id: ids[index]!, value }));
+  await replaceLicenses(tx, given('license'));
+  await replaceContracts(tx, accountId, given('contracts'));
+  await replaceProfiles(tx, accountId, given('profiles'));
 }

@@ -1,15 +1,45 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { parseInstant } from '../../domain/common/instant.ts';
-import {
-  type ImportDocument,
-  type ImportedComputer,
-  type ImportedProfile,
-  ImportError,
-  type ImportProblem,
-  type ProfileAssociation,
-  type ProfileKey,
-} from './document.ts';
+import type { Contract, License, Profile, ProfileAssociation } from '../../persistence/import/import.sql.ts';
 import schema from './import.schema.json' with { type: 'json' };
+
+/** Facts about a fleet that agents do not report. */
+export interface ImportDocument {
+  /** Account name; null for the only account. */
+  account: string | null;
+  licenses: License[];
+  contracts: Contract[];
+  profiles: Profile[];
+  computers: ImportedComputer[];
+}
+
+/** A computer by its id or hostname. Undefined fields do not change. */
+export interface ImportedComputer {
+  id: number | null;
+  hostname: string | null;
+  /** Null: none. */
+  license: number | null | undefined;
+  contracts: string[] | undefined;
+  profiles: ProfileAssociation[] | undefined;
+}
+
+/** A problem in a file, at a path such as `computers[3].license`. */
+export interface ImportProblem {
+  path: string;
+  message: string;
+}
+
+export class ImportError extends Error {
+  readonly problems: readonly ImportProblem[];
+
+  constructor(problems: readonly ImportProblem[]) {
+    super(problems.map(({ path, message }) => `${path === '' ? 'the file' : path} ${message}`).join('\n'));
+    this.name = 'ImportError';
+    this.problems = problems;
+  }
+}
+
+type ProfileKey = Pick<Profile, 'type' | 'id'>;
 
 interface Dated {
   title?: string;
@@ -98,18 +128,16 @@ function toDocument({
   const dated = ({ title = '', expires }: Dated) => ({ title, expires: expires ? parseInstant(expires) : null });
   return {
     account: account ?? null,
-    licenses: licenses.map((license) => ({ id: license.id, ...dated(license) })),
-    contracts: contracts.map((contract) => ({ id: contract.id, free: contract.free ?? false, ...dated(contract) })),
-    profiles: profiles.map((profile): ImportedProfile => ({ ...profile, title: profile.title ?? profile.name })),
-    computers: computers.map(
-      ({ id = null, hostname = null, license, contracts, profiles }): ImportedComputer => ({
-        id,
-        hostname,
-        license,
-        contracts,
-        profiles: profiles?.map((profile) => ({ ...profile, status: profile.status ?? null })),
-      }),
-    ),
+    licenses: licenses.map((license) => ({ ...license, ...dated(license) })),
+    contracts: contracts.map(({ free = false, ...contract }) => ({ ...contract, free, ...dated(contract) })),
+    profiles: profiles.map((profile) => ({ ...profile, title: profile.title ?? profile.name })),
+    computers: computers.map(({ id = null, hostname = null, license, contracts, profiles }) => ({
+      id,
+      hostname,
+      license,
+      contracts,
+      profiles: profiles?.map((profile) => ({ ...profile, status: profile.status ?? null })),
+    })),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isByOperator } from '../../domain/schedules/plan.ts';
 import type { RunStart } from '../../domain/schedules/profile-schedule.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { isScheduleSyncPending } from '../../persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../process/logger.ts';
 

@@ -6,9 +6,9 @@ import {
   type Cancellation,
   cancelActivities,
   lockBatchesOf,
-} from '../../persistence/activities/activity-cancel.repository.ts';
+} from '../../persistence/activities/activity-cancel.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import { enqueueScheduleSync } from '../../persistence/schedules/schedule-syncs.sql.ts';
 import { archiveProfilesOfScript } from '../../persistence/scripts/script-profiles.sql.ts';

@@ -2,7 +2,7 @@ import { readDelivery } from '../../domain/activities/delivery.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { kernelChoices, type SmartStatus, smartStatus } from '../../domain/software/kernel.ts';
 import { type KernelAction, kernelGroupSummary, kernelOperations } from '../../domain/software/package-operations.ts';
-import { namePackages } from '../../persistence/activities/package-changes.repository.ts';
+import { namePackages } from '../../persistence/activities/package-changes.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import {
   type KernelFacts,

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { PackageVersion } from '../../domain/software/package-changes.ts';
 import { chooseVersion } from '../../domain/software/package-choice.ts';
 import { type PackageAction, packageOperation, packageSummary } from '../../domain/software/package-operations.ts';
-import { readPackages } from '../../persistence/activities/package-changes.repository.ts';
+import { readPackages } from '../../persistence/activities/package-changes.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import {
   type ComputersWithSameVersions,

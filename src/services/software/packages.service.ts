@@ -2,7 +2,7 @@ import { readDelivery } from '../../domain/activities/delivery.ts';
 import { computersText } from '../../domain/activities/summary.ts';
 import type { PackageAction } from '../../domain/software/package-operations.ts';
 import { type PackageStanding, standingOf } from '../../domain/software/package-states.ts';
-import { nameSentPackages } from '../../persistence/activities/package-changes.repository.ts';
+import { nameSentPackages } from '../../persistence/activities/package-changes.sql.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
 import { listPackages, type PackageFilter, type PackageRow } from '../../persistence/software/packages.sql.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { purgeExpiredEvents } from '../../../src/persistence/events/events.repository.ts';
+import { purgeExpiredEvents } from '../../../src/persistence/events/events.sql.ts';
 import { ADMIN } from '../../support/http/app.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 

@@ -3,14 +3,13 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lockImports } from '../../../src/persistence/import/import-lookups.ts';
-import { ImportError } from '../../../src/services/import/document.ts';
 import { importDocument } from '../../../src/services/import/import.service.ts';
-import { readImportDocument } from '../../../src/services/import/read-document.ts';
+import { ImportError, readImportDocument } from '../../../src/services/import/read-document.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase, untilBlocked } from '../../support/database/database.ts';
+import { lockImports } from '../../../src/persistence/import/import.sql.ts';
 
 let database: TestDatabase;
 let app: TestApp;

@@ -3,7 +3,7 @@ import {
   endUncertainOperations,
   resetExchangeTokens,
   UNKNOWN_OUTCOME,
-} from '../../../src/persistence/activities/restore.repository.ts';
+} from '../../../src/persistence/activities/restore.sql.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { aGroup, childrenOf } from '../../support/activities/activity-rows.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inverseOf } from '../../../src/domain/engine/inverse.ts';
-import { readDone } from '../../../src/persistence/activities/activity-repeats.repository.ts';
+import { readDone } from '../../../src/persistence/activities/activity-repeats.sql.ts';
 import { anAccount, anOperation, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { RawAgent, result } from '../../support/agents/raw-agent.ts';
 

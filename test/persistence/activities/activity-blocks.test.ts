@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  blockPage,
-  blocksOf,
-  type Counted,
-  countActivities,
-  deleteEmptyBlocks,
-} from '../../../src/persistence/activities/activity-blocks.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { aGroup, anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { blocksOf, deleteEmptyBlocks } from '../../../src/persistence/activities/activity-retention.sql.ts';
+import { blockPage, countActivities, type Counted } from '../../../src/persistence/activities/activity-pages.sql.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
-import { countActivities } from '../../../src/persistence/activities/activity-blocks.ts';
-import { linkReapplied, linkReverted } from '../../../src/persistence/activities/activity-repeats.repository.ts';
+import { linkReapplied, linkReverted } from '../../../src/persistence/activities/activity-repeats.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
@@ -18,6 +17,7 @@ import {
   TestClock,
 } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, dyingAfter, type TestDatabase } from '../../support/database/database.ts';
+import { countActivities } from '../../../src/persistence/activities/activity-pages.sql.ts';
 
 const DAY_MS = 86_400_000;
 const logger = createLogger({ level: 'silent', role: 'test' });

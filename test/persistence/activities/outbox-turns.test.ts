@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import type { Startable } from '../../../src/persistence/engine/startable.repository.ts';
+import type { Startable } from '../../../src/persistence/engine/startable.sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { outboxPoll } from '../../../workers/dispatcher/outbox.ts';
 import { createSqlFleet } from '../../support/activities/sql-fleet.ts';

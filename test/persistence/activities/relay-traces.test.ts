@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cancelActivities, lockBatchesOf } from '../../../src/persistence/activities/activity-cancel.repository.ts';
+import { cancelActivities, lockBatchesOf } from '../../../src/persistence/activities/activity-cancel.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createLogger, type Logger } from '../../../src/process/logger.ts';
 import { startTracing } from '../../../src/process/tracing.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NO_ANSWER } from '../../../src/domain/scripts/result.ts';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
-import { EVENTS_LIMIT } from '../../../src/persistence/engine/pending-events.repository.ts';
+import { EVENTS_LIMIT } from '../../../src/persistence/engine/pending-events.sql.ts';
 import { aChain, addEvent, aGroup, anAccount, childrenOf } from '../../support/activities/activity-rows.ts';
 import { EngineWorld } from '../../support/activities/engine-world.ts';
 

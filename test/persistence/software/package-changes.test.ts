@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readPackageOperations } from '../../../src/persistence/activities/package-changes.repository.ts';
+import { readPackageOperations } from '../../../src/persistence/activities/package-changes.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { addEvent, aGroup, anAccount, childrenOf, TestClock } from '../../support/activities/activity-rows.ts';

@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
-import { createGroup, type GroupPlan } from '../../../src/persistence/activities/activity-creation.repository.ts';
-import { addStartCommand } from '../../../src/persistence/activities/outbox.repository.ts';
+import {
+  addStartCommand,
+  createGroup,
+  type GroupPlan,
+} from '../../../src/persistence/activities/activity-creation.repository.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { loadConfig } from '../../../src/process/config.ts';
 import type { FleetWorld } from '../agents/fleet-world.ts';

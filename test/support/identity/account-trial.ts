@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { awaitActivity } from '../../../src/persistence/engine/prior-activities.repository.ts';
+import { awaitActivity } from '../../../src/persistence/engine/prior-activities.sql.ts';
 import { firstUnqueued, isDue } from '../../../src/persistence/query/delivery-conditions.ts';
 import {
   type ActivitiesService,

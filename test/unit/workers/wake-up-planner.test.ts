@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchEvents } from '../../../src/persistence/engine/pending-events.repository.ts';
+import type { BatchEvents } from '../../../src/persistence/engine/pending-events.sql.ts';
 import { WakeUpPlanner } from '../../../workers/dispatcher/wake-up-planner.ts';
 
 const SETTINGS = { wakeUpMinMs: 500, wakeUpMaxMs: 5000 };

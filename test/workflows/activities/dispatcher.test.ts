@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { USG_ACTIVITY } from '../../../src/domain/compliance/run-steps.ts';
-import { readStartableActivities, readStartableBatches } from '../../../src/persistence/engine/startable.repository.ts';
+import { readStartableActivities, readStartableBatches } from '../../../src/persistence/engine/startable.sql.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';

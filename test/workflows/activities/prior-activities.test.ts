@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGroup } from '../../../src/persistence/activities/activity-creation.repository.ts';
-import { awaitActivity } from '../../../src/persistence/engine/prior-activities.repository.ts';
+import { awaitActivity } from '../../../src/persistence/engine/prior-activities.sql.ts';
 import { childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SESSION_LOCKS } from '../../../src/persistence/database/advisory-locks.ts';
-import { UNKNOWN_OUTCOME } from '../../../src/persistence/activities/restore.repository.ts';
+import { UNKNOWN_OUTCOME } from '../../../src/persistence/activities/restore.sql.ts';
 import { aChain, aGroup } from '../../support/activities/activity-rows.ts';
 import { takeBackup } from '../../support/database/logical-backup.ts';
 import { schedulesOf } from '../../support/temporal/profile-schedules.ts';

@@ -3,10 +3,10 @@ import { CLIENT_CLOSED_REQUEST } from '../../../process/http-response.ts';
 import type { Logger } from '../../../process/logger.ts';
 import type { Operation } from '../operations.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
-import { ERROR_STATUS } from '../../../services/common/error-status.ts';
 import type { ErrorResponse } from './error-response.ts';
 import { recordedStatus } from './handle.ts';
 import { isClientDisconnect, sendJson, toErrorResponse } from './send.ts';
+import { ERROR_STATUS } from '../../../domain/common/errors.ts';
 
 /** Sends an error response. @param mustBeDeclared - an error that the document does not declare is a defect; for tests */
 export function errorHandler(logger: Logger, mustBeDeclared: boolean): ErrorRequestHandler {

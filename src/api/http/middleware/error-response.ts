@@ -1,5 +1,4 @@
-import { DomainError, type ErrorCode, type ErrorDetail } from '../../../domain/common/errors.ts';
-import { ERROR_STATUS } from '../../../services/common/error-status.ts';
+import { DomainError, ERROR_STATUS, type ErrorCode, type ErrorDetail } from '../../../domain/common/errors.ts';
 
 /** Body of every error response. @see docs/api-conventions.md#error-body */
 export interface ErrorBody {

@@ -5,9 +5,9 @@ import type { AnyResponse, Handler, OperationId, RequestContext } from '../handl
 import type { Operation } from '../operations.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
 import { traceparentOf } from '../tracing.ts';
-import { ERROR_STATUS } from '../../../services/common/error-status.ts';
 import { hasDisconnected, sendJson, sendStream } from './send.ts';
 import type { ResponseCheck } from './validate.ts';
+import { ERROR_STATUS } from '../../../domain/common/errors.ts';
 
 /** Calls the handler and sends its response. @param checkResponse - only in tests */
 export function handle<Id extends OperationId>(

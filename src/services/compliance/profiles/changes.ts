@@ -1,12 +1,12 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import { lastDueDate } from '../../../domain/schedules/plan.ts';
 import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
-import { readBaseActivity } from '../../../persistence/activities/activities.repository.ts';
+import { readBaseActivity } from '../../../persistence/activities/activities.sql.ts';
 import type { UsgProfile } from '../../../persistence/compliance/usg-profile.entity.ts';
 import { lockUsgProfile } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import { type BaseActivity, toBaseActivity } from '../../activities/activity-views.ts';
 import { requirePrior } from '../../activities/prior-activity.ts';

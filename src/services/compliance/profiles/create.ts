@@ -6,7 +6,7 @@ import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { insertUsgProfile } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import { freeName } from '../../../persistence/database/free-name.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { lockRights } from '../../../persistence/identity/rights.repository.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import { fieldError, readLine, readTimezone } from '../../common/fields.ts';

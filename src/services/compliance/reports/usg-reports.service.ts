@@ -7,8 +7,8 @@ import {
   reportPath,
   widenToDays,
 } from '../../../domain/compliance/report.ts';
-import { readBaseActivity } from '../../../persistence/activities/activities.repository.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { readBaseActivity } from '../../../persistence/activities/activities.sql.ts';
+import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { findUsgProfile, type UsgProfileRow } from '../../../persistence/compliance/usg-profiles.sql.ts';
 import {
   hasEndedRuns,

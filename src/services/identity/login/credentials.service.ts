@@ -7,7 +7,7 @@ import {
   insertAccessKey,
   listAccessKeys,
 } from '../../../persistence/identity/access-keys.repository.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { findIdentity } from '../../../persistence/identity/logins.repository.ts';
 import { findMembership } from '../../../persistence/identity/people.repository.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../../../persistence/database/sql.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
 import { replacePassword } from '../../../persistence/identity/people.repository.ts';
 import type { PasswordPolicy } from '../../../process/config.ts';

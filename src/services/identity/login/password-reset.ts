@@ -1,7 +1,7 @@
 import type { PasswordPolicy } from '../../../process/config.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
 import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import {
   findLoginAccounts,
   findLoginPerson,

@@ -1,6 +1,6 @@
 import { DomainError, unauthorized } from '../../../domain/common/errors.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
 import { findLoginPerson, type LoginPerson } from '../../../persistence/identity/logins.repository.ts';
 import {

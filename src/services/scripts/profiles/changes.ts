@@ -4,7 +4,7 @@ import type { Permission } from '../../../domain/identity/permissions.ts';
 import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { hasSameRuns } from '../../../domain/scripts/trigger.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { lockRights } from '../../../persistence/identity/rights.repository.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import {

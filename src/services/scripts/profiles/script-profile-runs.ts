@@ -1,8 +1,7 @@
 import { ACTIVITY_GROUP } from '../../../domain/activities/kinds.ts';
 import { runEnvironment } from '../../../domain/scripts/environment.ts';
 import { runSummary, scriptOperation } from '../../../domain/scripts/script.ts';
-import { createGroup } from '../../../persistence/activities/activity-creation.repository.ts';
-import { insertEmptyRun } from '../../../persistence/activities/empty-runs.repository.ts';
+import { createGroup, insertEmptyRun } from '../../../persistence/activities/activity-creation.repository.ts';
 import { lockFleetShared } from '../../../persistence/computers/targets.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { readAccountName } from '../../../persistence/identity/accounts.repository.ts';

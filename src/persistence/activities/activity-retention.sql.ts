@@ -1,4 +1,5 @@
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { statusList } from '../database/status-sql.ts';
 
@@ -10,9 +11,7 @@ export interface AgeCursor {
 }
 
 /** An old activity without a parent. */
-export interface RetentionCandidate {
-  id: number;
-  created_at: string;
+export interface RetentionCandidate extends AgeCursor {
   /** Number of its rows, including its operations. */
   size: number;
   /** Ready for deletion. */
@@ -20,7 +19,7 @@ export interface RetentionCandidate {
 }
 
 /** The rows that belong to some activities. */
-export interface ExpiredRows {
+interface ExpiredRows {
   ids: number[];
   batches: number[];
   payloads: number[];
@@ -29,9 +28,8 @@ export interface ExpiredRows {
 }
 
 /**
- * The oldest activities without a parent that were created before a time, from a cursor on, and which may be deleted.
- * Kept: activities that are open, ended later or may still get a result, the latest run of every profile, and reverts
- * of an activity that still exists.
+ * The oldest activities without a parent that were created before a time. Not due: those that are open, ended later or
+ * may still get a result, the latest run of every profile, and reverts of an activity that still exists.
  */
 export function readRetentionCandidates(
   db: Sql,
@@ -39,26 +37,24 @@ export function readRetentionCandidates(
   after: AgeCursor | null,
   limit: number,
 ): Promise<RetentionCandidate[]> {
-  const values = [before, after?.createdAt ?? '-infinity', after?.id ?? 0, limit];
-  return db.query<RetentionCandidate>(CANDIDATES, values);
+  const { createdAt, id } = after ?? { createdAt: '-infinity', id: 0 };
+  return db.query<RetentionCandidate>(CANDIDATES, { before, createdAt, id, limit });
 }
 
 /** Locks those of some activities that may still be deleted, until the transaction ends. */
 export async function lockExpired(tx: Sql, activities: readonly number[], before: Date): Promise<number[]> {
   await tx.query(LOCK_BATCHES, { activities });
-  const rows = await tx.query<{ id: number }>(STILL_DUE, [before, activities]);
+  const rows = await tx.query<{ id: number }>(STILL_DUE, { before, activities });
   return rows.map(({ id }) => id);
 }
 
-/** The rows that belong to some activities without a parent. */
 export async function readExpiredRows(tx: Sql, activities: readonly number[]): Promise<ExpiredRows> {
   const [row] = await tx.query<ExpiredRows>(EXPIRED_ROWS, { activities });
   return row!;
 }
 
-/** Deletes messages, partial results, batches and payloads of activities. */
 export async function deleteParts(tx: Sql, { ids, batches, payloads }: ExpiredRows): Promise<void> {
-  for (const table of RESULTS) await tx.query(`delete from ${table} where activity_id = any($1::int[])`, [ids]);
+  for (const table of RESULTS) await tx.query(`delete from ${table} where activity_id = any(:ids::int[])`, { ids });
   await tx.query('delete from lane where id = any(:batches::int[])', { batches });
   await tx.query('delete from operation_payload where id = any(:payloads::bigint[])', { payloads });
 }
@@ -87,7 +83,7 @@ const latestRun = (runs: string) => `
 const anyRow = (found: (condition: string) => string) => `(${found('k.parent_id = a.id')} or ${found('k.id = a.id')})`;
 
 const DUE = `(
-  a.completion_time < $1 and a.status in ${statusList(FINAL_STATUSES)} and a.open_count = 0
+  a.completion_time < :before and a.status in ${statusList(FINAL_STATUSES)} and a.open_count = 0
   and not exists (select from lane l where l.parent_id = a.id and l.closed_at is null)
   and not exists (select from lane l where l.id = a.lane_id and l.closed_at is null)
   and not exists (select from agent_inbox i join lane l on l.id = i.lane_id where l.parent_id = a.id)
@@ -108,9 +104,9 @@ const CANDIDATES = `
   with candidate as materialized (
     select id, lane_id, status, open_count, completion_time, creation_time, children_count
     from activity
-    where parent_id is null and creation_time < $1 and (creation_time, id) > ($2::timestamptz, $3::int)
-    order by creation_time, id limit $4)
-  select a.id, to_char(a.creation_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at,
+    where parent_id is null and creation_time < :before and (creation_time, id) > (:createdAt::timestamptz, :id::int)
+    order by creation_time, id limit :limit)
+  select a.id, to_char(a.creation_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt",
     a.children_count + 1 as size, ${DUE} as due
   from candidate a order by a.creation_time, a.id`;
 
@@ -119,7 +115,7 @@ const LOCK_BATCHES = `
   where parent_id = any(:activities::int[]) or id in (select lane_id from activity where id = any(:activities::int[]))
   order by id for update`;
 
-const STILL_DUE = `select a.id from activity a where a.id = any($2::int[]) and ${DUE} order by a.id for update`;
+const STILL_DUE = `select a.id from activity a where a.id = any(:activities::int[]) and ${DUE} order by a.id for update`;
 
 const EXPIRED_ROWS = `
   with expired as (
@@ -134,3 +130,31 @@ const EXPIRED_ROWS = `
 
 const UNLINK_REPETITIONS = `
   update activity set reapplied_by = null where id = any(:origins::int[]) and reapplied_by = any(:ids::int[])`;
+
+type ActivityBlock = Row<'activity_block', 'account_id, block'>;
+
+export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<ActivityBlock[]> {
+  return tx.query<ActivityBlock>(
+    'select distinct account_id, id >> 12 as block from activity where id = any(:activities::int[])',
+    { activities },
+  );
+}
+
+/** Deletes empty blocks, except recent ones: rows being added to them may not be visible yet. Idempotent. */
+export async function deleteEmptyBlocks(tx: Sql, blocks: readonly ActivityBlock[]): Promise<void> {
+  await tx.query(DELETE_EMPTY, {
+    accounts: blocks.map(({ account_id }) => account_id),
+    blocks: blocks.map(({ block }) => block),
+  });
+}
+
+/** Blocks behind the newest activity that a transaction of any length could still be adding to. */
+const RECENT_BLOCKS = 100;
+
+const DELETE_EMPTY = `
+  delete from activity_block b
+  where b.block < (select max(id) >> 12 from activity) - ${RECENT_BLOCKS}
+    and (b.account_id, b.block) in (
+      select k.account_id, k.block from unnest(:accounts::int[], :blocks::int[]) as requested(account_id, block)
+      join activity_block k using (account_id, block)
+      group by k.account_id, k.block having sum(k.activities) = 0)`;

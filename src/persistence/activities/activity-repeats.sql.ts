@@ -1,8 +1,8 @@
 import type { DoneOperation } from '../../domain/engine/inverse.ts';
 import type { Sql } from '../database/sql.ts';
-import type { NotReverted } from './activities.repository.ts';
+import type { NotReverted } from './activities.sql.ts';
 import type { OperationMessage } from './activity-creation.repository.ts';
-import { nameSentPackages } from './package-changes.repository.ts';
+import { nameSentPackages } from './package-changes.sql.ts';
 
 /** An operation of an activity to be repeated or reverted. */
 export interface SourceOperation {
@@ -17,10 +17,9 @@ export interface SourceOperation {
   delay_seconds: number;
 }
 
-/** What a requested activity hands on to its successor. */
+/** What a requested activity hands on; summary and parameters of its group, if that does one thing per computer. */
 export interface SourceActivity {
   id: number;
-  /** Of its group, if that does one thing on each computer; else its own. The same holds for the parameters. */
   summary: string;
   deliver_delay_window: number;
   parameters: Readonly<Record<string, unknown>> | null;
@@ -38,37 +37,21 @@ export function readSourceOperations(tx: Sql, activities: readonly number[]): Pr
 
 /** The activities that some activities revert. */
 export async function readReverted(tx: Sql, activities: readonly number[]): Promise<number[]> {
-  const rows = await tx.query<{ reverts: number }>(
-    'select reverts from activity where id = any(:activities::int[]) and reverts is not null',
-    { activities },
-  );
+  const rows = await tx.query<{ reverts: number }>(REVERTED, { activities });
   return rows.map(({ reverts }) => reverts);
 }
 
 export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, OperationMessage>> {
-  const rows = await tx.query<OperationMessage & { id: number; [key: string]: unknown }>(MESSAGES, {
+  const rows = await tx.query<Required<OperationMessage> & { id: number }>(MESSAGES, {
     payloads: [...new Set(payloads)],
   });
-  return new Map(
-    rows.map(({ id, type, fields, answerSeconds, scriptId }) => [id, { type, fields, answerSeconds, scriptId }]),
-  );
+  return new Map(rows.map(({ id, ...message }) => [id, message]));
 }
 
 /** What operations did according to their results, by id, without those that did nothing or are already reverted. */
 export async function readDone(tx: Sql, operations: readonly number[]): Promise<Map<number, DoneOperation>> {
-  const rows = await tx.query<DoneRow>(DONE, { operations });
-  return new Map(
-    rows.map(({ id, type, summary, message_type, fields, must_install, must_remove, snaps }) => [
-      id,
-      {
-        type,
-        summary,
-        message: { type: message_type, fields },
-        complemented: { install: must_install, remove: must_remove },
-        snapsBefore: snaps,
-      },
-    ]),
-  );
+  const rows = await tx.query<DoneOperation & { id: number }>(DONE, { operations });
+  return new Map(rows.map(({ id, ...done }) => [id, done]));
 }
 
 /** Why some operations are not reverted, oldest first: nothing to revert, already reverted, or not accessible. */
@@ -78,7 +61,7 @@ export function readNotReverted(tx: Sql, operations: readonly number[]): Promise
 
 /** Links repeated operations to their repetitions, which take over what they revert. The caller locks their batches. */
 export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
-  await tx.query(LINK_REAPPLIED_OPERATIONS, [group]);
+  await tx.query(LINK_REAPPLIED_OPERATIONS, { group });
   await tx.query('update activity set reapplied_by = :group where id = :source', { source, group });
   await tx.query(CARRY_REVERTS_ON, { group });
   await tx.query(MOVE_REVERTED, { group });
@@ -87,20 +70,9 @@ export async function linkReapplied(tx: Sql, source: number, group: number): Pro
 
 /** As {@link linkReapplied}, for reverted operations. */
 export async function linkReverted(tx: Sql, source: number, group: number): Promise<void> {
-  await tx.query(LINK_REVERTED_OPERATIONS, [group]);
+  await tx.query(LINK_REVERTED_OPERATIONS, { group });
   await tx.query('update activity set reverted_by = :group where id = :source', { source, group });
   await nameSentPackages(tx, group);
-}
-
-interface DoneRow {
-  id: number;
-  type: string;
-  summary: string;
-  message_type: string;
-  fields: Readonly<Record<string, unknown>>;
-  must_install: number[];
-  must_remove: number[];
-  snaps: Readonly<Record<string, string | null>> | null;
 }
 
 // A group's summary describes all its operations on a computer, which is wrong for a single one.
@@ -109,6 +81,8 @@ const SOURCES = `
     coalesce(p.parameters, a.parameters) as parameters
   from activity a left join activity p on p.id = a.parent_id and p.children_count <= p.computer_count
   where a.id = any(:activities::int[])`;
+
+const REVERTED = 'select reverts from activity where id = any(:activities::int[]) and reverts is not null';
 
 const COLUMNS = 'a.id, a.computer_id, a.type, a.summary, a.payload_id, a.blocked_by, a.delay_seconds';
 
@@ -135,8 +109,9 @@ const NOT_REVERTED = `
   where a.id = any(:operations::int[]) order by a.id`;
 
 const DONE = `
-  select a.id, a.type, a.summary, p.message_type, p.fields, coalesce(c.must_install, '{}') as must_install,
-    coalesce(c.must_remove, '{}') as must_remove, b.snaps
+  select a.id, a.type, a.summary, jsonb_build_object('type', p.message_type, 'fields', p.fields) as message,
+    jsonb_build_object('install', coalesce(c.must_install, '{}'), 'remove', coalesce(c.must_remove, '{}'))
+      as complemented, b.snaps as "snapsBefore"
   from activity a join operation_payload p on p.id = a.payload_id
   left join package_change_result c on c.activity_id = a.id
   left join snap_operation_before b on b.activity_id = a.id
@@ -146,7 +121,7 @@ const DONE = `
 // Where several operations revert one, the last represents them: it is canceled when an earlier one fails.
 const linked = (column: string, target: string) => `
   update activity a set ${column} = n.id
-  from (select ${target} as origin, max(id) as id from activity where parent_id = $1 group by 1) n
+  from (select ${target} as origin, max(id) as id from activity where parent_id = :group group by 1) n
   where a.id = n.origin`;
 
 const CARRY_REVERTS_ON = `

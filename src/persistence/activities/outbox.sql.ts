@@ -1,14 +1,8 @@
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** Starts the workflow of an activity, or cancels a workflow. */
-export interface OutboxCommand {
-  id: number;
-  kind: 'start' | 'cancel';
-  /** Id of the activity, or of the workflow to cancel. */
-  key: string;
-  /** W3C trace context of the request; null for none. */
-  traceparent: string | null;
-}
+/** Starts the workflow of the activity, or cancels the workflow, whose id is `key`. */
+export type OutboxCommand = Row<'outbox', 'id, kind, key, traceparent'>;
 
 export const OUTBOX_CHANNEL = 'flotilla_outbox';
 
@@ -22,28 +16,9 @@ export async function wakeDispatchers(tx: Sql): Promise<void> {
   await tx.query(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
 }
 
-/** Adds the command to start the workflow of an activity. @see docs/architecture.md#starting-it */
-export async function addStartCommand(
-  tx: Sql,
-  activityId: number,
-  command: { accountId: number; traceparent?: string | null; now: Date },
-): Promise<void> {
-  await tx.query(ADD_START, {
-    activityId: String(activityId),
-    traceparent: command.traceparent ?? null,
-    now: command.now,
-    accountId: command.accountId,
-  });
-  await wakeDispatchers(tx);
-}
-
-/**
- * Claims commands until the transaction ends, round-robin by account: thousands of commands of one account do not delay
- * another's. Commands claimed by other dispatchers are skipped.
- * @param except - commands to leave out
- */
+/** Claims commands until the transaction ends, round-robin by account, without `except` and those of other dispatchers. */
 export function claimCommands(tx: Sql, except: readonly number[], limit: number): Promise<OutboxCommand[]> {
-  return tx.query<OutboxCommand>(CLAIM, [except, limit]);
+  return tx.query<OutboxCommand>(CLAIM, { except, limit });
 }
 
 export async function deleteCommands(tx: Sql, commands: readonly number[]): Promise<void> {
@@ -52,14 +27,14 @@ export async function deleteCommands(tx: Sql, commands: readonly number[]): Prom
 
 /** Whether the command that starts the workflow of an activity is still pending. */
 export async function hasStartCommand(db: Sql, activityId: number | null): Promise<boolean> {
-  const rows = await db.query(`select 1 from outbox where kind = 'start' and key = :activityId`, {
-    activityId: String(activityId),
-  });
-  return rows.length > 0;
+  return (
+    (
+      await db.query(`select from outbox where kind = 'start' and key = :activityId`, {
+        activityId: String(activityId),
+      })
+    ).length > 0
+  );
 }
-
-const ADD_START = `
-  insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', :activityId, :traceparent, :now, :accountId)`;
 
 /** Candidates of all accounts per requested command: some are locked by other dispatchers. */
 const LOOKED_AT_SHARE = 8;
@@ -78,8 +53,8 @@ const CLAIM = `
     select e.id, row_number() over (partition by a.id order by e.id) as turn
     from account a cross join lateral (
       select id from outbox
-      where kind in ('start', 'cancel') and account_id = a.id and id <> all($1::bigint[])
-      order by id limit greatest(${LOOKED_AT_LEAST}, ${LOOKED_AT_SHARE} * $2::int / (select count(*) from account))) e
+      where kind in ('start', 'cancel') and account_id = a.id and id <> all(:except::bigint[])
+      order by id limit greatest(${LOOKED_AT_LEAST}, ${LOOKED_AT_SHARE} * :limit::int / (select count(*) from account))) e
   )
   select o.id, o.kind, o.key, o.traceparent from waiting w join outbox o on o.id = w.id
-  order by w.turn, o.id limit $2 for update of o skip locked`;
+  order by w.turn, o.id limit :limit for update of o skip locked`;

@@ -15,17 +15,17 @@ export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): 
 
 /** As {@link recordEvent}, for several events in one statement. */
 export async function recordEvents(tx: Sql, actor: EventActor, events: readonly NewEvent[]): Promise<void> {
-  const values = [
-    actor.accountId === 0 ? null : actor.accountId,
-    actor.personId,
-    actor.name,
-    actor.origin.address,
-    actor.origin.requestId,
-    events.map(({ entityType }) => entityType),
-    events.map(({ entityId }) => entityId),
-    events.map(({ entityName }) => entityName),
-    events.map(({ message }) => message),
-  ];
+  const { accountId, personId, name, origin } = actor;
+  const values = {
+    ...origin,
+    accountId: accountId === 0 ? null : accountId,
+    personId,
+    name,
+    entityTypes: events.map(({ entityType }) => entityType),
+    entityIds: events.map(({ entityId }) => entityId),
+    entityNames: events.map(({ entityName }) => entityName),
+    messages: events.map(({ message }) => message),
+  };
   await tx.query(INSERT, values, 'events');
 }
 
@@ -70,33 +70,27 @@ export async function listEvents(
   filter: EventFilter,
   page: PageRequest,
 ): Promise<{ count: number; rows: EventRow[] }> {
-  const searching = filter.search !== '';
-  const values = [filter.accountId, filter.days, ...(searching ? [filter.search] : [])];
+  const matching = `account_id = :accountId and creation_time >= now() - make_interval(days => :days::int)${
+    filter.search === '' ? '' : ' and strpos(search_text, lower(:search)) > 0'
+  }`;
   const [counts, rows] = await Promise.all([
-    db.query<{ count: number }>(COUNT(searching), values),
-    db.query<EventRow>(LIST(searching), [...values, page.limit, page.offset]),
+    db.query<{ count: number }>(`select count(*)::int as count from event where ${matching}`, filter),
+    db.query<EventRow>(list(matching), { ...filter, ...page }),
   ]);
   return { count: counts[0]!.count, rows };
 }
 
 const INSERT = `
   insert into event (account_id, person_id, person_name, address, request_id, entity_type, entity_id, entity_name, message)
-  select $1, $2, $3, $4, $5, e.entity_type, e.entity_id, e.entity_name, e.message
-  from unnest($6::text[], $7::int[], $8::text[], $9::text[]) with ordinality
+  select :accountId, :personId, :name, :address, :requestId, e.entity_type, e.entity_id, e.entity_name, e.message
+  from unnest(:entityTypes::text[], :entityIds::int[], :entityNames::text[], :messages::text[]) with ordinality
     as e(entity_type, entity_id, entity_name, message, place)
   order by e.place`;
 
-const which = (searching: boolean) =>
-  `account_id = $1 and creation_time >= now() - make_interval(days => $2::int)${
-    searching ? ' and strpos(search_text, lower($3)) > 0' : ''
-  }`;
-
-const COUNT = (searching: boolean) => `select count(*)::int as count from event where ${which(searching)}`;
-
 // Later pages skip index entries without reading their rows.
-const LIST = (searching: boolean) => `
+const list = (matching: string) => `
   select id, creation_time, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id
   from event where id in (
-    select id from event where ${which(searching)}
-    order by creation_time desc, id desc limit ${searching ? '$4 offset $5' : '$3 offset $4'})
+    select id from event where ${matching}
+    order by creation_time desc, id desc limit :limit offset :offset)
   order by creation_time desc, id desc`;

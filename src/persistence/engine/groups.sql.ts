@@ -1,6 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { GroupProgress } from '../../domain/engine/progress.ts';
 import type { ChildCounts } from '../../domain/engine/roll-up.ts';
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 
 /** @throws {DomainError} UnknownActivity when the group's row was deleted by hand: retention keeps open groups */
@@ -10,10 +11,7 @@ export async function readGroupProgress(db: Sql, group: number): Promise<GroupPr
   return row;
 }
 
-export interface MovedGroup extends ChildCounts {
-  status: string;
-  delivery_time: Date | null;
-}
+type MovedGroup = ChildCounts & Row<'activity', 'status, delivery_time'>;
 
 /**
  * Moves the counters of a group; the first delivery of a child starts it.
@@ -26,8 +24,7 @@ export async function moveGroupCounters(
   difference: ChildCounts,
   { now, deliveredAt }: { now: Date; deliveredAt: Date | null },
 ): Promise<MovedGroup | undefined> {
-  const { open, delivered, succeeded, failed, canceled } = difference;
-  const values = [group, open, delivered, succeeded, failed, canceled, now, deliveredAt];
+  const values = { ...difference, group, now, deliveredAt };
   const [row] = await tx.query<MovedGroup>(MOVE_COUNTERS, values, 'group-move');
   return row;
 }
@@ -53,12 +50,12 @@ const READ_PROGRESS = `
 
 // A batch may report an earlier delivery than another one before.
 const MOVE_COUNTERS = `
-  update activity set open_count = open_count + $2, delivered_count = delivered_count + $3,
-    succeeded_count = succeeded_count + $4, failed_count = failed_count + $5, canceled_count = canceled_count + $6,
-    modification_time = $7,
-    delivery_time = case when delivered_count + $3 > 0 or $8::timestamptz is not null
-      then coalesce(least(delivery_time, $8), $7) else delivery_time end
-  where id = $1
+  update activity set open_count = open_count + :open, delivered_count = delivered_count + :delivered,
+    succeeded_count = succeeded_count + :succeeded, failed_count = failed_count + :failed, canceled_count = canceled_count + :canceled,
+    modification_time = :now,
+    delivery_time = case when delivered_count + :delivered > 0 or :deliveredAt::timestamptz is not null
+      then coalesce(least(delivery_time, :deliveredAt), :now) else delivery_time end
+  where id = :group
   returning status, delivery_time, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
     failed_count as failed, canceled_count as canceled`;
 

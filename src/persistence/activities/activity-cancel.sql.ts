@@ -3,8 +3,8 @@ import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activities/workflow-id.ts
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen, transitionGuard } from '../database/status-sql.ts';
-import { withdrawBatchMessages, withdrawMessages } from './agent-messages.repository.ts';
-import { wakeDispatchers } from './outbox.repository.ts';
+import { withdrawBatchMessages, withdrawMessages } from './agent-messages.sql.ts';
+import { wakeDispatchers } from './outbox.sql.ts';
 
 /** What a request cancels: whole groups, and single operations outside them. */
 export interface Cancellation {
@@ -14,7 +14,6 @@ export interface Cancellation {
   now: Date;
   /** Result text of the operations it ends; null for none. */
   text: string | null;
-  /** W3C trace context of the request; null for none. */
   traceparent: string | null;
 }
 
@@ -24,18 +23,13 @@ export async function lockBatchesOf(tx: Sql, accountId: number, activities: read
 }
 
 /**
- * Cancels activities: withdraws messages that no agent has received, adds a cancel to their batches, and cancels
- * workflows that have nothing else to do.
- * @remarks Part of the caller's transaction, which holds the batches' locks. Idempotent.
- * @see docs/architecture.md#cancellation
+ * Withdraws messages that no agent has received, adds cancels to the batches, and cancels workflows that have nothing
+ * else to do. The caller's transaction holds the batches' locks. Idempotent. @see docs/architecture.md#cancellation
  */
 export async function cancelActivities(tx: Sql, cancellation: Cancellation): Promise<void> {
   const { accountId, groups, operations, now, text, traceparent } = cancellation;
-  const batches = await tx.query<{ id: number }>(
-    'select id from lane where parent_id = any(:groups) and open_count > 0',
-    { groups },
-  );
-  const batchIds = batches.map(({ id }) => id);
+  const open = 'select id from lane where parent_id = any(:groups) and open_count > 0';
+  const batchIds = (await tx.query<{ id: number }>(open, { groups })).map(({ id }) => id);
   await withdrawBatchMessages(tx, batchIds);
   await withdrawMessages(tx, operations);
   await tx.query(ADD_CANCELS, { batchIds, operations, now, text });
@@ -51,10 +45,7 @@ export async function cancelActivities(tx: Sql, cancellation: Cancellation): Pro
   await wakeDispatchers(tx);
 }
 
-/**
- * Those of some groups and operations that have ended although their status does not show it yet: each of their open
- * operations has a final event pending. The caller's transaction holds the batches' locks.
- */
+/** Those of some activities all of whose open operations have a final event pending. The caller locks their batches. */
 export async function readPendingEnds(tx: Sql, activities: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(PENDING_ENDS, { activities });
   return rows.map(({ id }) => id);

@@ -1,10 +1,9 @@
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard, statusList } from '../database/status-sql.ts';
-import type { Released } from './operations.repository.ts';
+import type { Released } from './operations.sql.ts';
 
 /**
- * Makes operations wait for an activity, whose batches wake theirs whenever one of its operations ends. Idempotent.
- * Locks those batches in id order: none ends in between.
+ * Locks the batches of an activity, so that none ends in between, and makes them wake others from now on. Idempotent.
  * @returns those of `computers` on which it does nothing
  */
 export async function awaitActivity(
@@ -18,10 +17,7 @@ export async function awaitActivity(
   return rows.map(({ computer_id }) => computer_id);
 }
 
-/**
- * Operations of a batch whose wait for an activity is over: it is done on their computers, or never will be.
- * @remarks Read from the rows, so it can be repeated at any time.
- */
+/** Operations of a batch whose wait for an activity is over: it is done on their computers, or never will be. */
 export function readDecided(tx: Sql, batch: number, activity: number): Promise<Array<{ id: number; done: boolean }>> {
   return tx.query<{ id: number; done: boolean }>(DECIDED, { batch, activity });
 }

@@ -1,7 +1,7 @@
 import { PACKAGE_OPERATION_TYPES } from '../../domain/software/package-operations.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
-import { type Change, inBatch, SENDABLE } from './operations.repository.ts';
+import { type Change, inBatch, SENDABLE } from './operations.sql.ts';
 
 export interface CancelRequest {
   /** Null: everything that is open in the batch. */
@@ -10,7 +10,7 @@ export interface CancelRequest {
   text: string | null;
 }
 
-export interface AppliedEvents {
+interface AppliedEvents {
   consumed: number;
   changes: Change[];
   cancels: CancelRequest[];
@@ -34,20 +34,18 @@ export interface BatchEvents {
 export const EVENTS_LIMIT = 5000;
 
 /**
- * Deletes pending events of a batch, every cancel and the oldest of the rest, and applies them to its operations.
- * @remarks The first result wins; a result replaces `canceled` once and counts as delivered too; `gone` ends operations
- * without a result; duplicates, unknown operations and events of ended ones change nothing. The caller holds the
- * batch's lock.
- * @see docs/architecture.md#processing-pending-events
+ * Deletes pending events of a batch, every cancel and the oldest of the rest, and applies them to its operations. The
+ * first result wins; a result replaces `canceled` once and counts as delivered too; events of unknown or ended operations
+ * change nothing. The caller holds the batch's lock. @see docs/architecture.md#processing-pending-events
  */
 export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Promise<AppliedEvents> {
-  const [row] = await tx.query<{ consumed: number; changes: Change[]; cancels: CancelRequest[] }>(APPLY, [
+  const [row] = await tx.query<AppliedEvents>(APPLY, {
     batch,
-    EVENTS_LIMIT,
+    limit: EVENTS_LIMIT,
     now,
-    'The computer lost its identity before it answered.',
-    PACKAGE_OPERATION_TYPES,
-  ]);
+    lostText: 'The computer lost its identity before it answered.',
+    packageTypes: PACKAGE_OPERATION_TYPES,
+  });
   return row!;
 }
 
@@ -61,13 +59,57 @@ export async function addCancel(db: Sql, batch: number, text: string): Promise<v
   await db.query(`insert into agent_inbox (lane_id, kind, body) values (:batch, 'cancel', :text)`, { batch, text });
 }
 
+/**
+ * Stores results of what the server itself has carried out, in the creating transaction: computers are sent nothing.
+ * @param activity - a new group, with all its operations, or an operation without a group
+ */
+export async function answerOnServer(
+  tx: Sql,
+  activity: number,
+  result: { ok: boolean; text: string; at: Date },
+): Promise<void> {
+  await tx.query(ANSWER, { ...result, activity });
+}
+
+/**
+ * Fails operations of a new group without sending them: batches apply these events before they queue messages.
+ * @param steps - indexes of the operations in the group, in id order, with the result text of each
+ * @see docs/architecture.md#operations-that-are-never-sent
+ */
+export async function failUnsent(
+  tx: Sql,
+  group: number,
+  steps: ReadonlyArray<{ step: number; text: string }>,
+  now: Date,
+): Promise<void> {
+  if (steps.length === 0) return;
+  await tx.query(FAIL_UNSENT, {
+    group,
+    steps: steps.map(({ step }) => step),
+    texts: steps.map(({ text }) => text),
+    now,
+  });
+}
+
+const ANSWER = `
+  insert into agent_inbox (lane_id, activity_id, kind, ok, body, at)
+  select lane_id, id, 'result', :ok, :text, :at from activity
+  where (id = :activity or parent_id = :activity) and lane_id is not null
+  order by id`;
+
+const FAIL_UNSENT = `
+  insert into agent_inbox (lane_id, activity_id, kind, body, at)
+  select a.lane_id, a.id, 'gone', s.text, :now
+  from (select id, lane_id, row_number() over (order by id) - 1 as step from activity where parent_id = :group) a
+  join unnest(:steps::int[], :texts::text[]) s(step, text) using (step)`;
+
 // Not prepared: a plan made for an empty inbox would always scan it. Cancels overtake other events, which could
 // otherwise release and deliver operations that the cancel covers.
 const APPLY = `
   with event as (
     delete from agent_inbox
-    where lane_id = $1 and (kind = 'cancel' or id <= coalesce(
-      (select id from agent_inbox where lane_id = $1 order by id limit 1 offset $2::int - 1), 9223372036854775807))
+    where lane_id = :batch and (kind = 'cancel' or id <= coalesce(
+      (select id from agent_inbox where lane_id = :batch order by id limit 1 offset :limit::int - 1), 9223372036854775807))
     returning id, activity_id, kind, ok, code, body, at
   ), decisive as (
     select distinct on (activity_id) activity_id, kind, ok, code, body, at,
@@ -84,8 +126,8 @@ const APPLY = `
       delivery_time = coalesce(o.delivery_time, e.delivered_at, case when e.kind = 'result' then e.at end),
       completion_time = case when e.kind = 'delivered' then o.completion_time else e.at end,
       result_code = case e.kind when 'result' then e.code else o.result_code end,
-      result_text = case e.kind when 'result' then e.body when 'gone' then coalesce(e.body, $4) else o.result_text end,
-      modification_time = $3
+      result_text = case e.kind when 'result' then e.body when 'gone' then coalesce(e.body, :lostText) else o.result_text end,
+      modification_time = :now
     from decisive e join activity o on o.id = e.activity_id and ${inBatch('o')}
     where a.id = e.activity_id and case e.kind
       when 'result' then ${transitionGuard('o.status', [...SENDABLE, 'canceled'], 'succeeded', 'failed')}
@@ -94,7 +136,7 @@ const APPLY = `
     returning a.id, a.type, o.status as old, a.status as new, a.completion_time, a.delivery_time
   ), changed as (
     select old as "from", new as "to", count(*)::int as count, array_agg(id) as ids,
-      array_agg(id) filter (where type = any($5::text[])) as "packageIds",
+      array_agg(id) filter (where type = any(:packageTypes::text[])) as "packageIds",
       (extract(epoch from max(completion_time)) * 1000)::float8 as "endedAt",
       (extract(epoch from min(delivery_time)) * 1000)::float8 as "deliveredAt"
     from moved group by old, new

@@ -23,17 +23,17 @@ export interface AlertRow {
 }
 
 /** All alerts of the account in declaration order, the one about profiles last, counted by one statement. */
-export async function readAlerts(db: Sql, { accountId, groups, personId }: AlertScope): Promise<AlertRow[]> {
-  return db.query<AlertRow>(READ, [accountId, groups, personId]);
+export async function readAlerts(db: Sql, scope: AlertScope): Promise<AlertRow[]> {
+  return db.query<AlertRow>(READ, scope);
 }
 
 /** Hides an alert from a person until it is raised on a computer later, by the database's clock. */
 export async function dismissAlert(tx: Sql, alertId: number, personId: number): Promise<void> {
   for (const alerts of ['alert', 'profile_alert']) {
     await tx.query(
-      `insert into ${alerts}_dismissal (alert_id, person_id, dismissed_at) select id, $2, now() from ${alerts} where id = $1
+      `insert into ${alerts}_dismissal (alert_id, person_id, dismissed_at) select id, :personId, now() from ${alerts} where id = :alertId
        on conflict (alert_id, person_id) do update set dismissed_at = excluded.dismissed_at`,
-      [alertId, personId],
+      { alertId, personId },
     );
   }
 }
@@ -49,8 +49,8 @@ function counted({ name, from, computer, active, since }: AlertRule): string {
       min(${since}) filter (where ${fresh}) as activation_time
     from listed l left join dismissed d on d.alert_id = l.id
     cross join ${from} join computer c on c.id = ${computer}
-    where l.name = '${name}' and ${active} and c.account_id = $1 and c.state = 'approved' and not c.archived
-      and ($2::int[] is null or c.access_group_id = any($2))
+    where l.name = '${name}' and ${active} and c.account_id = :accountId and c.state = 'approved' and not c.archived
+      and (:groups::int[] is null or c.access_group_id = any(:groups))
     group by l.id, l.name`;
 }
 
@@ -62,28 +62,28 @@ const ORPHANED = `
     select s.since, d.dismissed_at is null or s.since > d.dismissed_at as fresh
     from (
       select p.creator_id, p.created_at as made_at, s.access_group_id
-      from script_profile p join script s on s.id = p.script_id where p.account_id = $1 and not p.archived
+      from script_profile p join script s on s.id = p.script_id where p.account_id = :accountId and not p.archived
       union all
-      select creator_id, creation_time, access_group_id from usg_profile where account_id = $1 and not archived) p
-    left join former_member f on f.account_id = $1 and f.person_id = p.creator_id
+      select creator_id, creation_time, access_group_id from usg_profile where account_id = :accountId and not archived) p
+    left join former_member f on f.account_id = :accountId and f.person_id = p.creator_id
     cross join lateral (select coalesce(f.left_at, p.made_at) as since) s
     left join dismissed d on d.alert_id = l.id
-    where ($2::int[] is null or p.access_group_id = any($2))
-      and not exists (select from membership m where m.account_id = $1 and m.person_id = p.creator_id)) o
+    where (:groups::int[] is null or p.access_group_id = any(:groups))
+      and not exists (select from membership m where m.account_id = :accountId and m.person_id = p.creator_id)) o
   where l.name = '${PROFILE_ALERT}'
   group by l.id, l.name`;
 
 const READ = `
   with listed as (
-    select id, name from alert where account_id = $1
+    select id, name from alert where account_id = :accountId
     union all
-    select id, '${PROFILE_ALERT}' from profile_alert where account_id = $1
+    select id, '${PROFILE_ALERT}' from profile_alert where account_id = :accountId
   ), dismissed as (
     select alert_id, dismissed_at from alert_dismissal
-    where person_id = $3 and alert_id in (select id from listed)
+    where person_id = :personId and alert_id in (select id from listed)
     union all
     select alert_id, dismissed_at from profile_alert_dismissal
-    where person_id = $3 and alert_id in (select id from listed)
+    where person_id = :personId and alert_id in (select id from listed)
   ), standing as (
     ${[...ALERT_RULES.map(counted), ORPHANED].join(' union all ')}
   )

@@ -1,5 +1,5 @@
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
-import { activityWorkflowId } from '../../domain/activities/workflow-id.ts';
+import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activities/workflow-id.ts';
 import type { Sql } from '../database/sql.ts';
 
 /** A row driven by a workflow: a group, or a batch with its own top-level workflow. */
@@ -24,11 +24,7 @@ export interface Startable {
 
 /** The groups among `ids` and the operations without a group, as their workflows are started. */
 export function readStartableActivities(db: Sql, ids: readonly number[]): Promise<Startable[]> {
-  return db
-    .query<Omit<Startable, 'workflowId'> & { wf_id: string | null }>(ACTIVITIES, { ids })
-    .then((rows) =>
-      rows.map(({ wf_id, ...row }) => ({ ...row, workflowId: wf_id ?? activityWorkflowId(row.activityId) })),
-    );
+  return db.query<Startable>(ACTIVITIES, { ids });
 }
 
 /** Batches as top-level workflows, to restart them. */
@@ -47,7 +43,7 @@ const typeOf = (group: string) => `case when ${group}.type <> '${ACTIVITY_GROUP}
     case when ${group}.parameters->>'operation' = 'run-script' then 'ExecuteScriptRequest' end, ${group}.type) end`;
 
 const ACTIVITIES = `
-  select l.id as batch, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
+  select l.id as batch, coalesce(l.wf_id, '${ACTIVITY_WORKFLOW_PREFIX}' || a.id) as "workflowId", coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
     ${typeOf('a')} as type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
     case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.computer_count) as computers,
     a.creator_id as "personId",

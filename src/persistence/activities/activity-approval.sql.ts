@@ -1,8 +1,7 @@
-import { statusesBefore } from '../../domain/activities/status.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
 
-export interface ApprovedOperation {
+interface ApprovedOperation {
   id: number;
   lane_id: number;
   opened: boolean;
@@ -28,8 +27,6 @@ export async function readCancelRequested(tx: Sql, activities: readonly number[]
   return rows.map(({ id }) => id);
 }
 
-const APPROVABLE = statusesBefore('undelivered').filter((status) => status === 'unapproved');
-
 /** Whether a cancel of activity `a`, or of everything in one of these batches, was accepted. */
 const cancelRequestedIn = (batches: string) => `exists (
     select from agent_inbox i
@@ -43,13 +40,13 @@ const APPROVE = `
     deliver_at = greatest(a.deliver_at, :now)
   from lane l
   where (a.id = any(:activities::int[]) or a.parent_id = any(:activities::int[])) and a.computer_id is not null and l.id = a.lane_id
-    and ${transitionGuard('a.status', APPROVABLE, 'undelivered', 'waiting')}
+    and ${transitionGuard('a.status', ['unapproved'], 'undelivered', 'waiting')}
     and not ${cancelRequestedIn('= a.lane_id')}
   returning a.id, a.lane_id, l.opened_at is not null as opened, a.after_activity_id as after`;
 
 const LOCK_GROUPS = `
   select g.id from activity g
-  where g.computer_id is null and ${transitionGuard('g.status', APPROVABLE, 'undelivered')}
+  where g.computer_id is null and ${transitionGuard('g.status', ['unapproved'], 'undelivered')}
     and (g.id = any(:activities::int[]) or g.id in (select parent_id from activity where id = any(:activities::int[])))
   order by g.id for no key update`;
 

@@ -1,7 +1,7 @@
-import type { ActivityStatus } from '../../domain/activities/status.ts';
 import type { BatchPlan } from '../../domain/engine/progress.ts';
 import type { ChildCounts } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
+import type { Row } from '../database/row.ts';
 import { isOpen } from '../database/status-sql.ts';
 
 /** Batches take turns by account, small ones separately from large ones. */
@@ -10,27 +10,11 @@ export interface BatchTurn {
   isLarge: boolean;
 }
 
-export interface BatchCounters {
-  open_count: number;
-  succeeded_count: number;
-  failed_count: number;
-  canceled_count: number;
-  next_due_at: Date | null;
-}
+export type BatchCounters = Row<'lane', 'open_count, succeeded_count, failed_count, canceled_count, next_due_at'>;
 
-export interface LockedBatch extends BatchCounters {
-  id: number;
-  parent_id: number | null;
-  has_dependents: boolean;
-  answer_seconds: number | null;
-  /** The activity that its operations wait for; null for none. */
-  after_activity_id: number | null;
-  /** Operations of other batches wait for some of its operations. */
-  awaited: boolean;
-  opened_at: Date | null;
-  /** USG run that it belongs to. */
-  usg_run_id: number | null;
-}
+/** `awaited`: operations of other batches wait for some of its operations. */
+export type LockedBatch = BatchCounters &
+  Row<'lane', 'id, parent_id, has_dependents, answer_seconds, after_activity_id, awaited, opened_at, usg_run_id'>;
 
 /** A batch with more operations moves thousands of rows at a time. */
 const SMALL_BATCH = 25;
@@ -54,8 +38,7 @@ export async function moveBatchCounters(
   difference: ChildCounts,
   { now, nextDueAt }: { now: Date; nextDueAt: Date | null },
 ): Promise<BatchCounters> {
-  const { open, succeeded, failed, canceled } = difference;
-  const values = [batch, open, succeeded, failed, canceled, now, nextDueAt];
+  const values = { ...difference, batch, now, nextDueAt };
   const [row] = await tx.query<BatchCounters>(MOVE_COUNTERS, values, 'batch-move');
   return row!;
 }
@@ -73,21 +56,16 @@ export async function readUnopenedBatches(db: Sql, group: number): Promise<numbe
 
 /**
  * Writes a cancel for every opened batch of a group, unless one is pending: a cancel of the parent workflow reaches
- * only the first run of its children. A batch without a workflow is restarted by the event.
- * @returns whether there was any
- * @see docs/architecture.md#cancellation
+ * only the first run of its children. @returns whether there was any @see docs/architecture.md#cancellation
  */
 export async function cancelOpenedBatches(tx: Sql, group: number, now: Date): Promise<boolean> {
   return (await tx.query(CANCEL_OPENED, { group, now })).length > 0;
 }
 
 /** An operation with the name of its computer. */
-export interface NamedOperation {
-  id: number;
+export interface NamedOperation extends Row<'activity', 'id, status, deliver_at'> {
   computer_id: number;
   title: string;
-  status: ActivityStatus;
-  deliver_at: Date | null;
   /** Requested by id, rather than because it is open. */
   is_moved: boolean;
   /** Number of computers with open operations. */
@@ -105,7 +83,7 @@ export function readNamedOperations(
 
 /** The first open operations of a group, in id order. */
 export function readGroupOperations(db: Sql, group: number, limit: number): Promise<GroupOperationRow[]> {
-  return db.query<GroupOperationRow & Record<string, unknown>>(GROUP_OPERATIONS, { group, limit });
+  return db.query<GroupOperationRow>(GROUP_OPERATIONS, { group, limit });
 }
 
 type GroupOperationRow = Pick<NamedOperation, 'id' | 'title' | 'status' | 'deliver_at'> & { wf_id: string };
@@ -118,12 +96,12 @@ const LOCK = `
   from lane l where l.id = :batch for update`;
 
 const MOVE_COUNTERS = `
-  update lane set open_count = open_count + $2, succeeded_count = succeeded_count + $3,
-    failed_count = failed_count + $4, canceled_count = canceled_count + $5,
-    opened_at = coalesce(opened_at, $6),
-    closed_at = case when open_count + $2 = 0 then coalesce(closed_at, $6) end,
-    next_due_at = case when open_count + $2 = 0 then null else $7::timestamptz end
-  where id = $1
+  update lane set open_count = open_count + :open, succeeded_count = succeeded_count + :succeeded,
+    failed_count = failed_count + :failed, canceled_count = canceled_count + :canceled,
+    opened_at = coalesce(opened_at, :now),
+    closed_at = case when open_count + :open = 0 then coalesce(closed_at, :now) end,
+    next_due_at = case when open_count + :open = 0 then null else :nextDueAt::timestamptz end
+  where id = :batch
   returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
 
 // An unblocked operation is the first of its chain; in id order PostgreSQL would scan all activities. Without

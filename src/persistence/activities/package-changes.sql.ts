@@ -10,7 +10,7 @@ import { PACKAGE_OPERATION_TYPES } from '../../domain/software/package-operation
 import type { Sql } from '../database/sql.ts';
 
 /** The request and the outcome of an operation on packages. */
-export interface PackageOperation {
+interface PackageOperation {
   id: number;
   requested: RequestedChanges;
   effect: PackageEffect;
@@ -30,9 +30,7 @@ export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
 }
 
 /**
- * Stores the actual changes of operations that have just succeeded.
- * @remarks Three statements for any number of operations. Idempotent. The gateway writes the result's own part and its
- * event in one transaction.
+ * Stores the actual changes of operations that have just succeeded, in three statements. Idempotent.
  * @see docs/api-conventions.md#fields-of-an-activity
  */
 export async function recordPackageChanges(tx: Sql, operations: readonly number[]): Promise<void> {
@@ -49,37 +47,26 @@ export async function recordPackageChanges(tx: Sql, operations: readonly number[
   await tx.query(RECORD, { rows: JSON.stringify(rows) });
 }
 
-/**
- * Requests and outcomes of succeeded operations on packages, in no order; others are left out.
- * @remarks To revert one, install and remove what it removed and installed, hold and release what it released and held.
- */
+/** Requests and outcomes of succeeded operations on packages, in no order; others are left out. */
 export async function readPackageOperations(db: Sql, operations: readonly number[]): Promise<PackageOperation[]> {
-  const rows = await db.query<OperationRow>(READ, { operations, nothingDone: NOTHING_DONE });
-  return rows.map(({ id, idle, install, remove, hold, release, must_install, must_remove }) => {
-    const requested = { install, remove, hold, release };
-    const complemented = { install: must_install, remove: must_remove };
-    return { id, requested, effect: idle ? NO_EFFECT : effectOf(requested, complemented) };
-  });
+  const rows = await db.query<{
+    id: number;
+    /** The computer was already in the requested state. */
+    idle: boolean;
+    requested: RequestedChanges;
+    complemented: Pick<RequestedChanges, 'install' | 'remove'>;
+  }>(READ, { operations, nothingDone: NOTHING_DONE });
+  return rows.map(({ id, idle, requested, complemented }) => ({
+    id,
+    requested,
+    effect: idle ? NO_EFFECT : effectOf(requested, complemented),
+  }));
 }
 
 /** Packages of the catalogue by id; unknown ids are left out. */
 export async function readPackages(db: Sql, ids: readonly number[]): Promise<Map<number, PackageVersion>> {
-  const rows = await db.query<PackageVersion>('select id, name, version from package where id = any(:ids::int[])', {
-    ids: [...new Set(ids)],
-  });
+  const rows = await db.query<PackageVersion>(PACKAGES, { ids: [...new Set(ids)] });
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-interface OperationRow {
-  id: number;
-  /** The computer was already in the requested state. */
-  idle: boolean;
-  install: number[];
-  remove: number[];
-  hold: number[];
-  release: number[];
-  must_install: number[];
-  must_remove: number[];
 }
 
 const NOTHING = { install: [], remove: [] };
@@ -88,17 +75,18 @@ const NO_EFFECT: PackageEffect = { installed: [], removed: [], held: [], release
 /** Start of an agent's result text when there was nothing to do. @see docs/agent-protocol.md#package-changes */
 const NOTHING_DONE = 'No changes required';
 
-const ids = (field: string) =>
-  `array(select i::int from jsonb_array_elements_text(coalesce(p.fields -> '${field}', '[]')) i)`;
+const ids = (field: string) => `coalesce(p.fields -> '${field}', '[]')`;
 
 const READ = `
   select a.id, r.activity_id is null and starts_with(coalesce(a.result_text, ''), :nothingDone) as idle,
-    ${ids('install')} as install, ${ids('remove')} as remove, ${ids('hold')} as hold,
-    ${ids('remove-hold')} as release, coalesce(r.must_install, '{}') as must_install,
-    coalesce(r.must_remove, '{}') as must_remove
+    jsonb_build_object('install', ${ids('install')}, 'remove', ${ids('remove')}, 'hold', ${ids('hold')},
+      'release', ${ids('remove-hold')}) as requested,
+    jsonb_build_object('install', coalesce(r.must_install, '{}'), 'remove', coalesce(r.must_remove, '{}')) as complemented
   from activity a join operation_payload p on p.id = a.payload_id
   left join package_change_result r on r.activity_id = a.id and r.computer_id = a.computer_id
   where a.id = any(:operations::int[]) and a.status = 'succeeded' and p.message_type = 'change-packages'`;
+
+const PACKAGES = 'select id, name, version from package where id = any(:ids::int[])';
 
 const RECORD = `
   update activity a set package_ids = r.package_ids, changes = r.changes

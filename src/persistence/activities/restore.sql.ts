@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
-import { OUTBOX_CHANNEL } from './outbox.repository.ts';
+import { OUTBOX_CHANNEL } from './outbox.sql.ts';
 
 /** Result text of operations that may or may not have been carried out. */
 export const UNKNOWN_OUTCOME = 'The database was restored from a backup; whether this was carried out is not known.';
@@ -9,12 +9,7 @@ export const UNKNOWN_OUTCOME = 'The database was restored from a backup; whether
 const ID_MARGIN = 1_000_000;
 const IDS_PER_SECOND = 100;
 
-/**
- * Advances the mark to `next`.
- * @param known - the mark stored by the Temporal server; 0 for none
- * @returns the previous mark; null, without a change, when it is below `known`, so this database is older than the
- * server's
- */
+/** Advances the mark. @returns the previous one; null, without a change, when it is below `known`, the server's */
 export async function advanceMark(sql: Sql, known: number, next: number): Promise<number | null> {
   const [row] = await sql.query<{ before: number }>(ADVANCE, { known, next });
   return row?.before ?? null;
@@ -31,9 +26,8 @@ export async function setMark(tx: Sql, mark: number): Promise<void> {
 }
 
 /**
- * Skips all ids that may have been assigned since the backup, also since that of an earlier restore: agents, workflows
- * and clients remember them. The skip grows with the age of the backup, up to a quarter of the remaining ids, and is
- * shorter when a repair is restarted.
+ * Skips all ids that may have been assigned since the backup: agents, workflows and clients remember them. The skip grows
+ * with the age of the backup, up to a quarter of the remaining ids, and is shorter when a repair is restarted.
  * @param activity - the highest activity id known to the Temporal server; 0 for none
  */
 export async function skipIds(tx: Sql, now: Date, activity: number): Promise<void> {
@@ -47,26 +41,18 @@ export async function resetExchangeTokens(tx: Sql): Promise<void> {
 }
 
 /**
- * Ends every operation that may have been sent since the backup, by cancels in the inbox of its batch. Its message
- * counts as delivered and is never sent again; a late result replaces the end. Operations due later stay. Idempotent.
+ * Ends every operation that may have been sent since the backup, by cancels: its message counts as delivered and is never
+ * sent again; a late result replaces the end. Operations due later stay. Idempotent.
  * @returns how many operations end, by account
  */
-export async function endUncertainOperations(
-  tx: Sql,
-  now: Date,
-): Promise<Array<{ accountId: number; accountName: string; operations: number }>> {
+export function endUncertainOperations(tx: Sql, now: Date) {
   return tx.query<{ accountId: number; accountName: string; operations: number }>(END_UNCERTAIN, {
     now,
     unknownOutcome: UNKNOWN_OUTCOME,
   });
 }
 
-/**
- * Which of these workflows drive an open batch or activity.
- * @param workflows - each with the activity in its id; a batch of one computer is named after its first operation,
- *   which may have ended before the others
- * @returns their ids
- */
+/** Ids of those workflows that drive an open batch or activity. @param workflows - with the activity in each id */
 export async function drivenAmong(
   sql: Sql,
   workflows: ReadonlyArray<{ id: string; owner: number }>,

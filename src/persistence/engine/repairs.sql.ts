@@ -1,47 +1,31 @@
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 
-export interface OpenBatch {
-  id: number;
-  wf_id: string;
-  parent_id: number | null;
-}
+export type OpenBatch = Row<'lane', 'id, wf_id, parent_id'>;
 
 /** The state of a batch for repairs; undefined when there is no such batch. */
-export async function readBatchState(
-  db: Sql,
-  batch: number,
-): Promise<(OpenBatch & { open_count: number; opened: boolean }) | undefined> {
-  const [row] = await db.query<OpenBatch & { open_count: number; opened: boolean; [key: string]: unknown }>(
-    'select id, wf_id, parent_id, open_count, opened_at is not null as opened from lane where id = :batch',
-    { batch },
-  );
+export async function readBatchState(db: Sql, batch: number) {
+  const [row] = await db.query<OpenBatch & { open_count: number; opened: boolean }>(STATE, { batch });
   return row;
 }
 
 export async function isGroupOpen(db: Sql, group: number): Promise<boolean> {
-  return (await db.query('select 1 from activity where id = :group and open_count > 0', { group })).length > 0;
+  return (await readOpenGroups(db, [group])).length > 0;
 }
 
 /** Batches of a group with open operations. */
-export function readOpenBatchWorkflows(db: Sql, group: number): Promise<Array<{ id: number; wf_id: string }>> {
-  return db.query('select id, wf_id from lane where parent_id = :group and open_count > 0 order by id', { group });
+export function readOpenBatchWorkflows(db: Sql, group: number): Promise<OpenBatch[]> {
+  return db.query<OpenBatch>(`${OPEN} and parent_id = :group order by id`, { group });
 }
 
 /** Batches with open operations among those of some workflows. */
 export function readOpenBatchesOf(db: Sql, workflowIds: readonly string[]): Promise<OpenBatch[]> {
-  return db.query<OpenBatch>(
-    'select id, wf_id, parent_id from lane where wf_id = any(:workflowIds::text[]) and open_count > 0',
-    { workflowIds },
-  );
+  return db.query<OpenBatch>(`${OPEN} and wf_id = any(:workflowIds::text[])`, { workflowIds });
 }
 
 /** Those of some activities that are groups with open operations. */
 export async function readOpenGroups(db: Sql, activities: readonly number[]): Promise<number[]> {
-  const rows = await db.query<{ id: number }>(
-    'select id from activity where id = any(:activities::int[]) and lane_id is null and open_count > 0',
-    { activities },
-  );
-  return rows.map(({ id }) => id);
+  return (await db.query<{ id: number }>(OPEN_GROUPS, { activities })).map(({ id }) => id);
 }
 
 /** Batches with open operations that are older than `ageMs`, by id. */
@@ -57,11 +41,7 @@ export function readIdleBatches(
   db: Sql,
   { after, idleMs, limit }: { after: number; idleMs: number; limit: number },
 ): Promise<Array<OpenBatch & { opened: boolean }>> {
-  return db.query<OpenBatch & { opened: boolean; [key: string]: unknown }>(IDLE, {
-    idleMs: idleMs / 1000,
-    limit,
-    after,
-  });
+  return db.query<OpenBatch & { opened: boolean }>(IDLE, { idleMs: idleMs / 1000, limit, after });
 }
 
 /** Those of some workflows whose batch closed `agoMs` ago or earlier. */
@@ -70,13 +50,18 @@ export async function readClosedAmong(db: Sql, workflowIds: readonly string[], a
   return rows.map(({ wf_id }) => wf_id);
 }
 
+const STATE = 'select id, wf_id, parent_id, open_count, opened_at is not null as opened from lane where id = :batch';
+
+const OPEN = 'select id, wf_id, parent_id from lane where open_count > 0';
+
+const OPEN_GROUPS = 'select id from activity where id = any(:activities::int[]) and lane_id is null and open_count > 0';
+
 const OPEN_PAGE = `
-  select id, wf_id, parent_id from lane
-  where id > :after and closed_at is null and open_count > 0 and created_at <= now() - make_interval(secs => :ageMs::float8)
+  ${OPEN} and id > :after and closed_at is null and created_at <= now() - make_interval(secs => :ageMs::float8)
   order by id limit :limit`;
 
-// Scans `lane_open`, which the events need anyway and which includes the time. An index on it would make every update
-// of a batch slower: updates of indexed columns are not HOT.
+// Scans `lane_open`, which the events need anyway. An index on the time would make every update of a batch slower:
+// updates of indexed columns are not HOT.
 const IDLE = `
   select l.id, l.wf_id, l.parent_id, l.opened_at is not null as opened from lane l
   where l.id > :after and l.closed_at is null and l.open_count > 0 and l.created_at <= now() - make_interval(secs => :idleMs::float8)

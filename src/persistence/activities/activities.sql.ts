@@ -1,6 +1,5 @@
-import type { ActivityStatus } from '../../domain/activities/status.ts';
-import type { PackageChange } from '../../domain/software/package-changes.ts';
 import type { PageRequest } from '../database/page.ts';
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
 import {
@@ -20,32 +19,22 @@ import {
   visibilityParameters,
 } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
-import { findPage, matching } from './activity-pages.ts';
-import { type ChildCounters, countVisible } from './visible-children.ts';
+import { type ChildCounters, countVisible, findPage, matching } from './activity-pages.sql.ts';
 
 /** The fields of an activity that every response needs. */
-export interface BaseActivityRow {
-  id: number;
-  parent_id: number | null;
-  type: string;
-  summary: string;
-  status: ActivityStatus;
-  deliver_at: Date | null;
+export type BaseActivityRow = Row<
+  'activity',
+  `id, parent_id, type, summary, status, deliver_at, creation_time, approval_time, completion_time, creator_id,
+   deliver_delay_window, result_text, result_code`
+> & {
   /** Waits for room in a computer's queue; for a group: every undelivered operation does. */
   held: boolean;
   /** For a group that is due: no operation may be sent now, and some are due later. */
   only_later: boolean;
-  creation_time: Date;
-  approval_time: Date | null;
-  completion_time: Date | null;
-  /** All three null when no person requested it. */
-  creator_id: number | null;
+  /** Null, as `creator_email`, when no person requested it. */
   creator_name: string | null;
   creator_email: string | null;
-  deliver_delay_window: number;
-  result_text: string | null;
-  result_code: number | null;
-}
+};
 
 /** An operation of a group that a revert leaves out. */
 export interface NotReverted {
@@ -64,44 +53,29 @@ export interface ChildRow extends BaseActivityRow {
   cancel_requested: boolean;
 }
 
-export interface ActivityRow extends BaseActivityRow {
-  computer_id: number | null;
+type ActivityColumns = Row<
+  'activity',
+  `computer_id, delivery_time, deliver_after_time, deliver_before_time, schedule_before_time, schedule_after_time,
+   modification_time, package_ids, changes, child_types, children_count, reapplied_from, reapplied_by, reverts,
+   reverted_by, after_activity_id, progress`
+>;
+
+export interface ActivityRow extends BaseActivityRow, ActivityColumns {
   /** Still open, with an accepted cancel. */
   cancel_requested: boolean;
-  delivery_time: Date | null;
-  deliver_after_time: Date | null;
-  deliver_before_time: Date | null;
-  schedule_before_time: Date | null;
-  schedule_after_time: Date | null;
-  modification_time: Date | null;
-  package_ids: number[];
-  changes: PackageChange[];
-  child_types: string[];
-  children_count: number;
   /** The caller may act on all of its computers. */
   manageable: boolean;
-  /** The caller may run it again: false only for scripts that are redacted or that the caller may not run. */
+  /** False only for scripts that are redacted or that the caller may not run. */
   runnable: boolean;
   /** Succeeded, has an inverse and is not fully reverted; for a group: true of at least one operation. */
   undoable: boolean;
   /** Ended, and one of its computers is archived or removed. */
   lost: boolean;
-  reapplied_from: number | null;
-  reapplied_by: number | null;
-  reverts: number | null;
-  reverted_by: number | null;
-  /** The activity that has to succeed on its computers first; null for none. */
-  after_activity_id: number | null;
   /** For a group that reverts another: the operations left out, on visible computers only; otherwise null. */
   not_reverted: NotReverted[] | null;
-  /** Percent of the work done by the server; -1 when it failed, null for work of computers. */
-  progress: number | null;
 }
 
-export interface ParentRow extends BaseActivityRow, ChildCounters {
-  /** Still open, with an accepted cancel. */
-  cancel_requested: boolean;
-}
+export type ParentRow = BaseActivityRow & ChildCounters & { cancel_requested: boolean };
 
 /** One page of the matching parents and operations, newest first, and their total number. */
 export async function listActivities(
@@ -169,15 +143,9 @@ export async function listChildren(
   limit: number | null,
   now: Date,
 ): Promise<Map<number, ChildRow[]>> {
-  const children = new Map<number, ChildRow[]>();
-  if (parents.length === 0) return children;
+  if (parents.length === 0) return new Map();
   const rows = await db.query<ChildRow>(CHILDREN, [...visibilityParameters(scope), parents, limit, now]);
-  for (const row of rows) {
-    const siblings = children.get(row.parent_id!);
-    if (siblings) siblings.push(row);
-    else children.set(row.parent_id!, [row]);
-  }
-  return children;
+  return Map.groupBy(rows, (row) => row.parent_id!);
 }
 
 /** Reads the base shape of an activity, as returned to its creator and written to the event log. */
@@ -186,12 +154,9 @@ export async function readBaseActivity(db: Sql, id: number, now: Date): Promise<
   return row!;
 }
 
-const base = (held: string, later: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
+const base = (held: string, later = 'false') => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
     ${held} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
     p.name as creator_name, p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
-
-/** @param now - number of the parameter with the current time; the activities shown have no window */
-const baseAt = (now: number) => base(heldAt(`$${now}::timestamptz`), 'false');
 
 const detailValues = ({ view, manage, execute }: ActivityScope, now: Date) => [
   groupsOf(manage),
@@ -218,7 +183,7 @@ const detail = (
     ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by,
     a.after_activity_id, ${notReverted(`$${first + 3}`)} as not_reverted, a.progress`;
 
-const parent = (held: string, later: string) => `${base(held, later)}, ${CANCEL_REQUESTED} as cancel_requested,
+const parent = (held: string, later?: string) => `${base(held, later)}, ${CANCEL_REQUESTED} as cancel_requested,
     a.children_count, a.computer_count, a.open_count,
     a.succeeded_count, a.failed_count, a.canceled_count, case when a.computer_count = 1 then (
       select jsonb_build_object('id', k.computer_id, 'title', coalesce(c.title, r.title))
@@ -226,7 +191,7 @@ const parent = (held: string, later: string) => `${base(held, later)}, ${CANCEL_
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
 
 /** For runs of a script profile, which have no window. @param now - number of the parameter with the current time */
-export const parentAt = (now: number) => parent(heldAt(`$${now}::timestamptz`), 'false');
+export const parentAt = (now: number) => parent(heldAt(`$${now}::timestamptz`));
 
 export const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
@@ -241,12 +206,12 @@ const IN_PAGE = 'in (select id from page)';
 const FIND = `
   select ${detail(6, '= any($5::int[])')}
   from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
-const READ_BASE = `select ${baseAt(2)} from ${SOURCE} where a.id = $1`;
+const READ_BASE = `select ${base(heldAt('$2::timestamptz'))} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `
   select page.*, coalesce(c.title, r.title) as computer_title
   from unnest($5::int[]) as parent(id)
   cross join lateral (
-    select ${baseAt(7)}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
+    select ${base(heldAt('$7::timestamptz'))}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
     from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $6) page
   left join computer c on c.id = page.computer_id left join removed_computer r on r.id = page.computer_id
   order by page.id`;
