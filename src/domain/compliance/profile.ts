@@ -1,4 +1,4 @@
-export const USG_MODES = ['audit', 'fix-audit', 'fix-restart-audit'] as const;
+const USG_MODES = ['audit', 'fix-audit', 'fix-restart-audit'] as const;
 export type UsgMode = (typeof USG_MODES)[number];
 
 /** Benchmarks by the names that agents know. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */

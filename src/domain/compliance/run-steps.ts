@@ -1,6 +1,6 @@
 import type { UsgMode } from './profile.ts';
 
-export interface RunProfile {
+interface RunProfile {
   title: string;
   mode: UsgMode;
   benchmark: string;
@@ -11,7 +11,7 @@ export interface RunProfile {
   restartWindowMinutes: number;
 }
 
-export interface RunStep {
+interface RunStep {
   type: string;
   summary: string;
   message: { type: string; fields: Readonly<Record<string, unknown>> };

@@ -1,6 +1,6 @@
 export const SCRIPT_MESSAGE = 'execute-script';
 
-export interface RunOrigin {
+interface RunOrigin {
   creatorId: number;
   now: Date;
 }

@@ -1,8 +1,7 @@
 import { SCRIPT_MESSAGE } from './environment.ts';
 import { ANSWER_GRACE_SECONDS, EXECUTE_SCRIPT } from './result.ts';
 
-export const SCRIPT_STATUSES = ['active', 'archived', 'redacted'] as const;
-export type ScriptStatus = (typeof SCRIPT_STATUSES)[number];
+export type ScriptStatus = 'active' | 'archived' | 'redacted';
 
 /** @see docs/api-conventions.md#limits-of-fields */
 export const DEFAULT_USERNAME = 'root';
@@ -73,7 +72,7 @@ export type RunnableScript = ScriptBody & {
   attachments: ReadonlyArray<{ id: number; filename: string }>;
 };
 
-export interface ScriptRunOptions {
+interface ScriptRunOptions {
   username: string;
   timeLimit: number;
   env: Readonly<Record<string, string>>;

@@ -2,8 +2,8 @@ import { POST_ENROLLMENT, type Trigger } from '../../domain/scripts/trigger.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
-import { type GroupScope, groupsOf } from '../query/group-scope.ts';
-import type { PersonName } from './scripts.sql.ts';
+import { groupsOf } from '../query/group-scope.ts';
+import type { PersonName, ScriptScope } from './scripts.sql.ts';
 
 type StoredRow = Omit<Row<'script_profile'>, 'event_type'> & {
   access_group_id: number;
@@ -17,13 +17,8 @@ export type ScriptProfileRow = Omit<StoredRow, 'trigger_type' | 'run_at' | 'star
   trigger: Trigger;
 };
 
-export interface ScriptProfileScope {
-  accountId: number;
-  view: GroupScope;
-}
-
 /** Null parts do not restrict. */
-export interface ScriptProfileFilter extends ScriptProfileScope, PageRequest {
+interface ScriptProfileFilter extends ScriptScope, PageRequest {
   archived: boolean | null;
   search: string | null;
   names: readonly string[] | null;
@@ -46,7 +41,7 @@ export async function listScriptProfiles(
 /** One profile of an account in the visible access groups, or null. */
 export async function findScriptProfile(
   sql: Sql,
-  { accountId, view }: ScriptProfileScope,
+  { accountId, view }: ScriptScope,
   id: number,
 ): Promise<ScriptProfileRow | null> {
   const rows = await sql.query<StoredRow>(FIND, { accountId, view: groupsOf(view), id });

@@ -1,5 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
+import type { ScriptRow } from './scripts.sql.ts';
 
 /** Open operations with the code of a script. */
 export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]> {
@@ -7,10 +8,7 @@ export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]>
   return rows.map(({ id }) => id);
 }
 
-export interface PayloadScript {
-  status: 'active' | 'archived' | 'redacted';
-  access_group_id: number;
-}
+type PayloadScript = Pick<ScriptRow, 'status' | 'access_group_id'>;
 
 /** Scripts by payload id, locked until the transaction ends. */
 export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): Promise<Map<number, PayloadScript>> {

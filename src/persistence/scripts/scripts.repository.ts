@@ -15,13 +15,7 @@ export function lockScript(tx: Sql, id: number, purpose: 'change' | 'use'): Prom
   return tx.em.findOne(Script, id, { lockMode });
 }
 
-export interface NewScript {
-  account: number;
-  accessGroup: number;
-  title: string;
-  timeLimit: number;
-  username: string;
-}
+type NewScript = Pick<Script, 'title' | 'timeLimit' | 'username'> & { account: number; accessGroup: number };
 
 /** @returns id of the new script. @throws a violation of `script_title` when another active one has the title */
 export async function insertScript({ em }: Sql, script: NewScript, body: ScriptBody, edit: Edit): Promise<number> {

@@ -28,7 +28,7 @@ export interface ScriptScope {
   view: GroupScope;
 }
 
-export interface ScriptFilter extends ScriptScope, PageRequest {
+interface ScriptFilter extends ScriptScope, PageRequest {
   status: ScriptStatus | null;
   search: string | null;
 }

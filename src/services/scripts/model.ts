@@ -3,14 +3,13 @@ import type { Patch } from '../common/fields.ts';
 import type { ActingQuery } from '../query/computer-queries.ts';
 import type { ActingDeps } from '../activities/computer-actions.ts';
 
-export interface ScriptActions {
+export type ScriptView = Omit<ScriptWithCode, 'code' | 'account_id' | 'access_group_id'> & {
   redactable: boolean;
   editable: boolean;
   executable: boolean;
-}
-
-export type ScriptView = Omit<ScriptWithCode, 'code' | 'account_id' | 'access_group_id'> &
-  ScriptActions & { code?: string | null };
+  /** Absent in lists. */
+  code?: string | null;
+};
 
 export interface ScriptQuery {
   status: 'active' | 'archived' | 'redacted' | null;

@@ -18,7 +18,7 @@ import type { Clock } from '../../common/ports.ts';
 import type { ReportReader } from './report-reader.ts';
 import { createRuleSetCache, type RuleSetCache, ruleSetOf } from './rule-set.ts';
 
-export interface IngestDeps {
+interface IngestDeps {
   db: Database;
   clock: Clock;
   read: ReportReader;
@@ -137,10 +137,8 @@ async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promis
   const sets = await storeRules(tx, reports);
   const verdicts = reports.map((report) => toVerdict(report, sets.get(report.activity_id) ?? null));
   const refused = reports.filter((_, index) => verdicts[index]!.reason !== null);
-  await lockBatchesOfAudits(
-    tx,
-    refused.map(({ activity_id }) => activity_id),
-  );
+  const refusedIds = refused.map(({ activity_id }) => activity_id);
+  await lockBatchesOfAudits(tx, refusedIds);
   const explained = await saveVerdicts(tx, verdicts, now);
   if (explained.length === 0) return;
   const keys = new Set(explained.map(({ run_id, computer_id }) => `${run_id}/${computer_id}`));
@@ -151,14 +149,13 @@ async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promis
   await appendReasons(tx, reasons);
 }
 
+/** Ids of the rule sets of valid reports, by operation. In order of accounts, because it locks their sets. */
 async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<number, number>> {
   const ids = new Map<number, number>();
-  for (const accountId of [...new Set(reports.map(({ account_id }) => account_id))].sort((a, b) => a - b)) {
-    const own = reports.flatMap(({ account_id, activity_id, found }) =>
-      account_id === accountId && 'set' in found ? [{ activity_id, set: found.set }] : [],
-    );
+  const valid = reports.flatMap(({ found, ...report }) => ('set' in found ? [{ ...report, set: found.set }] : []));
+  const byAccount = Map.groupBy(valid, ({ account_id }) => account_id);
+  for (const [accountId, own] of [...byAccount].sort(([a], [b]) => a - b)) {
     const distinct = [...new Map(own.map(({ set }) => [set.digest.toString('hex'), set])).values()];
-    if (distinct.length === 0) continue;
     const stored = await upsertRuleSets(tx, accountId, distinct);
     const byDigest = new Map(distinct.map(({ digest }, index) => [digest.toString('hex'), stored[index]!]));
     for (const { activity_id, set } of own) ids.set(activity_id, byDigest.get(set.digest.toString('hex'))!);

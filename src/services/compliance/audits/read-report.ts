@@ -14,7 +14,7 @@ const TEST_RESULT = /<(?:[A-Za-z_][\w.-]{0,50}:)?TestResult[\s>]/;
 /** Declares entities or includes other documents; checked before the XML is parsed. */
 const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 
-export type BenchmarkCache = LRUCache<string, BenchmarkHead>;
+type BenchmarkCache = LRUCache<string, BenchmarkHead>;
 
 /** Parsed benchmarks by digest. Most of a report is its benchmark, the same for all computers of a release. */
 export const createBenchmarkCache = (): BenchmarkCache =>

@@ -20,7 +20,7 @@ const MAX_CAPTURED_CHARS = 20_000;
 /** The report is unusable for the reason in the message. */
 export class InvalidReport extends Error {}
 
-export interface Definition {
+interface Definition {
   severity: RuleSeverity;
   title: string;
   description: string;

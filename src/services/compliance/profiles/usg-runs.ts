@@ -25,12 +25,12 @@ import type { Logger } from '../../../process/logger.ts';
 import type { ProfileKind } from '../../schedules/profile-kind.ts';
 import { planDates } from '../../schedules/recurring-dates.ts';
 
-export interface UsgRunDeps {
+interface UsgRunDeps {
   files: FileStore;
   settings: ActivitySettings;
 }
 
-export interface UsgKindDeps extends UsgRunDeps {
+interface UsgKindDeps extends UsgRunDeps {
   db: Database;
   logger: Logger;
   publicUrl: string;

@@ -26,7 +26,7 @@ import { isOperatorRun, MAX_MISSED_RUNS, recordMissedRun, reportStart } from '..
 import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
 import { extendPlannedDates, lockForRun, nextDue, type RecurringTrigger, singleDates } from './trigger-dates.ts';
 
-export interface ScriptKindDeps extends ProfileRunDeps {
+interface ScriptKindDeps extends ProfileRunDeps {
   db: Database;
   logger: Logger;
 }
