@@ -7,7 +7,7 @@ import { ConcurrencyLimiter, type ConcurrencyLimits } from '../../process/admiss
 import { type Clock, systemClock } from '../../services/common/ports.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
 import type { Services } from '../../services/setup/services.ts';
-import type { Handler, OperationId } from '../http/handler.ts';
+import { createRouter, type Handler, type OperationId } from '../http/handler.ts';
 import { admission } from '../http/middleware/admission.ts';
 import { authenticate } from '../http/middleware/authenticate.ts';
 import { authorize, authorizeAgain } from '../http/middleware/authorize.ts';
@@ -18,15 +18,13 @@ import { handle } from '../http/middleware/handle.ts';
 import { matchOperation } from '../http/middleware/match-operation.ts';
 import { normalizePath } from '../http/middleware/normalize-path.ts';
 import { rateLimit } from '../http/middleware/rate-limit.ts';
-import { requestId, requestIdOf } from '../http/middleware/request-id.ts';
+import { requestId } from '../http/middleware/request-id.ts';
 import { type RequestListeners, requestLog } from '../http/middleware/request-log.ts';
 import { createRequestMemoryLimit, requestMemory } from '../http/middleware/request-memory.ts';
-import { sendJson, toErrorResponse } from '../http/middleware/send.ts';
 import { trace } from '../http/middleware/trace.ts';
 import { unmatched } from '../http/middleware/unmatched.ts';
 import { createResponseCheck, createValidation } from '../http/middleware/validate.ts';
 import { Operations } from '../http/operations.ts';
-import { createRouter } from '../http/router.ts';
 import { loadDocument, type OpenApiDocument } from '../openapi/document.ts';
 import { plainRoutes } from './plain-routes.ts';
 import { createRouters } from './routers.ts';
@@ -58,34 +56,35 @@ export interface AppDeps extends RequestListeners {
 
 /** @throws when an operation of the document has no handler, or the other way round */
 export function createApp(deps: AppDeps): Express {
-  const { services, logger, gateway, codec } = deps;
+  const { services, logger, gateway, codec, validateResponses } = deps;
   const document = loadDocument();
   const app = createExpress();
   // Generated clients leave the version out.
   app.use(['/api/v2', '/api'], createApi(deps, document));
   if (gateway) app.use(gateway);
   if (codec) app.use('/codec', ...codec);
-  app.use(plainRoutes({ document, readiness: services.readiness, logger }));
-  return app.use(notFound, lastErrorHandler(logger));
+  return app.use(
+    plainRoutes({ document, readiness: services.readiness }),
+    notFound,
+    errorHandler(logger, validateResponses),
+  );
 }
 
-/** The way of a request: first what all have in common, then the middleware of its operation, then the errors. */
+/** The way of a request: first what all have in common, then the middleware of its operation. */
 function createApi(deps: AppDeps, document: OpenApiDocument): Router {
-  const { services, logger, publicUrl, trustedProxies = [], validateResponses = false } = deps;
   const operations = new Operations(document);
   const operation = operationMiddleware(deps, document, operations);
   const none = unmatched(operations.all);
   const api = createRouter()
     .use(requestId())
-    .use(clientAddress(trustedProxies))
+    .use(clientAddress(deps.trustedProxies ?? []))
     .use(trace())
-    .use(requestLog(logger, deps))
+    .use(requestLog(deps.logger, deps))
     .use(normalizePath())
     // Express would respond to these itself.
     .options('/{*path}', none)
-    .use(...createRouters({ services, publicUrl, operation }))
-    .use(none)
-    .use(errorHandler(logger, validateResponses));
+    .use(...createRouters({ services: deps.services, operation }))
+    .use(none);
   operations.assertAllServed();
   return api;
 }
@@ -100,7 +99,10 @@ function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operation
   const busy = () => serviceBusy('Too many requests at once');
   const concurrency = deps.concurrency ? new ConcurrencyLimiter(deps.concurrency, busy) : null;
   const validation = createValidation(document, operations.all, deps.unknownKeys ?? 'refuse');
-  const checkResponse = deps.validateResponses ? createResponseCheck(document) : null;
+  const sending = {
+    publicUrl: deps.publicUrl,
+    checkResponse: deps.validateResponses ? createResponseCheck(document) : null,
+  };
   if (deps.prepareInBackground) {
     void validation.prepareAll().catch((error: unknown) => {
       deps.logger.error({ err: error }, 'preparing the validation of requests failed');
@@ -119,7 +121,7 @@ function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operation
       validation.validate(operation),
       admission(concurrency),
       authorizeAgain(authenticator, operation),
-      handle(operation, handler, checkResponse),
+      handle(operation, handler, sending),
     ] as RequestHandler[];
   };
 }
@@ -127,7 +129,7 @@ function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operation
 /** Serves agents, `/healthz` and `/readyz`. */
 export function createGatewayApp(deps: { gateway: RequestHandler; readiness: Readiness; logger: Logger }): Express {
   const app = createExpress().use(deps.gateway, plainRoutes({ ...deps, document: null }));
-  return app.use(notFound, lastErrorHandler(deps.logger));
+  return app.use(notFound, errorHandler(deps.logger));
 }
 
 function createExpress(): Express {
@@ -137,11 +139,3 @@ function createExpress(): Express {
 const notFound: RequestHandler = () => {
   throw new DomainError('NotFound', 'There is nothing at this address');
 };
-
-function lastErrorHandler(logger: Logger): express.ErrorRequestHandler {
-  return (error, req, res, next) => {
-    if (res.headersSent) return next(error);
-    const requestId = requestIdOf(req);
-    sendJson(req, res, { ...toErrorResponse(error, requestId, logger), requestId });
-  };
-}

@@ -1,5 +1,4 @@
 import type { Router } from 'express';
-import type { Services } from '../../services/setup/services.ts';
 import { activitiesRoutes } from '../activities/activities.routes.ts';
 import { messageBacklogRoutes } from '../activities/message-backlog.routes.ts';
 import { usgProfilesRoutes } from '../compliance/usg-profiles.routes.ts';
@@ -15,7 +14,6 @@ import { savedSearchesRoutes } from '../computers/saved-searches.routes.ts';
 import { tagsRoutes } from '../computers/tags.routes.ts';
 import { alertsRoutes } from '../events/alerts.routes.ts';
 import { eventsRoutes } from '../events/events.routes.ts';
-import type { ServeOperation } from '../http/handler.ts';
 import { accessGroupsRoutes } from '../identity/access-groups.routes.ts';
 import { accountsRoutes } from '../identity/accounts.routes.ts';
 import { administratorsRoutes } from '../identity/administrators.routes.ts';
@@ -28,43 +26,39 @@ import { scriptsRoutes } from '../scripts/scripts.routes.ts';
 import { kernelsRoutes } from '../software/kernels.routes.ts';
 import { packagesRoutes } from '../software/packages.routes.ts';
 import { snapsRoutes } from '../software/snaps.routes.ts';
+import type { RouteDeps } from '../http/handler.ts';
 
-export interface RouterDeps {
-  operation: ServeOperation;
-  services: Services;
-  /** Base of absolute links, without a trailing slash. */
-  publicUrl: string;
-}
+const ROUTES = [
+  identityRoutes,
+  tokensRoutes,
+  accountsRoutes,
+  invitationsRoutes,
+  administratorsRoutes,
+  accessGroupsRoutes,
+  computersRoutes,
+  computerBulkRoutes,
+  alertsRoutes,
+  computerRemovalRoutes,
+  pendingComputersRoutes,
+  tagsRoutes,
+  eventsRoutes,
+  featuresRoutes,
+  messageBacklogRoutes,
+  recoveryKeysRoutes,
+  kernelsRoutes,
+  packagesRoutes,
+  powerRoutes,
+  processesRoutes,
+  savedSearchesRoutes,
+  scriptProfilesRoutes,
+  scriptsRoutes,
+  snapsRoutes,
+  activitiesRoutes,
+  usgProfilesRoutes,
+  usgReportsRoutes,
+];
 
 /** The routers of all areas. */
-export function createRouters(deps: RouterDeps): Router[] {
-  return [
-    identityRoutes(deps),
-    tokensRoutes(deps),
-    accountsRoutes(deps),
-    invitationsRoutes(deps),
-    administratorsRoutes(deps),
-    accessGroupsRoutes(deps),
-    computersRoutes(deps),
-    computerBulkRoutes(deps),
-    alertsRoutes(deps),
-    computerRemovalRoutes(deps),
-    pendingComputersRoutes(deps),
-    tagsRoutes(deps),
-    eventsRoutes(deps),
-    featuresRoutes(deps),
-    messageBacklogRoutes(deps),
-    recoveryKeysRoutes(deps),
-    kernelsRoutes(deps),
-    packagesRoutes(deps),
-    powerRoutes(deps),
-    processesRoutes(deps),
-    savedSearchesRoutes(deps),
-    scriptProfilesRoutes(deps),
-    scriptsRoutes(deps),
-    snapsRoutes(deps),
-    activitiesRoutes(deps),
-    usgProfilesRoutes(deps),
-    usgReportsRoutes(deps),
-  ];
+export function createRouters(deps: RouteDeps): Router[] {
+  return ROUTES.map((routes) => routes(deps));
 }

@@ -8,47 +8,30 @@ import type {
   UsgProfileRequest,
   UsgProfileView,
 } from '../../services/compliance/profiles/model.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function usgProfilesRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'usgProfiles'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { usgProfiles } = deps.services;
-  const listUsgProfiles: Handler<'listUsgProfiles'> = async (context) => {
-    const query = readUsgProfileQuery(context);
-    const { count, results } = await usgProfiles.list(context.caller, query);
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toUsgProfileResponse) }) };
-  };
+export function usgProfilesRoutes({ operation, services: { usgProfiles } }: RouteDeps): Router {
+  const listUsgProfiles: Handler<'listUsgProfiles'> = async (context) =>
+    envelope(context, await usgProfiles.list(context.caller, readUsgProfileQuery(context)), toUsgProfileResponse);
   const createUsgProfile: Handler<'createUsgProfile'> = async ({ caller, body, traceparent }) => {
     const profile = await usgProfiles.create(caller, readUsgProfileRequest(body, traceparent));
-    return { status: 201, body: toUsgProfileResponse(profile) };
+    return toUsgProfileResponse(profile);
   };
-  const getUsgProfile: Handler<'getUsgProfile'> = async ({ caller, params }) => {
-    return { body: toUsgProfileResponse(await usgProfiles.get(caller, params.usg_profile_id)) };
-  };
-  const patchUsgProfile: Handler<'patchUsgProfile'> = async ({ caller, params, body }) => {
-    return {
-      body: toUsgProfileResponse(await usgProfiles.patch(caller, params.usg_profile_id, readUsgProfilePatch(body))),
-    };
-  };
-  const archiveUsgProfile: Handler<'archiveUsgProfile'> = async ({ caller, params }) => {
-    return { body: toUsgProfileResponse(await usgProfiles.archive(caller, params.usg_profile_id)) };
-  };
+  const getUsgProfile: Handler<'getUsgProfile'> = async ({ caller, params }) =>
+    toUsgProfileResponse(await usgProfiles.get(caller, params.usg_profile_id));
+  const patchUsgProfile: Handler<'patchUsgProfile'> = async ({ caller, params, body }) =>
+    toUsgProfileResponse(await usgProfiles.patch(caller, params.usg_profile_id, readUsgProfilePatch(body)));
+  const archiveUsgProfile: Handler<'archiveUsgProfile'> = async ({ caller, params }) =>
+    toUsgProfileResponse(await usgProfiles.archive(caller, params.usg_profile_id));
   const executeUsgProfile: Handler<'executeUsgProfile'> = async ({ caller, params, body, traceparent }) => {
-    const { after } = body ?? {};
-    const options = { after: after ?? null, traceparent: traceparent };
-    return { body: toStartedRunResponse(await usgProfiles.execute(caller, params.usg_profile_id, options)) };
+    const options = { after: body?.after ?? null, traceparent };
+    return toStartedRunResponse(await usgProfiles.execute(caller, params.usg_profile_id, options));
   };
   return createRouter()
     .get('/usg-profiles', operation('listUsgProfiles', listUsgProfiles))

@@ -1,35 +1,25 @@
-import type { Request, Router } from 'express';
+import { Readable } from 'node:stream';
+import type { Router } from 'express';
 import type { OpenFile } from '../../services/common/ports.ts';
 import type { UsgReportRequest, UsgReportResponse } from '../../services/compliance/reports/usg-reports.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
-import { createRouter } from '../http/router.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function usgReportsRoutes(deps: { operation: ServeOperation; services: Pick<Services, 'usgReports'> }): Router {
-  const { operation } = deps;
-  const { usgReports } = deps.services;
-  const getUsgProfileReport: Handler<'getUsgProfileReport'> = async (context) => {
-    const report = await usgReports.request(context.caller, readUsgReportRequest(context));
-    return { body: toUsgReportResponse(report) };
-  };
-  const getUsgProfileBlob: Handler<'getUsgProfileBlob'> = async ({ caller, query, request }) => {
+export function usgReportsRoutes({ operation, services: { usgReports } }: RouteDeps): Router {
+  const getUsgProfileReport: Handler<'getUsgProfileReport'> = async (context) =>
+    toUsgReportResponse(await usgReports.request(context.caller, readUsgReportRequest(context)));
+  const getUsgProfileBlob: Handler<'getUsgProfileBlob'> = async ({ caller, query, request, response }) => {
     const file = await usgReports.open(caller, query.path);
-    const stream = wantsText(request)
-      ? { type: 'text/csv; charset=utf-8', pieces: file.chunks() }
-      : { type: 'application/json; charset=utf-8', pieces: streamFileAsJson(file) };
-    return { stream, headers: { Vary: 'Accept' } };
+    const asText = request.accepts(['application/json', 'text/csv']) === 'text/csv';
+    response.vary('Accept').type(asText ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8');
+    return Readable.from(asText ? file.chunks() : streamFileAsJson(file));
   };
   return createRouter()
     .get('/usg-profiles/:usg_profile_id/report', operation('getUsgProfileReport', getUsgProfileReport))
     .get('/usg-profiles/blob', operation('getUsgProfileBlob', getUsgProfileBlob));
-}
-
-function wantsText(request: Request): boolean {
-  return request.accepts(['application/json', 'text/csv']) === 'text/csv';
 }
 
 function readUsgReportRequest({ params, query, traceparent }: RequestContext<'getUsgProfileReport'>): UsgReportRequest {
@@ -50,9 +40,9 @@ function toUsgReportResponse(report: UsgReportResponse): Schemas['UsgReportFound
       };
 }
 
-/** In pieces, because files may be longer than the longest string. */
+/** In chunks, because files may be longer than the longest string. */
 async function* streamFileAsJson(file: OpenFile): AsyncGenerator<string> {
   yield '{"file_content":"';
-  for await (const piece of file.chunks()) yield JSON.stringify(piece.toString()).slice(1, -1);
+  for await (const chunk of file.chunks()) yield JSON.stringify(chunk.toString()).slice(1, -1);
   yield '"}';
 }

@@ -1,28 +1,16 @@
 import type { Router } from 'express';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
-import { createRouter } from '../http/router.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 
-export function computerRemovalRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'computerRemoval'>;
-}): Router {
-  const { operation } = deps;
-  const { computerRemoval } = deps.services;
-  const archiveComputer: Handler<'archiveComputer'> = async (context) => {
-    return { body: toActivityResponse(await computerRemoval.archive(context.caller, namedComputer(context))) };
-  };
+export function computerRemovalRoutes({ operation, services: { computerRemoval } }: RouteDeps): Router {
+  const archiveComputer: Handler<'archiveComputer'> = async (context) =>
+    toActivityResponse(await computerRemoval.archive(context.caller, namedComputer(context)));
   const sanitizeComputer: Handler<'sanitizeComputer'> = async (context) => {
-    const { after } = context.body;
-    const computer = { ...namedComputer(context), after: after ?? null };
-    return { body: toActivityResponse(await computerRemoval.sanitize(context.caller, computer)) };
+    const computer = { ...namedComputer(context), after: context.body.after ?? null };
+    return toActivityResponse(await computerRemoval.sanitize(context.caller, computer));
   };
-  const deleteComputers: Handler<'deleteComputers'> = async ({ caller, body, traceparent }) => {
-    const { computer_ids } = body;
-    await computerRemoval.remove(caller, computer_ids, traceparent);
-    return { status: 204 };
-  };
+  const deleteComputers: Handler<'deleteComputers'> = ({ caller, body, traceparent }) =>
+    computerRemoval.remove(caller, body.computer_ids, traceparent);
   return createRouter()
     .post('/computers/:computer_id/archive', operation('archiveComputer', archiveComputer))
     .post('/computers/:computer_id/sanitize', operation('sanitizeComputer', sanitizeComputer))
@@ -30,6 +18,5 @@ export function computerRemovalRoutes(deps: {
 }
 
 function namedComputer({ params, body, traceparent }: RequestContext<'archiveComputer' | 'sanitizeComputer'>) {
-  const { computer_title: title } = body;
-  return { id: params.computer_id, title, traceparent: traceparent };
+  return { id: params.computer_id, title: body.computer_title, traceparent };
 }

@@ -1,20 +1,11 @@
 import type { Router } from 'express';
 import type { ComputerBlock, ComputersQuery } from '../../services/computers/computers.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
-import { DEPRECATION } from '../http/deprecation.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
-import { cursorOf, envelope, pageOf } from '../http/request/pagination.ts';
-import { JsonText } from '../http/response-bodies.ts';
-import { createRouter } from '../http/router.ts';
+import { DEPRECATION } from '../http/middleware/normalize-path.ts';
+import { createRouter, type Handler, JsonText, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import { cursorOf, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
 
-export function computersRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'computers' | 'computerEdits'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { computers, computerEdits } = deps.services;
+export function computersRoutes({ operation, services: { computers, computerEdits } }: RouteDeps): Router {
   const listComputers: Handler<'listComputers'> = async (context) => {
     const { query } = context;
     const filter = {
@@ -26,14 +17,12 @@ export function computersRoutes(deps: {
       after: cursorOf(context),
       ...pageOf(context),
     };
-    const { resultsJson, deprecated, ...page } = await computers.list(context.caller, filter, blocksOf(context));
-    const body = envelope(context, deps.publicUrl, { ...page, results: new JsonText(resultsJson) });
-    return { body, headers: deprecated ? DEPRECATION : {} };
+    const page = await computers.list(context.caller, filter, blocksOf(context));
+    if (page.deprecated) context.response.set(DEPRECATION);
+    return jsonEnvelope(context, page);
   };
-  const getComputer: Handler<'getComputer'> = async (context) => {
-    const id = context.params.computer_id;
-    return { body: new JsonText(await computers.get(context.caller, id, blocksOf(context))) };
-  };
+  const getComputer: Handler<'getComputer'> = async (context) =>
+    new JsonText(await computers.get(context.caller, context.params.computer_id, blocksOf(context)));
   const editComputer: Handler<'editComputer'> = async ({ caller, params, body }) => {
     const { title, comment, tags, access_group } = body;
     const change = {
@@ -42,7 +31,7 @@ export function computersRoutes(deps: {
       tags: tags ?? undefined,
       accessGroup: access_group ?? undefined,
     };
-    return { body: new JsonText(await computerEdits.edit(caller, params.computer_id, change)) };
+    return new JsonText(await computerEdits.edit(caller, params.computer_id, change));
   };
   return createRouter()
     .get('/computers', operation('listComputers', listComputers))

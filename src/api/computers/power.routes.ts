@@ -1,23 +1,16 @@
 import type { Router } from 'express';
 import type { PowerAction } from '../../domain/activities/machine-operations.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
-import { createRouter } from '../http/router.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 
-export function powerRoutes(deps: { operation: ServeOperation; services: Pick<Services, 'power'> }): Router {
-  const { operation } = deps;
+export function powerRoutes({ operation, services }: RouteDeps): Router {
   const act = async (
     action: PowerAction,
     { caller, params, body, traceparent }: RequestContext<'restartComputer' | 'shutDownComputer'>,
   ) => {
-    const command = {
-      computerId: params.computer_id,
-      ...readDeliveryFields(body ?? {}),
-      traceparent,
-    };
-    return { body: toActivityResponse(await deps.services.power.act(caller, action, command)) };
+    const command = { computerId: params.computer_id, ...readDeliveryFields(body ?? {}), traceparent };
+    return toActivityResponse(await services.power.act(caller, action, command));
   };
   const restartComputer: Handler<'restartComputer'> = (context) => act('restart', context);
   const shutDownComputer: Handler<'shutDownComputer'> = (context) => act('shutdown', context);

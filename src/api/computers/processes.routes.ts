@@ -1,34 +1,25 @@
 import type { Router } from 'express';
 import type { ProcessSignal } from '../../domain/activities/machine-operations.ts';
-import type { SignalCommand } from '../../services/computers/processes.service.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { ProcessView } from '../../services/setup/views.ts';
+import type { ProcessesService, SignalCommand } from '../../services/computers/processes.service.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
-export function processesRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'processes'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { processes } = deps.services;
+type Schemas = components['schemas'];
+
+export function processesRoutes({ operation, services: { processes } }: RouteDeps): Router {
   const signal = async (
     name: ProcessSignal,
     { caller, body, traceparent }: RequestContext<'killProcesses' | 'terminateProcesses'>,
   ) => {
-    const command = readSignalCommand(body, traceparent);
-    return { body: toActivityResponse(await processes.signal(caller, name, command)) };
+    return toActivityResponse(await processes.signal(caller, name, readSignalCommand(body, traceparent)));
   };
   const listProcesses: Handler<'listProcesses'> = async (context) => {
     const computer = context.params.computer_id;
     const { count, rows } = await processes.list(context.caller, computer, pageOf(context));
-    const results = rows.map((row) => toProcessResponse(computer, row));
-    return { body: envelope(context, deps.publicUrl, { count, results }) };
+    return envelope(context, { count, results: rows }, (row) => toProcessResponse(computer, row));
   };
   const killProcesses: Handler<'killProcesses'> = (context) => signal('kill', context);
   const terminateProcesses: Handler<'terminateProcesses'> = (context) => signal('terminate', context);
@@ -38,7 +29,9 @@ export function processesRoutes(deps: {
     .post('/processes/terminate', operation('terminateProcesses', terminateProcesses));
 }
 
-function toProcessResponse(computer: number, process: ProcessView) {
+type Process = Awaited<ReturnType<ProcessesService['list']>>['rows'][number];
+
+function toProcessResponse(computer: number, process: Process): Schemas['Process'] {
   return {
     id: process.pid,
     computer_id: computer,
@@ -53,7 +46,7 @@ function toProcessResponse(computer: number, process: ProcessView) {
 }
 
 function readSignalCommand(
-  { computer_id, pids, after }: components['schemas']['SignalRequest'],
+  { computer_id, pids, after }: Schemas['SignalRequest'],
   traceparent: string | null,
 ): SignalCommand {
   const numbers = typeof pids === 'string' ? pids.split(',').map(Number) : pids;

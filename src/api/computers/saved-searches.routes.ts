@@ -1,37 +1,23 @@
 import type { Router } from 'express';
-import type { Services } from '../../services/setup/services.ts';
-import type { SavedSearchView } from '../../services/setup/views.ts';
-import type { Handler, ServeOperation } from '../http/handler.ts';
+import type { SavedSearchesService } from '../../services/computers/saved-searches.service.ts';
+import { createRouter, type Handler, type RouteDeps } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { createRouter } from '../http/router.ts';
+import type { components } from '../openapi/types.generated.ts';
 
-export function savedSearchesRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'savedSearches'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { savedSearches } = deps.services;
-  const listSavedSearches: Handler<'listSavedSearches'> = async (context) => {
-    const { count, results } = await savedSearches.list(context.caller, pageOf(context));
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toSavedSearchResponse) }) };
-  };
+export function savedSearchesRoutes({ operation, services: { savedSearches } }: RouteDeps): Router {
+  const listSavedSearches: Handler<'listSavedSearches'> = async (context) =>
+    envelope(context, await savedSearches.list(context.caller, pageOf(context)), toSavedSearchResponse);
   const createSavedSearch: Handler<'createSavedSearch'> = async ({ caller, body }) => {
     const { name, title, search } = body;
     const content = { name: name ?? undefined, title: title ?? undefined, search };
-    return { status: 201, body: toSavedSearchResponse(await savedSearches.create(caller, content)) };
+    return toSavedSearchResponse(await savedSearches.create(caller, content));
   };
-  const changeSavedSearch: Handler<'changeSavedSearch'> = async (context) => {
-    const { title, search } = context.body;
-    const change = { title: title ?? undefined, search: search ?? undefined };
-    return {
-      body: toSavedSearchResponse(await savedSearches.change(context.caller, context.params.saved_search_name, change)),
-    };
+  const changeSavedSearch: Handler<'changeSavedSearch'> = async ({ caller, params, body }) => {
+    const change = { title: body.title ?? undefined, search: body.search ?? undefined };
+    return toSavedSearchResponse(await savedSearches.change(caller, params.saved_search_name, change));
   };
-  const deleteSavedSearch: Handler<'deleteSavedSearch'> = async (context) => {
-    await savedSearches.remove(context.caller, context.params.saved_search_name);
-    return { status: 204 };
-  };
+  const deleteSavedSearch: Handler<'deleteSavedSearch'> = ({ caller, params }) =>
+    savedSearches.remove(caller, params.saved_search_name);
   return createRouter()
     .get('/saved-searches', operation('listSavedSearches', listSavedSearches))
     .post('/saved-searches', operation('createSavedSearch', createSavedSearch))
@@ -39,6 +25,8 @@ export function savedSearchesRoutes(deps: {
     .delete('/saved-searches/:saved_search_name', operation('deleteSavedSearch', deleteSavedSearch));
 }
 
-function toSavedSearchResponse({ name, title, search }: SavedSearchView) {
+type SavedSearch = Awaited<ReturnType<SavedSearchesService['create']>>;
+
+function toSavedSearchResponse({ name, title, search }: SavedSearch): components['schemas']['SavedSearch'] {
   return { name, title, search };
 }

@@ -1,9 +1,9 @@
-import type { Request, RequestHandler } from 'express';
+import type { Readable } from 'node:stream';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Origin } from '../../domain/events/events.ts';
 import type { Caller } from '../../services/common/ports.ts';
+import type { Services } from '../../services/setup/services.ts';
 import type { operations, PublicOperationId } from '../openapi/types.generated.ts';
-
-import type { JsonText, RawBody } from './response-bodies.ts';
 
 export type OperationId = keyof operations;
 
@@ -16,8 +16,12 @@ export interface RequestContext<Id extends OperationId> {
   origin: Origin;
   /** W3C trace context for the work that the request starts. */
   traceparent: string | null;
-  /** The raw request; use it only for its URL and headers. */
+  /** Base of absolute links, without a trailing slash. */
+  publicUrl: string;
+  /** Only for its URL and headers. */
   request: Request;
+  /** Only to set headers. */
+  response: Response;
 }
 
 type PartOf<Parameters, In extends string> = Parameters extends { [K in In]?: infer Values }
@@ -26,36 +30,39 @@ type PartOf<Parameters, In extends string> = Parameters extends { [K in In]?: in
 
 type BodyOf<Given> = Given extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
-/** A success response of the operation: its status, 200 unless given, and the body that the document declares. */
-export type OperationResponse<Id extends OperationId> = ResponsesOf<operations[Id]['responses']>;
-
-type ResponsesOf<Declared> = {
-  [Status in keyof Declared]: (Status extends 200 ? { status?: 200 } : { status: Status }) &
-    ContentOf<Declared[Status]>;
+type ResponseBody<Declared> = {
+  [Status in keyof Declared]: Promise<
+    Declared[Status] extends { content: infer Content } ? ContentBody<Content> : void
+  >;
 }[keyof Declared];
 
-type ContentOf<Declared> = Declared extends { content: { 'application/json': infer Body } }
-  ? { headers?: Record<string, string> } & ({ body: Body | JsonText } | { stream: TextStream })
-  : Declared extends { content: object }
-    ? { body: RawBody }
-    : object;
+/** JSON, a file in chunks, or bytes. */
+type ContentBody<Content> = Content extends { 'text/csv': unknown }
+  ? Readable
+  : Content extends { 'application/json': infer Body }
+    ? Body | JsonText
+    : Uint8Array;
 
-/** What the responses of all operations have in common. */
-export interface AnyResponse {
-  status?: number;
-  body?: unknown;
-  stream?: TextStream;
-  headers?: Record<string, string>;
+/** Returns the body of the success response that the document declares; throws a DomainError to reject the request. */
+export type Handler<Id extends OperationId> = (
+  context: RequestContext<Id>,
+) => ResponseBody<operations[Id]['responses']>;
+
+export interface RouteDeps {
+  /** The middleware that serves an operation by a handler. */
+  operation<Id extends OperationId>(id: Id, handler: Handler<Id>): RequestHandler[];
+  services: Services;
 }
 
-/** Text that is sent in chunks as they are read. */
-export interface TextStream {
-  type: string;
-  pieces: AsyncIterable<Buffer | string>;
+/** JSON text, for example built in the database, that is sent without being parsed. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
 }
 
-/** Serves one operation of the OpenAPI document; throws a DomainError to reject the request. */
-export type Handler<Id extends OperationId> = (context: RequestContext<Id>) => Promise<OperationResponse<Id>>;
-
-/** The middleware that serves an operation by a handler. */
-export type ServeOperation = <Id extends OperationId>(id: Id, handler: Handler<Id>) => RequestHandler[];
+export function createRouter(): Router {
+  return Router({ caseSensitive: true });
+}

@@ -1,9 +1,8 @@
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS, type Permission } from '../../domain/identity/permissions.ts';
-import type { Config } from '../../process/config.ts';
+import { ERROR_STATUS } from '../../domain/common/errors.ts';
 import {
   bodySchemaOf,
   eachOperation,
-  type HttpMethod,
   type JsonSchema,
   type OpenApiDocument,
   type OperationObject,
@@ -12,12 +11,10 @@ import {
   parametersOf,
   resolveReference,
 } from '../openapi/document.ts';
-import { type ErrorCodes, errorCodesOf, unknownCodeOf } from '../openapi/error-responses.ts';
-import type { SelectorLanguage } from '../openapi/selector-hints.ts';
-import { ERROR_STATUS } from '../../domain/common/errors.ts';
+import { errorCodesOf, unknownCodeOf } from '../openapi/error-responses.ts';
 
 /** What a caller needs: nothing, a token, any role in the token's account, or all of the permissions. */
-export type Access = 'none' | 'token' | 'account' | readonly Permission[];
+type Access = 'none' | 'token' | 'account' | readonly Permission[];
 
 /** Types of form fields. */
 export type FormFieldType = 'integer' | 'boolean' | 'string';
@@ -33,32 +30,7 @@ export interface PathParameter {
 }
 
 /** One operation of the document, prepared for serving. */
-export interface Operation {
-  id: string;
-  path: string;
-  method: HttpMethod;
-  access: Access;
-  /** A token from an access key is not enough. */
-  needsLogin: boolean;
-  /** Feature that it requires; null for none. */
-  feature: string | null;
-  /** Changes something although it is a GET. */
-  hasSideEffects: boolean;
-  listsActivities: boolean;
-  /** The only kind of deployment that has it; null for all. */
-  deployment: Config['deployment'] | null;
-  bodyLimitBytes: number;
-  takesBody: boolean;
-  needsBody: boolean;
-  /** Fields of a body that may also be a form; null when only JSON is accepted. */
-  formFields: ReadonlyMap<string, FormFieldType> | null;
-  pathParameters: readonly PathParameter[];
-  queryParameters: ReadonlyMap<string, ParameterKind>;
-  /** Language of its parameter `query`; null for none. */
-  selectors: SelectorLanguage | null;
-  statuses: ReadonlySet<number>;
-  errorCodes: ErrorCodes;
-}
+export type Operation = ReturnType<typeof toOperation>;
 
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 const PERMISSIONS: ReadonlySet<string> = new Set([...GROUP_PERMISSIONS, ...GLOBAL_PERMISSIONS]);
@@ -68,13 +40,11 @@ export class Operations {
   readonly all: readonly Operation[];
   readonly #unserved: Map<string, Operation>;
 
-  /** @throws naming every missing or unknown `x-permission`, repeated `operationId`, and path parameter without an error code */
+  /** @throws on an invalid `x-permission`, a repeated `operationId`, and a path parameter without an error code */
   constructor(document: OpenApiDocument) {
-    const problems: string[] = [];
-    this.all = eachOperation(document).map((operation) => toOperation(document, operation, problems));
+    this.all = eachOperation(document).map((operation) => toOperation(document, operation));
     this.#unserved = new Map(this.all.map((operation) => [operation.id, operation]));
-    if (this.#unserved.size < this.all.length) problems.push('an operationId is used twice or missing');
-    if (problems.length > 0) throw new Error(`The OpenAPI document is not valid: ${problems.join('; ')}`);
+    if (this.#unserved.size < this.all.length) throw invalid('an operationId is used twice or missing');
   }
 
   /** The operation of a handler. @throws when the document has none, or it has a handler already */
@@ -91,53 +61,52 @@ export class Operations {
   }
 }
 
-const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-
 /** Whether a request changes nothing. @param operation - undefined when no route matched */
 export function isRead(operation: Operation | undefined, method: string): boolean {
-  return READ_METHODS.has(method) && !operation?.hasSideEffects;
+  return (method === 'GET' || method === 'HEAD') && !operation?.hasSideEffects;
 }
 
-function toOperation(
-  document: OpenApiDocument,
-  { path, method, operation }: PathOperation,
-  problems: string[],
-): Operation {
+function invalid(problem: string): Error {
+  return new Error(`The OpenAPI document is not valid: ${problem}`);
+}
+
+function toOperation(document: OpenApiDocument, { path, method, operation }: PathOperation) {
   const parameters = parametersOf(document, operation);
   const kindOf = (p: ParameterObject) =>
     p['x-opaque'] ? 'key' : parameterKind(document, resolveReference<JsonSchema>(document, p.schema));
-  const inPath = parameters.filter((p) => p.in === 'path');
-  const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
-  for (const name of named)
-    if (!inPath.some((p) => p.name === name)) problems.push(`${path}: {${name}} is not declared`);
-  const pathParameters = inPath.map((p) => ({
-    name: p.name,
-    integer: kindOf(p) === 'integer',
-    unknown: unknownCode(p.name, kindOf(p), problems),
-  }));
+  const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]): PathParameter => {
+    const parameter = parameters.find((p) => p.in === 'path' && p.name === name);
+    if (!parameter) throw invalid(`${path}: {${name}} is not declared`);
+    const integer = kindOf(parameter) === 'integer';
+    const unknown = integer ? unknownCodeOf(parameter.name) : 'NotFound';
+    if (!(unknown in ERROR_STATUS)) throw invalid(`path parameter ${name} needs the error code ${unknown}`);
+    return { name: parameter.name, integer, unknown: unknown as PathParameter['unknown'] };
+  });
   return {
     id: operation.operationId,
     path,
     method,
-    access: readAccess(operation, problems),
+    access: readAccess(operation),
     needsLogin: operation['x-login'] ?? false,
-    feature: operation['x-feature'] ?? null,
+    feature: operation['x-feature'],
     hasSideEffects: operation['x-acts'] ?? false,
     listsActivities: operation['x-activity-ids'] ?? false,
-    deployment: operation['x-deployment'] ?? null,
+    deployment: operation['x-deployment'],
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,
     needsBody: operation.requestBody?.required === true,
+    /** Fields of a body that may also be a form; null when only JSON is accepted. */
     formFields: operation['x-body-form'] ? formFieldsOf(document, operation) : null,
-    pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
+    pathParameters,
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
-    selectors: parameters.find((p) => p['x-selectors'])?.['x-selectors'] ?? null,
-    statuses: new Set(Object.keys(operation.responses).map(Number)),
+    /** Language of its parameter `query`. */
+    selectors: parameters.find((p) => p['x-selectors'])?.['x-selectors'],
+    successStatus: Number(Object.keys(operation.responses).find((status) => status.startsWith('2'))),
     errorCodes: errorCodesOf(operation, method, parameters),
   };
 }
 
-function formFieldsOf(document: OpenApiDocument, operation: OperationObject): Map<string, FormFieldType> {
+function formFieldsOf(document: OpenApiDocument, operation: OperationObject): ReadonlyMap<string, FormFieldType> {
   const fields = Object.entries(bodySchemaOf(document, operation)!['properties'] as Record<string, JsonSchema>);
   return new Map(
     fields.map(([name, field]) => {
@@ -147,27 +116,17 @@ function formFieldsOf(document: OpenApiDocument, operation: OperationObject): Ma
   );
 }
 
-function parameterKind(document: OpenApiDocument, schema: JsonSchema): ParameterKind {
-  const { type, items } = schema;
+function parameterKind(document: OpenApiDocument, { type, items }: JsonSchema): ParameterKind {
   if (type === 'array' && items) {
     return resolveReference(document, items as JsonSchema)['type'] === 'integer' ? 'integers' : 'array';
   }
   return type === 'integer' || type === 'boolean' || type === 'array' ? type : 'string';
 }
 
-function unknownCode(name: string, kind: ParameterKind, problems: string[]): keyof typeof ERROR_STATUS {
-  if (kind !== 'integer') return 'NotFound';
-  const code = unknownCodeOf(name);
-  if (code in ERROR_STATUS) return code as keyof typeof ERROR_STATUS;
-  problems.push(`path parameter ${name} needs the error code ${code}`);
-  return 'NotFound';
-}
-
-function readAccess(operation: OperationObject, problems: string[]): Access {
+function readAccess(operation: OperationObject): Access {
   const declared = operation['x-permission'];
   if (declared === 'none' || declared === 'token' || declared === 'account') return declared;
-  const needed = typeof declared === 'string' ? [declared] : (declared ?? []);
+  const needed = [declared ?? []].flat();
   if (needed.length > 0 && needed.every((p) => PERMISSIONS.has(p))) return needed as Permission[];
-  problems.push(`operation ${operation.operationId} has no valid x-permission`);
-  return [];
+  throw invalid(`operation ${operation.operationId} has no valid x-permission`);
 }

@@ -15,7 +15,6 @@ export interface RequestState {
   principal: Principal | null;
   /** Set for requests that may have a body. */
   memory: RequestMemory;
-  /** Body of the response. */
   responseBody: unknown;
   onHandled: Array<() => void>;
   onCompleted: Array<(status: number) => void>;

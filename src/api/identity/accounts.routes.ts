@@ -1,35 +1,22 @@
 import type { Router } from 'express';
-import type { Services } from '../../services/setup/services.ts';
-import type { PreferencesView } from '../../services/setup/views.ts';
-import type { Handler, ServeOperation } from '../http/handler.ts';
-import { createRouter } from '../http/router.ts';
+import type { PreferencesService } from '../../services/identity/preferences.service.ts';
+import { createRouter, type Handler, type RouteDeps } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 import { toAccountResponse } from './identity-responses.ts';
 
-type Schemas = components['schemas'];
-
-export function accountsRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'accounts' | 'preferences'>;
-}): Router {
-  const { operation } = deps;
-  const { accounts, preferences } = deps.services;
-  const createAccount: Handler<'createAccount'> = async ({ caller, body }) => {
-    const account = await accounts.createOwn(caller, body.title);
-    return { status: 201, body: toAccountResponse(account) satisfies Schemas['Account'] };
-  };
-  const getPreferences: Handler<'getPreferences'> = async ({ caller }) => {
-    return { body: toPreferencesResponse(await preferences.get(caller)) satisfies Schemas['Preferences'] };
-  };
+export function accountsRoutes({ operation, services: { accounts, preferences } }: RouteDeps): Router {
+  const createAccount: Handler<'createAccount'> = async ({ caller, body }) =>
+    toAccountResponse(await accounts.createOwn(caller, body.title));
+  const getPreferences: Handler<'getPreferences'> = async ({ caller }) =>
+    toPreferencesResponse(await preferences.get(caller));
   const updatePreferences: Handler<'updatePreferences'> = async ({ caller, body }) => {
-    const edit = body;
     const changed = await preferences.update(caller, {
-      title: edit.title,
-      registrationKey: edit.registration_password,
-      autoRegister: edit.auto_register_new_computers,
-      auditRetentionDays: edit.audit_retention_period,
+      title: body.title,
+      registrationKey: body.registration_password,
+      autoRegister: body.auto_register_new_computers,
+      auditRetentionDays: body.audit_retention_period,
     });
-    return { body: toPreferencesResponse(changed) satisfies Schemas['Preferences'] };
+    return toPreferencesResponse(changed);
   };
   return createRouter()
     .post('/accounts', operation('createAccount', createAccount))
@@ -37,7 +24,9 @@ export function accountsRoutes(deps: {
     .patch('/preferences', operation('updatePreferences', updatePreferences));
 }
 
-function toPreferencesResponse(preferences: PreferencesView) {
+type Preferences = Awaited<ReturnType<PreferencesService['get']>>;
+
+function toPreferencesResponse(preferences: Preferences): components['schemas']['Preferences'] {
   return {
     title: preferences.title,
     registration_password: preferences.registrationKey,

@@ -1,10 +1,9 @@
 import type { Router } from 'express';
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../domain/identity/permissions.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { RoleView } from '../../services/setup/views.ts';
-import type { Handler, ServeOperation } from '../http/handler.ts';
+import type { AdministratorsService } from '../../services/identity/administrators.service.ts';
+import type { RolesService } from '../../services/identity/roles.service.ts';
+import { createRouter, type Handler, type RouteDeps } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
@@ -12,51 +11,29 @@ type Schemas = components['schemas'];
 const PERMISSIONS = [
   ...GROUP_PERMISSIONS.map((name) => ({ name, global: false })),
   ...GLOBAL_PERMISSIONS.map((name) => ({ name, global: true })),
-].map(toPermissionResponse);
+];
 
-export function administratorsRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'administrators' | 'emailChanges' | 'roles'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { administrators, emailChanges, roles } = deps.services;
-  const listAdministrators: Handler<'listAdministrators'> = async (context) => {
-    return {
-      body: envelope(context, deps.publicUrl, await administrators.list(context.caller, pageOf(context))),
-    };
-  };
-  const setAdministratorRoles: Handler<'setAdministratorRoles'> = async ({ caller, params, body }) => {
-    const wanted = body.roles;
-    return { body: await administrators.setRoles(caller, params.person_id, wanted) };
-  };
-  const confirmAdministratorEmail: Handler<'confirmAdministratorEmail'> = async ({ caller, params, body }) => {
-    const { email } = body;
-    return { body: await emailChanges.confirmFor(caller, params.person_id, email) };
-  };
-  const deleteAdministrator: Handler<'deleteAdministrator'> = async ({ caller, params }) => {
-    await administrators.remove(caller, params.person_id);
-    return { status: 204 };
-  };
-  const listRoles: Handler<'listRoles'> = async (context) => {
-    const { count, results } = await roles.list(context.caller, pageOf(context));
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toRoleResponse) }) };
-  };
-  const createRole: Handler<'createRole'> = async ({ caller, body }) => {
-    const role = await roles.create(caller, body.name, changeOf(body));
-    return { status: 201, body: toRoleResponse(role) };
-  };
-  const changeRole: Handler<'changeRole'> = async ({ caller, params, body }) => {
-    return { body: toRoleResponse(await roles.change(caller, params.role_name, changeOf(body))) };
-  };
-  const deleteRole: Handler<'deleteRole'> = async ({ caller, params }) => {
-    await roles.remove(caller, params.role_name);
-    return { status: 204 };
-  };
+export function administratorsRoutes({ operation, services }: RouteDeps): Router {
+  const { administrators, emailChanges, roles } = services;
+  const listAdministrators: Handler<'listAdministrators'> = async (context) =>
+    envelope(context, await administrators.list(context.caller, pageOf(context)), toAdministratorResponse);
+  const setAdministratorRoles: Handler<'setAdministratorRoles'> = async ({ caller, params, body }) =>
+    toAdministratorResponse(await administrators.setRoles(caller, params.person_id, body.roles));
+  const confirmAdministratorEmail: Handler<'confirmAdministratorEmail'> = async ({ caller, params, body }) =>
+    toAdministratorResponse(await emailChanges.confirmFor(caller, params.person_id, body.email));
+  const deleteAdministrator: Handler<'deleteAdministrator'> = ({ caller, params }) =>
+    administrators.remove(caller, params.person_id);
+  const listRoles: Handler<'listRoles'> = async (context) =>
+    envelope(context, await roles.list(context.caller, pageOf(context)), toRoleResponse);
+  const createRole: Handler<'createRole'> = async ({ caller, body }) =>
+    toRoleResponse(await roles.create(caller, body.name, changeOf(body)));
+  const changeRole: Handler<'changeRole'> = async ({ caller, params, body }) =>
+    toRoleResponse(await roles.change(caller, params.role_name, changeOf(body)));
+  const deleteRole: Handler<'deleteRole'> = ({ caller, params }) => roles.remove(caller, params.role_name);
   const listPermissions: Handler<'listPermissions'> = async (context) => {
     const { limit, offset } = pageOf(context);
     const results = PERMISSIONS.slice(offset, offset + limit);
-    return { body: envelope(context, deps.publicUrl, { count: PERMISSIONS.length, results }) };
+    return envelope(context, { count: PERMISSIONS.length, results }, toPermissionResponse);
   };
   return createRouter()
     .get('/administrators', operation('listAdministrators', listAdministrators))
@@ -82,11 +59,19 @@ function changeOf({ description, permissions, global_permissions, access_groups 
   };
 }
 
-function toRoleResponse({ id: _id, read_only: _readOnly, ...rest }: RoleView) {
-  return rest;
+type Administrator = Awaited<ReturnType<AdministratorsService['setRoles']>>;
+type Role = Awaited<ReturnType<RolesService['create']>>;
+
+function toAdministratorResponse({ id, name, email, roles }: Administrator): Schemas['Administrator'] {
+  return { id, name, email, roles };
 }
 
-function toPermissionResponse({ name, global }: { name: string; global: boolean }) {
+function toRoleResponse(role: Role): Schemas['Role'] {
+  const { name, description, permissions, global_permissions, access_groups, persons } = role;
+  return { name, description, permissions, global_permissions, access_groups, persons };
+}
+
+function toPermissionResponse({ name, global }: (typeof PERMISSIONS)[number]): Schemas['Permission'] {
   const words = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
   return { name, title: words.charAt(0).toUpperCase() + words.slice(1), global };
 }

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { Config } from '../../process/config.ts';
 import { digestSecret, secretMatches } from '../../services/identity/login/access-keys.ts';
 import type { Authenticator } from '../../services/identity/login/authenticator.ts';
-import { MethodNotAllowed } from '../http/middleware/error-response.ts';
+import { MethodNotAllowed } from '../http/middleware/error-handler.ts';
 
 export interface CodecAccess {
   /** Rejects unknown host names, and allows cross-origin calls, which a Temporal UI makes. */

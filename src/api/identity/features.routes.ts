@@ -1,24 +1,18 @@
 import type { Router } from 'express';
-import type { Services } from '../../services/setup/services.ts';
-import type { Handler, ServeOperation } from '../http/handler.ts';
+import type { Feature } from '../../services/identity/features.ts';
+import { createRouter, type Handler, type RouteDeps } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
-export function featuresRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'features'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const features = deps.services.features.map(
-    (feature) =>
-      ({ ...feature, details: { configuration: feature.enabled } }) satisfies components['schemas']['Feature'],
-  );
+export function featuresRoutes({ operation, services: { features } }: RouteDeps): Router {
   const listFeatures: Handler<'listFeatures'> = async (context) => {
     const { limit, offset } = pageOf(context);
     const results = features.slice(offset, offset + limit);
-    return { body: envelope(context, deps.publicUrl, { count: features.length, results }) };
+    return envelope(context, { count: features.length, results }, toFeatureResponse);
   };
   return createRouter().get('/features', operation('listFeatures', listFeatures));
+}
+
+function toFeatureResponse(feature: Feature): components['schemas']['Feature'] {
+  return { ...feature, details: { configuration: feature.enabled } };
 }

@@ -1,11 +1,18 @@
-import type { AccountView, LoginResultView, PersonView } from '../../services/setup/views.ts';
+import type { AccountsService } from '../../services/identity/accounts.service.ts';
+import type { LoginResult } from '../../services/identity/login/sessions.ts';
+import type { PeopleService } from '../../services/identity/people.service.ts';
 import { formatTime } from '../common/time.ts';
+import type { components } from '../openapi/types.generated.ts';
 
-export function toLoginResponse({ currentAccount, ...rest }: LoginResultView) {
+type Schemas = components['schemas'];
+
+export function toLoginResponse({ currentAccount, ...rest }: LoginResult): Schemas['LoginResponse'] {
   return { ...rest, current_account: currentAccount };
 }
 
-export function toAccountResponse(account: AccountView) {
+type Account = Awaited<ReturnType<AccountsService['createOwn']>>;
+
+export function toAccountResponse(account: Account): Schemas['Account'] {
   return {
     account: account.name,
     creation_time: formatTime(account.creation_time),
@@ -22,6 +29,18 @@ export function toAccountResponse(account: AccountView) {
   };
 }
 
-export function toPersonResponse(person: PersonView) {
-  return { ...person, last_login_time: formatTime(person.last_login_time) };
+type Person = Awaited<ReturnType<PeopleService['getSelf']>>;
+
+export function toPersonResponse(person: Person): Schemas['Person'] {
+  return {
+    name: person.name,
+    email: person.email,
+    allowable_emails: person.allowable_emails,
+    identity: person.identity,
+    timezone: person.timezone,
+    last_login_time: formatTime(person.last_login_time),
+    last_login_host: person.last_login_host,
+    preferred_account: person.preferred_account,
+    pending_email: person.pending_email,
+  };
 }

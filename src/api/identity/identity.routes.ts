@@ -1,56 +1,41 @@
 import type { Router } from 'express';
 import { DomainError } from '../../domain/common/errors.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { Handler, ServeOperation } from '../http/handler.ts';
-import { createRouter } from '../http/router.ts';
+import { createRouter, type Handler, type RouteDeps } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 import { toAccountResponse, toLoginResponse, toPersonResponse } from './identity-responses.ts';
 
 type Schemas = components['schemas'];
 
-export function identityRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'accounts' | 'emailChanges' | 'login' | 'people'>;
-}): Router {
-  const { operation } = deps;
-  const { accounts, emailChanges, people } = deps.services;
-  const login: Handler<'login'> = async (context) => {
-    const body = context.body;
-    const result = await deps.services.login.login({
+export function identityRoutes({ operation, services }: RouteDeps): Router {
+  const { accounts, emailChanges, people } = services;
+  const login: Handler<'login'> = async ({ body, origin }) => {
+    const result = await services.login.login({
       by: nameOf(body),
       password: body.password,
       account: body.account ?? undefined,
       invitationId: body.invitation_id ?? undefined,
       expiryMinutes: body.expiry_minutes ?? undefined,
-      origin: context.origin,
+      origin,
     });
-    return { body: toLoginResponse(result) satisfies Schemas['LoginResponse'] };
+    return toLoginResponse(result);
   };
-  const getStandaloneAccount: Handler<'getStandaloneAccount'> = async () => {
-    return { body: { exists: await accounts.standaloneExists() } };
-  };
+  const getStandaloneAccount: Handler<'getStandaloneAccount'> = async () => ({
+    exists: await accounts.standaloneExists(),
+  });
   const createStandaloneAccount: Handler<'createStandaloneAccount'> = async ({ body, origin }) => {
-    const request = body;
-    const { enforce_password_strength: strong, setup_token: setupToken, ...administrator } = request;
-    const account = await accounts.createStandalone(administrator, strong, origin, setupToken);
-    return { status: 201, body: toAccountResponse(account) satisfies Schemas['Account'] };
+    const { enforce_password_strength: strong, setup_token: setupToken, ...administrator } = body;
+    return toAccountResponse(await accounts.createStandalone(administrator, strong, origin, setupToken));
   };
   const updatePerson: Handler<'updatePerson'> = async ({ caller, body }) => {
     const { preferred_account: preferredAccount, name, email, timezone } = body ?? {};
-    const person = await people.updateSelf(caller, { name, email, timezone, preferredAccount });
-    return { body: toPersonResponse(person) satisfies Schemas['Person'] };
+    return toPersonResponse(await people.updateSelf(caller, { name, email, timezone, preferredAccount }));
   };
   const confirmEmail: Handler<'confirmEmail'> = async ({ caller, body }) => {
     await emailChanges.confirm(caller, body.token);
-    return { body: toPersonResponse(await people.readSelf(caller)) satisfies Schemas['Person'] };
+    return toPersonResponse(await people.readSelf(caller));
   };
-  const sendTestEmail: Handler<'sendTestEmail'> = async ({ caller }) => {
-    await people.sendTestEmail(caller);
-    return { status: 204 };
-  };
-  const getPerson: Handler<'getPerson'> = async ({ caller }) => {
-    return { body: toPersonResponse(await people.getSelf(caller)) satisfies Schemas['Person'] };
-  };
+  const sendTestEmail: Handler<'sendTestEmail'> = ({ caller }) => people.sendTestEmail(caller);
+  const getPerson: Handler<'getPerson'> = async ({ caller }) => toPersonResponse(await people.getSelf(caller));
   return createRouter()
     .post('/login', operation('login', login))
     .get('/standalone-account', operation('getStandaloneAccount', getStandaloneAccount))

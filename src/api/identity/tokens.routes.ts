@@ -1,87 +1,53 @@
 import type { Router } from 'express';
-import type { Services } from '../../services/setup/services.ts';
-import type { CredentialView, LoginResultView } from '../../services/setup/views.ts';
+import type { Credential } from '../../services/identity/login/credentials.service.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
-import { createRouter } from '../http/router.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 import { toLoginResponse } from './identity-responses.ts';
 
-type Schemas = components['schemas'];
-
-export function tokensRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'login' | 'tokens' | 'passwords' | 'credentials' | 'loginMethods'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { login, tokens, passwords, credentials, loginMethods } = deps.services;
-  const respond = (result: LoginResultView) => ({ body: toLoginResponse(result) satisfies Schemas['LoginResponse'] });
+export function tokensRoutes({ operation, services }: RouteDeps): Router {
+  const { login, tokens, passwords, credentials, loginMethods } = services;
   const loginByAccessKey: Handler<'loginByAccessKey'> = async ({ body, origin }) => {
-    const { access_key, secret_key, expiry_minutes } = body;
-    return respond(
-      await login.loginByAccessKey({
-        accessKey: access_key,
-        secretKey: secret_key,
-        expiryMinutes: expiry_minutes ?? undefined,
-        origin,
-      }),
-    );
+    const { access_key: accessKey, secret_key: secretKey, expiry_minutes } = body;
+    const expiryMinutes = expiry_minutes ?? undefined;
+    return toLoginResponse(await login.loginByAccessKey({ accessKey, secretKey, expiryMinutes, origin }));
   };
   const getLoginMethods: Handler<'getLoginMethods'> = async () => {
     const available = { available: true, enabled: true };
     const pam = { available: loginMethods.pam, enabled: loginMethods.pam };
     const oidc = { available: false, configurations: [] };
-    return { body: { password: available, pam, access_key: available, oidc } satisfies Schemas['LoginMethods'] };
+    return { password: available, pam, access_key: available, oidc };
   };
-  const getMe: Handler<'getMe'> = async (context) => {
-    return respond(await tokens.describe(context.caller, tokenOf(context)));
-  };
+  const getMe: Handler<'getMe'> = async (context) =>
+    toLoginResponse(await tokens.describe(context.caller, tokenOf(context)));
   const logout: Handler<'logout'> = async ({ caller }) => {
     await tokens.logout(caller);
-    return { body: {} };
+    return {};
   };
-  const switchAccount: Handler<'switchAccount'> = async (context) => {
-    const { account_name } = context.body;
-    const token = await tokens.switchAccount(context.caller, tokenOf(context), account_name);
-    return { body: { token } satisfies Schemas['TokenAnswer'] };
-  };
-  const invalidateOwnTokens: Handler<'invalidateOwnTokens'> = async ({ caller, body }) => {
-    const { keep_access_keys: keepAccessKeys = false } = body ?? {};
-    await tokens.invalidateOwn(caller, { keepAccessKeys });
-    return { status: 204 };
-  };
-  const invalidateAccountTokens: Handler<'invalidateAccountTokens'> = async ({ caller }) => {
-    await tokens.invalidateAccount(caller);
-    return { status: 204 };
-  };
-  const invalidateSystemTokens: Handler<'invalidateSystemTokens'> = async ({ caller }) => {
-    await tokens.invalidateSystem(caller);
-    return { status: 204 };
-  };
-  const invalidateNamedAccountTokens: Handler<'invalidateNamedAccountTokens'> = async ({ caller, params }) => {
-    await tokens.invalidateNamedAccount(caller, params.account_name);
-    return { status: 204 };
-  };
+  const switchAccount: Handler<'switchAccount'> = async (context) => ({
+    token: await tokens.switchAccount(context.caller, tokenOf(context), context.body.account_name),
+  });
+  const invalidateOwnTokens: Handler<'invalidateOwnTokens'> = ({ caller, body }) =>
+    tokens.invalidateOwn(caller, { keepAccessKeys: body?.keep_access_keys ?? false });
+  const invalidateAccountTokens: Handler<'invalidateAccountTokens'> = ({ caller }) => tokens.invalidateAccount(caller);
+  const invalidateSystemTokens: Handler<'invalidateSystemTokens'> = ({ caller }) => tokens.invalidateSystem(caller);
+  const invalidateNamedAccountTokens: Handler<'invalidateNamedAccountTokens'> = ({ caller, params }) =>
+    tokens.invalidateNamedAccount(caller, params.account_name);
   const changePassword: Handler<'changePassword'> = async ({ caller, body }) => {
     const { password, new_password: newPassword, keep_access_keys } = body;
     await passwords.change(caller, { password, newPassword, keepAccessKeys: keep_access_keys ?? false });
-    return { body: {} };
+    return {};
   };
-  const listCredentials: Handler<'listCredentials'> = async ({ caller }) => {
-    const entries = (await credentials.list(caller)).map((entry) => toCredentialResponse(entry, deps.publicUrl));
-    return { body: { credentials: entries } satisfies Schemas['Credentials'] };
-  };
-  const createCredential: Handler<'createCredential'> = async ({ caller, body }) => {
+  const listCredentials: Handler<'listCredentials'> = async ({ caller, publicUrl }) => ({
+    credentials: (await credentials.list(caller)).map((entry) => toCredentialResponse(entry, publicUrl)),
+  });
+  const createCredential: Handler<'createCredential'> = async ({ caller, body, publicUrl }) => {
     const { account, password, name, expires_at } = body;
     const wanted = { accountName: account, password, name: name ?? null, expiresAt: expires_at ?? null };
-    const made = await credentials.create(caller, wanted);
-    return { body: toCredentialResponse(made, deps.publicUrl) satisfies Schemas['Credential'] };
+    return toCredentialResponse(await credentials.create(caller, wanted), publicUrl);
   };
-  const deleteCredential: Handler<'deleteCredential'> = async ({ caller, params }) => {
-    await credentials.remove(caller, params.access_key);
-    return { status: 204 };
-  };
+  const deleteCredential: Handler<'deleteCredential'> = ({ caller, params }) =>
+    credentials.remove(caller, params.access_key);
   return createRouter()
     .post('/login/access-key', operation('loginByAccessKey', loginByAccessKey))
     .get('/login/methods', operation('getLoginMethods', getLoginMethods))
@@ -105,12 +71,10 @@ function tokenOf({ request }: RequestContext<'getMe' | 'switchAccount'>): string
   return (request.headers.authorization ?? '').slice('bearer '.length);
 }
 
-const PATH = '/api/v2';
-
-function toCredentialResponse(credential: CredentialView, publicUrl: string) {
+function toCredentialResponse(credential: Credential, publicUrl: string): components['schemas']['Credential'] {
   const { key, secretKey, accountName, accountTitle } = credential;
   const accessKey = key?.accessKey ?? null;
-  const endpoint = `${publicUrl}${PATH}`;
+  const endpoint = `${publicUrl}/api/v2`;
   return {
     access_key: accessKey,
     secret_key: secretKey,
@@ -128,7 +92,6 @@ function toCredentialResponse(credential: CredentialView, publicUrl: string) {
 /** The values contain no quotes: the URL is the operator's, the keys are letters and digits. */
 function exportsOf(endpoint: string, accessKey: string, secretKey: string): string {
   const values = { FLOTILLA_API_URI: endpoint, FLOTILLA_API_KEY: accessKey, FLOTILLA_API_SECRET: secretKey };
-  return Object.entries(values)
-    .map(([name, value]) => `export ${name}='${value}'\n`)
-    .join('');
+  const lines = Object.entries(values).map(([name, value]) => `export ${name}='${value}'\n`);
+  return lines.join('');
 }

@@ -6,70 +6,53 @@ import type {
   ScriptProfileView,
   TriggerRequest,
 } from '../../services/scripts/profiles/model.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toParentResponse } from '../activities/activity-responses.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime, formatTime } from '../common/time.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
-import { envelope, pageOf } from '../http/request/pagination.ts';
-import { JsonText } from '../http/response-bodies.ts';
-import { createRouter } from '../http/router.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import { envelope, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function scriptProfilesRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'scriptProfiles' | 'computers'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { scriptProfiles, computers } = deps.services;
-  const listScriptProfiles: Handler<'listScriptProfiles'> = async (context) => {
-    const query = readScriptProfileQuery(context);
-    const { count, results } = await scriptProfiles.list(context.caller, query);
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptProfileResponse) }) };
-  };
+export function scriptProfilesRoutes({ operation, services: { scriptProfiles, computers } }: RouteDeps): Router {
+  const listScriptProfiles: Handler<'listScriptProfiles'> = async (context) =>
+    envelope(
+      context,
+      await scriptProfiles.list(context.caller, readScriptProfileQuery(context)),
+      toScriptProfileResponse,
+    );
   const createScriptProfile: Handler<'createScriptProfile'> = async ({ caller, body, traceparent }) => {
     const profile = await scriptProfiles.create(caller, readScriptProfileRequest(body, traceparent));
-    return { status: 201, body: toScriptProfileResponse(profile) };
+    return toScriptProfileResponse(profile);
   };
-  const getScriptProfile: Handler<'getScriptProfile'> = async ({ caller, params }) => {
-    return { body: toScriptProfileResponse(await scriptProfiles.get(caller, params.script_profile_id)) };
-  };
+  const getScriptProfile: Handler<'getScriptProfile'> = async ({ caller, params }) =>
+    toScriptProfileResponse(await scriptProfiles.get(caller, params.script_profile_id));
   const patchScriptProfile: Handler<'patchScriptProfile'> = async ({ caller, params, body, traceparent }) => {
     const patch = readScriptProfilePatch(body, traceparent);
-    return { body: toScriptProfileResponse(await scriptProfiles.patch(caller, params.script_profile_id, patch)) };
+    return toScriptProfileResponse(await scriptProfiles.patch(caller, params.script_profile_id, patch));
   };
-  const archiveScriptProfile: Handler<'archiveScriptProfile'> = async ({ caller, params }) => {
-    await scriptProfiles.archive(caller, params.script_profile_id);
-    return { status: 204 };
-  };
+  const archiveScriptProfile: Handler<'archiveScriptProfile'> = ({ caller, params }) =>
+    scriptProfiles.archive(caller, params.script_profile_id);
   const listScriptProfileActivities: Handler<'listScriptProfileActivities'> = async (context) => {
     const { caller, params } = context;
-    const { count, results } = await scriptProfiles.activities(caller, params.script_profile_id, pageOf(context));
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toParentResponse) }) };
+    const page = await scriptProfiles.activities(caller, params.script_profile_id, pageOf(context));
+    return envelope(context, page, toParentResponse);
   };
   const listScriptProfileComputers: Handler<'listScriptProfileComputers'> = async (context) => {
     const query = await scriptProfiles.computersQuery(context.caller, context.params.script_profile_id);
     const flags = { rootOnly: false, wslParents: false, wslChildren: false, after: null };
-    const page = await computers.list(
-      context.caller,
-      { query, status: 'active' as const, ...flags, ...pageOf(context) },
-      new Set(),
-    );
-    const results = new JsonText(page.resultsJson);
-    return { body: envelope(context, deps.publicUrl, { count: page.count, results }) };
+    const filter = { query, status: 'active' as const, ...flags, ...pageOf(context) };
+    const { count, resultsJson } = await computers.list(context.caller, filter, new Set());
+    return jsonEnvelope(context, { count, resultsJson });
   };
   const listProfilesOfScript: Handler<'listProfilesOfScript'> = async (context) => {
-    const id = context.params.script_id;
-    const { count, results } = await scriptProfiles.listOfScript(context.caller, id, pageOf(context));
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptProfileResponse) }) };
+    const page = await scriptProfiles.listOfScript(context.caller, context.params.script_id, pageOf(context));
+    return envelope(context, page, toScriptProfileResponse);
   };
   const getScriptProfileLimits: Handler<'getScriptProfileLimits'> = async () => {
     const { maxComputers, maxProfiles, minIntervalMinutes } = scriptProfiles.limits;
-    const body = { max_num_computers: maxComputers, max_num_profiles: maxProfiles, min_interval: minIntervalMinutes };
-    return { body };
+    return { max_num_computers: maxComputers, max_num_profiles: maxProfiles, min_interval: minIntervalMinutes };
   };
   return createRouter()
     .get('/script-profiles', operation('listScriptProfiles', listScriptProfiles))

@@ -6,66 +6,42 @@ import type {
   ScriptRequest,
   ScriptView,
 } from '../../services/scripts/model.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { ScriptVersionView } from '../../services/setup/views.ts';
+import type { ScriptsService } from '../../services/scripts/scripts.service.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readActingQuery, readDeliveryFields } from '../activities/request-fields.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime } from '../common/time.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { RawBody } from '../http/response-bodies.ts';
-import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function scriptsRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'scripts'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { scripts } = deps.services;
-  const listScripts: Handler<'listScripts'> = async (context) => {
-    const { count, results } = await scripts.list(context.caller, readScriptQuery(context));
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptResponse) }) };
-  };
-  const createScript: Handler<'createScript'> = async ({ caller, body }) => {
-    return { status: 201, body: toScriptDetailResponse(await scripts.create(caller, readScriptRequest(body))) };
-  };
-  const getScript: Handler<'getScript'> = async ({ caller, params }) => {
-    return { body: toScriptDetailResponse(await scripts.get(caller, params.script_id)) };
-  };
-  const patchScript: Handler<'patchScript'> = async ({ caller, params, body }) => {
-    return { body: toScriptDetailResponse(await scripts.patch(caller, params.script_id, readScriptPatch(body))) };
-  };
-  const archiveScript: Handler<'archiveScript'> = async ({ caller, params }) => {
-    await scripts.archive(caller, params.script_id);
-    return { status: 204 };
-  };
-  const redactScript: Handler<'redactScript'> = async ({ caller, params, traceparent }) => {
-    await scripts.redact(caller, params.script_id, traceparent);
-    return { status: 204 };
-  };
-  const executeScript: Handler<'executeScript'> = async ({ caller, params, body, traceparent }) => {
-    const command = readScriptCommand(body, traceparent);
-    return { body: toActivityResponse(await scripts.execute(caller, params.script_id, command)) };
-  };
+export function scriptsRoutes({ operation, services: { scripts } }: RouteDeps): Router {
+  const listScripts: Handler<'listScripts'> = async (context) =>
+    envelope(context, await scripts.list(context.caller, readScriptQuery(context)), toScriptResponse);
+  const createScript: Handler<'createScript'> = async ({ caller, body }) =>
+    toScriptDetailResponse(await scripts.create(caller, readScriptRequest(body)));
+  const getScript: Handler<'getScript'> = async ({ caller, params }) =>
+    toScriptDetailResponse(await scripts.get(caller, params.script_id));
+  const patchScript: Handler<'patchScript'> = async ({ caller, params, body }) =>
+    toScriptDetailResponse(await scripts.patch(caller, params.script_id, readScriptPatch(body)));
+  const archiveScript: Handler<'archiveScript'> = ({ caller, params }) => scripts.archive(caller, params.script_id);
+  const redactScript: Handler<'redactScript'> = ({ caller, params, traceparent }) =>
+    scripts.redact(caller, params.script_id, traceparent);
+  const executeScript: Handler<'executeScript'> = async ({ caller, params, body, traceparent }) =>
+    toActivityResponse(await scripts.execute(caller, params.script_id, readScriptCommand(body, traceparent)));
   const listScriptVersions: Handler<'listScriptVersions'> = async (context) => {
     const id = context.params.script_id;
     const { count, rows } = await scripts.versions(context.caller, id, pageOf(context));
-    const results = rows.map((row) => toScriptVersionResponse(id, row));
-    return { body: envelope(context, deps.publicUrl, { count, results }) };
+    return envelope(context, { count, results: rows }, (row) => toScriptVersionResponse(id, row));
   };
   const getScriptVersion: Handler<'getScriptVersion'> = async ({ caller, params }) => {
     const version = await scripts.version(caller, params.script_id, params.script_version_id);
-    return { body: toScriptVersionDetailResponse(params.script_id, version) };
+    return toScriptVersionDetailResponse(params.script_id, version);
   };
-  const getScriptAttachment: Handler<'getScriptAttachment'> = async ({ caller, params }) => {
-    const bytes = await scripts.attachment(caller, params.script_id, params.script_attachment_id);
-    return { body: new RawBody(bytes, 'application/octet-stream') };
-  };
+  const getScriptAttachment: Handler<'getScriptAttachment'> = ({ caller, params }) =>
+    scripts.attachment(caller, params.script_id, params.script_attachment_id);
   return createRouter()
     .get('/scripts', operation('listScripts', listScripts))
     .post('/scripts', operation('createScript', createScript))
@@ -109,7 +85,9 @@ function toScriptDetailResponse(script: ScriptView): Schemas['Script'] {
   return { ...toScriptResponse(script), code: script.code ?? '' };
 }
 
-function toScriptVersionResponse(id: number, version: ScriptVersionView): Schemas['ScriptVersionItem'] {
+type ScriptVersion = Awaited<ReturnType<ScriptsService['version']>>;
+
+function toScriptVersionResponse(id: number, version: ScriptVersion): Schemas['ScriptVersionItem'] {
   return {
     id,
     title: version.title,
@@ -120,7 +98,7 @@ function toScriptVersionResponse(id: number, version: ScriptVersionView): Schema
 }
 
 /** Redacted code is empty. */
-function toScriptVersionDetailResponse(id: number, version: ScriptVersionView): Schemas['ScriptVersion'] {
+function toScriptVersionDetailResponse(id: number, version: ScriptVersion): Schemas['ScriptVersion'] {
   return { ...toScriptVersionResponse(id, version), interpreter: version.interpreter, code: version.code ?? '' };
 }
 

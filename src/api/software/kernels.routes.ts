@@ -3,33 +3,24 @@ import { roundVersion } from '../../domain/software/debian-version.ts';
 import type { HotpatchReports } from '../../domain/software/kernel.ts';
 import type { KernelAction } from '../../domain/software/package-operations.ts';
 import { fieldError } from '../../services/common/fields.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { KernelView } from '../../services/setup/views.ts';
 import type { KernelCommand, KernelListing } from '../../services/software/kernels.service.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readWindow } from '../activities/request-fields.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
-import { createRouter } from '../http/router.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type KernelChange = RequestContext<'upgradeKernel' | 'downgradeKernel'>;
 
-export function kernelsRoutes(deps: { operation: ServeOperation; services: Pick<Services, 'kernels'> }): Router {
-  const { operation } = deps;
-  const { kernels } = deps.services;
+export function kernelsRoutes({ operation, services: { kernels } }: RouteDeps): Router {
   const change = async (action: KernelAction, context: KernelChange) => {
     const command = readKernelCommand(context);
     // The API has no status for it yet. See docs/api-conventions.md#activity-statuses.
-    return {
-      body: { ...toActivityResponse(await kernels.change(context.caller, action, command)), activity_status: null },
-    };
+    return { ...toActivityResponse(await kernels.change(context.caller, action, command)), activity_status: null };
   };
-  const getHotpatchInfo: Handler<'getHotpatchInfo'> = async ({ caller, params }) => {
-    return { body: toHotpatchInfoResponse(await kernels.info(caller, params.computer_id)) };
-  };
-  const getKernels: Handler<'getKernels'> = async ({ caller, params }) => {
-    return { body: toKernelListingResponse(await kernels.listing(caller, params.computer_id)) };
-  };
+  const getHotpatchInfo: Handler<'getHotpatchInfo'> = async ({ caller, params }) =>
+    toHotpatchInfoResponse(await kernels.info(caller, params.computer_id));
+  const getKernels: Handler<'getKernels'> = async ({ caller, params }) =>
+    toKernelListingResponse(await kernels.listing(caller, params.computer_id));
   const upgradeKernel: Handler<'upgradeKernel'> = (context) => change('upgrade', context);
   const downgradeKernel: Handler<'downgradeKernel'> = (context) => change('downgrade', context);
   return createRouter()
@@ -58,7 +49,9 @@ function toKernelListingResponse({ installed, upgrades, downgrades, message, sma
   };
 }
 
-function toKernelResponse({ id, name, version, fixes }: KernelView) {
+type Kernel = KernelListing['upgrades'][number];
+
+function toKernelResponse({ id, name, version, fixes }: Kernel): components['schemas']['KernelPackage'] {
   return { id, name, version, version_rounded: roundVersion(version), fixes };
 }
 

@@ -1,36 +1,26 @@
 import type { Router } from 'express';
 import { PACKAGE_STATES } from '../../domain/software/package-states.ts';
-import type { Services } from '../../services/setup/services.ts';
 import type { PackageCommand, PackageOnComputers, PackagesQuery } from '../../services/software/packages.service.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handler, RequestContext, ServeOperation } from '../http/handler.ts';
+import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
-export function packagesRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'packages'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
-  const { packages } = deps.services;
+export function packagesRoutes({ operation, services: { packages } }: RouteDeps): Router {
   const listPackages: Handler<'listPackages'> = async (context) => {
-    const query = context.query.query ?? '';
-    const filter = readPackagesQuery(context);
-    const { count, results } = await packages.list(context.caller, query, filter, pageOf(context));
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toPackageResponse) }) };
+    const { caller, query } = context;
+    const page = await packages.list(caller, query.query ?? '', readPackagesQuery(context), pageOf(context));
+    return envelope(context, page, toPackageResponse);
   };
   const listComputerPackages: Handler<'listComputerPackages'> = async (context) => {
-    const computer = context.params.computer_id;
+    const { caller, params } = context;
     const filter = readPackagesQuery(context);
-    const { count, results } = await packages.listOfComputer(context.caller, computer, filter, pageOf(context));
-    return { body: envelope(context, deps.publicUrl, { count, results: results.map(toComputerPackageResponse) }) };
+    const page = await packages.listOfComputer(caller, params.computer_id, filter, pageOf(context));
+    return envelope(context, page, toComputerPackageResponse);
   };
-  const actOnPackages: Handler<'actOnPackages'> = async ({ caller, body, traceparent }) => {
-    return { body: toActivityResponse(await packages.act(caller, readPackageCommand(body, traceparent))) };
-  };
+  const actOnPackages: Handler<'actOnPackages'> = async ({ caller, body, traceparent }) =>
+    toActivityResponse(await packages.act(caller, readPackageCommand(body, traceparent)));
   return createRouter()
     .get('/packages', operation('listPackages', listPackages))
     .get('/computers/:computer_id/packages', operation('listComputerPackages', listComputerPackages))

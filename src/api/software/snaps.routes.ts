@@ -1,32 +1,22 @@
 import type { Router } from 'express';
 import type { SnapEntry } from '../../domain/activities/snap-actions.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { InstalledSnapView } from '../../services/setup/views.ts';
-import type { SnapCommand } from '../../services/software/snaps.service.ts';
+import type { SnapCommand, SnapsService } from '../../services/software/snaps.service.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handler, ServeOperation } from '../http/handler.ts';
+import { createRouter, type Handler, type RouteDeps } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { createRouter } from '../http/router.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function snapsRoutes(deps: {
-  operation: ServeOperation;
-  services: Pick<Services, 'snaps'>;
-  publicUrl: string;
-}): Router {
-  const { operation } = deps;
+export function snapsRoutes({ operation, services: { snaps } }: RouteDeps): Router {
   const listInstalledSnaps: Handler<'listInstalledSnaps'> = async (context) => {
     const computer = context.params.computer_id;
-    const { count, rows } = await deps.services.snaps.installed(context.caller, computer, pageOf(context));
-    return { body: envelope(context, deps.publicUrl, { count, results: rows.map(toInstalledSnapResponse) }) };
+    const { count, rows } = await snaps.installed(context.caller, computer, pageOf(context));
+    return envelope(context, { count, results: rows }, toInstalledSnapResponse);
   };
-  const actOnSnaps: Handler<'actOnSnaps'> = async ({ caller, body, traceparent }) => {
-    const command = readSnapCommand(body, traceparent);
-    return { body: toActivityResponse(await deps.services.snaps.act(caller, command)) };
-  };
+  const actOnSnaps: Handler<'actOnSnaps'> = async ({ caller, body, traceparent }) =>
+    toActivityResponse(await snaps.act(caller, readSnapCommand(body, traceparent)));
   return createRouter()
     .get('/computers/:computer_id/snaps/installed', operation('listInstalledSnaps', listInstalledSnaps))
     .post('/snaps', operation('actOnSnaps', actOnSnaps));
@@ -56,7 +46,9 @@ function readSnap({ name, channel, revision, classic, time }: Schemas['SnapEntry
   };
 }
 
-function toInstalledSnapResponse(snap: InstalledSnapView): Schemas['InstalledSnap'] {
+type InstalledSnap = Awaited<ReturnType<SnapsService['installed']>>['rows'][number];
+
+function toInstalledSnapResponse(snap: InstalledSnap): Schemas['InstalledSnap'] {
   return {
     version: snap.version,
     revision: snap.revision,

@@ -62,7 +62,7 @@ function queriesOf(document: OpenApiDocument, { selectors }: Operation, body: Js
     const language = resolveReference<JsonSchema>(document, property)['x-selectors'];
     return language === undefined ? [] : [{ place: 'body', name, language: language as SelectorLanguage }];
   });
-  return selectors === null ? inBody : [{ place: 'query', name: 'query', language: selectors }, ...inBody];
+  return selectors === undefined ? inBody : [{ place: 'query', name: 'query', language: selectors }, ...inBody];
 }
 
 /** An invalid query is reported here only along with other faults; alone it gets the service's own error code. */
@@ -138,7 +138,7 @@ function describeUnknown(operation: Operation, sent: RawQuery, bodyFields: reado
   const { selectors } = operation;
   const parameters = [...operation.queryParameters.keys()];
   const nearest = nearestName(key, [...parameters, ...(selectors ? selectorNames(selectors) : [])]);
-  if (selectors === null || nearest === null || parameters.includes(nearest)) {
+  if (selectors === undefined || nearest === null || parameters.includes(nearest)) {
     return unknownMessage('parameter', key, parameters);
   }
   const query = [sent['query'] ?? ''].flat().join(' ');

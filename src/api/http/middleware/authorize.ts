@@ -35,10 +35,10 @@ export function authorizeAgain(authenticator: Authenticator, operation: Operatio
 }
 
 function checkOffer({ deployment, feature }: Operation, offer: Offer): void {
-  if (deployment !== null && deployment !== offer.deployment) {
+  if (deployment !== undefined && deployment !== offer.deployment) {
     throw new DomainError('NotFound', `This deployment is not ${deployment}`);
   }
-  if (feature !== null && !offer.features.has(feature)) {
+  if (feature !== undefined && !offer.features.has(feature)) {
     throw new DomainError('FeatureNotEnabled', `This deployment has no ${feature.replaceAll('-', ' ')}`);
   }
 }

@@ -1,16 +1,34 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
+import { DomainError, ERROR_STATUS, type ErrorCode, type ErrorDetail } from '../../../domain/common/errors.ts';
 import { CLIENT_CLOSED_REQUEST } from '../../../process/http-response.ts';
 import type { Logger } from '../../../process/logger.ts';
-import type { Operation } from '../operations.ts';
+import { isDatabaseUnavailable } from '../../../services/common/ports.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
-import type { ErrorResponse } from './error-response.ts';
-import { recordedStatus } from './handle.ts';
-import { isClientDisconnect, sendJson, toErrorResponse } from './send.ts';
-import { ERROR_STATUS } from '../../../domain/common/errors.ts';
+import { RequestMemoryExceeded } from './body-stream.ts';
+import { beginRequest } from './request-id.ts';
+import { isClientDisconnect, recordedStatus, send } from './send.ts';
+
+/** The path is known, the method is not one of `allow`. */
+export class MethodNotAllowed extends DomainError {
+  readonly allow: string;
+
+  constructor(methods: readonly string[]) {
+    const allow = (methods.includes('GET') ? [...methods, 'HEAD'] : methods).join(', ');
+    super('MethodNotAllowed', `Only ${allow} can be used here`);
+    this.allow = allow;
+  }
+}
+
+/** Body of every error response. @see docs/api-conventions.md#error-body */
+export function errorBody(status: number, error: ErrorCode, message: string, details?: ErrorDetail[]) {
+  return { error, message, code: status, details };
+}
 
 /** Sends an error response. @param mustBeDeclared - an error that the document does not declare is a defect; for tests */
-export function errorHandler(logger: Logger, mustBeDeclared: boolean): ErrorRequestHandler {
+export function errorHandler(logger: Logger, mustBeDeclared = false): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
+    // Requests of agents have no state.
+    if (res.locals.requestId === undefined) beginRequest(req, res);
     releaseResources(res);
     completeRequest(res, respond(error, req, res));
   };
@@ -23,18 +41,46 @@ export function errorHandler(logger: Logger, mustBeDeclared: boolean): ErrorRequ
       logger.error({ requestId, err: error }, 'a response broke off');
       return ERROR_STATUS.InternalError;
     }
-    const response = toErrorResponse(error, requestId, logger);
-    const isDeclared = !mustBeDeclared || !operation || declares(operation, response);
-    const sent = isDeclared ? response : toErrorResponse(undeclared(operation, response), requestId, logger);
-    sendJson(req, res, { ...sent, requestId });
+    let sent = toDomainError(error, requestId, logger);
+    const status = statusOf(sent);
+    if (mustBeDeclared && operation && !operation.errorCodes.get(status)?.has(sent.code)) {
+      sent = toDomainError(new Error(`${operation.id} does not declare ${status} ${sent.code}`), requestId, logger);
+    }
+    sendError(sent, req, res);
     return recordedStatus(req, res);
   }
 }
 
-function declares({ errorCodes }: Operation, { status, body }: ErrorResponse): boolean {
-  return errorCodes.get(status)?.has(body.error) ?? false;
+function statusOf({ namedInBody, code }: DomainError): number {
+  return namedInBody ? 400 : ERROR_STATUS[code];
 }
 
-function undeclared({ id }: Operation, { status, body }: ErrorResponse): Error {
-  return new Error(`${id} does not declare ${status} ${body.error}`);
+function sendError(error: DomainError, req: Request, res: Response): void {
+  const status = statusOf(error);
+  const headers: Record<string, string> = {};
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  if (error.retryAfterSeconds !== undefined) {
+    headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
+  }
+  if (error instanceof MethodNotAllowed) headers['Allow'] = error.allow;
+  // The rest of the body is not read.
+  if (error.code === 'PayloadTooLarge' || error instanceof RequestMemoryExceeded) headers['Connection'] = 'close';
+  send(req, res, status, errorBody(status, error.code, error.message, error.details), headers);
+}
+
+/** Everything that is not expected is a defect: it is logged, and the 500 reveals nothing of it. */
+function toDomainError(error: unknown, requestId: string, logger: Logger): DomainError {
+  if (error instanceof DomainError) return error;
+  // Express and its parsers throw errors with a status.
+  const { status } = (error ?? {}) as { status?: unknown };
+  if (status === 413) return new DomainError('PayloadTooLarge', 'The body is too large');
+  if (status === 415) return new DomainError('UnsupportedMediaType', 'The body has an unsupported type or encoding');
+  if (status === 400) return new DomainError('InvalidParameter', 'The request could not be read');
+  if (isDatabaseUnavailable(error)) {
+    logger.warn({ requestId, err: error }, 'the database is unavailable');
+    const message = 'The database is unavailable; try again shortly';
+    return new DomainError('ServiceUnavailable', message, { retryAfterSeconds: 2 });
+  }
+  logger.error({ requestId, err: error }, 'a request failed');
+  return new DomainError('InternalError', `An internal error occurred; request ${requestId}`);
 }

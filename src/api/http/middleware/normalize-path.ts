@@ -1,5 +1,12 @@
 import type { RequestHandler } from 'express';
-import { resolveDeprecatedPath } from '../deprecation.ts';
+
+/** The day when security profiles were renamed to USG profiles, as a Unix time. */
+const RENAMED_AT = Date.UTC(2026, 3, 23) / 1000;
+
+/** Header of responses to requests that use the old name. @see RFC 9745, docs/api-conventions.md#deprecation */
+export const DEPRECATION: Readonly<Record<string, string>> = { Deprecation: `@${RENAMED_AT}` };
+
+const OLD_PATH = /^\/security-profiles(?=[/?]|$)/;
 
 /**
  * Prepares the path for the routers: deprecated names become current ones, the colon of a verb may come as `%3A`, and
@@ -7,11 +14,12 @@ import { resolveDeprecatedPath } from '../deprecation.ts';
  */
 export function normalizePath(): RequestHandler {
   return (req, res, next) => {
-    const end = req.url.indexOf('?');
-    const sent = end === -1 ? req.url : req.url.slice(0, end);
-    const { path, headers } = resolveDeprecatedPath(sent.includes('%') ? decodable(sent) : sent);
-    if (path !== sent) req.url = end === -1 ? path : path + req.url.slice(end);
-    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+    const path = /^[^?]*/.exec(req.url)![0];
+    if (path.includes('%')) req.url = decodable(path) + req.url.slice(path.length);
+    if (OLD_PATH.test(req.url)) {
+      req.url = req.url.replace(OLD_PATH, '/usg-profiles');
+      res.set(DEPRECATION);
+    }
     next();
   };
 }

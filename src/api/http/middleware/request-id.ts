@@ -1,24 +1,23 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
-/** The client's `X-Request-Id` if it is short and plain, otherwise a new one. */
-export function requestIdOf({ headers }: Pick<Request, 'headers'>): string {
-  const sent = headers['x-request-id'];
-  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : crypto.randomUUID();
-}
-
-/** Begins the state of a request. */
+/** Begins the state of a request, with the client's `X-Request-Id` if it is short and plain, otherwise a new id. */
 export function requestId(): RequestHandler {
   return (req, res, next) => {
-    Object.assign(res.locals, {
-      requestId: requestIdOf(req),
-      operation: undefined,
-      principal: null,
-      responseBody: undefined,
-      onHandled: [],
-      onCompleted: [],
-    });
+    beginRequest(req, res);
     next();
   };
+}
+
+export function beginRequest({ headers }: Request, { locals }: Response): void {
+  const sent = headers['x-request-id'];
+  Object.assign(locals, {
+    requestId: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : crypto.randomUUID(),
+    operation: undefined,
+    principal: null,
+    responseBody: undefined,
+    onHandled: [],
+    onCompleted: [],
+  });
 }

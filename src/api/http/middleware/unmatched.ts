@@ -1,8 +1,8 @@
 import type { RequestHandler, Router } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { Operation, PathParameter } from '../operations.ts';
-import { createRouter, routePath } from '../router.ts';
-import { MethodNotAllowed } from './error-response.ts';
+import { createRouter } from '../handler.ts';
+import { MethodNotAllowed } from './error-handler.ts';
 import { readPathParameter } from './match-operation.ts';
 
 /**
@@ -16,7 +16,8 @@ export function unmatched(operations: Iterable<Operation>): Router {
   });
   const byPath = Map.groupBy(operations, ({ path }) => path);
   for (const [path, known] of byPath) {
-    router.all(routePath(path), (req, res, next) => {
+    const route = path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1');
+    router.all(route, (req, res, next) => {
       const findings: Findings = res.locals['unmatched'];
       const malformed = findMalformed(known[0]!.pathParameters, req.params);
       if (malformed === null) findings.allowed.push(...known.map(({ method }) => method.toUpperCase()));

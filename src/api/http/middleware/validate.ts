@@ -8,10 +8,10 @@ import { documentOf, prepareForValidator } from '../../openapi/operation-documen
 import { prepareRequestCheck, type RequestCheck } from '../checks/request-check.ts';
 import type { UnknownKeys } from '../checks/request-faults.ts';
 import type { Operation } from '../operations.ts';
-import { JsonText, RawBody } from '../response-bodies.ts';
+import { JsonText } from '../handler.ts';
 
 /** Throws when a response does not match the document. */
-export type ResponseCheck = (operation: Operation, req: Request, status: number, body: unknown) => Promise<void>;
+export type ResponseCheck = (operation: Operation, req: Request, body: unknown) => Promise<void>;
 
 export interface Validation {
   /**
@@ -71,12 +71,16 @@ export function createValidation(
 export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
   const source = prepareForValidator(document);
   const validators = new Map<Operation, RequestHandler[]>();
-  return async (operation, req, status, body) => {
-    if (!operation.statuses.has(status)) throw new Error(`${operation.id} does not declare status ${status}`);
-    if (body === undefined || body instanceof RawBody) return;
+  return async (operation, req, body) => {
+    if (body === undefined || body instanceof Uint8Array) return;
     const validator = validators.get(operation) ?? responseValidator(source, operation);
     validators.set(operation, validator);
-    await checkResponse(validator, req, status, body instanceof JsonText ? body.text : JSON.stringify(body));
+    await checkResponse(
+      validator,
+      req,
+      operation.successStatus,
+      body instanceof JsonText ? body.text : JSON.stringify(body),
+    );
   };
 }
 
