@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findJsonFault } from '../../../src/api/http/request/json-scan.ts';
+import { findJsonFault } from '../../../src/api/http/request/json.ts';
 import fc from '../../support/random.ts';
 
 describe('findJsonFault', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findSyntaxFault } from '../../../src/api/http/request/json-syntax.ts';
+import { findSyntaxFault } from '../../../src/api/http/request/json.ts';
 import fc from '../../support/random.ts';
 
 function isJson(text: string): boolean {

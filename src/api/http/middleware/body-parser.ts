@@ -3,8 +3,7 @@ import express, { type Request, type RequestHandler } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
 import { quoted } from '../../../services/common/fields.ts';
 import type { Operation } from '../operations.ts';
-import { findJsonFault } from '../request/json-scan.ts';
-import { findSyntaxFault } from '../request/json-syntax.ts';
+import { findJsonFault, findSyntaxFault } from '../request/json.ts';
 import { openBody } from './body-stream.ts';
 import { isForm, readForm } from './form-body.ts';
 
