@@ -1,28 +1,32 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  STATUS_CODES,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { unauthorized } from '../../domain/common/errors.ts';
+import { type ErrorCode, unauthorized } from '../../domain/common/errors.ts';
 import { endWithUnreadBody } from '../../process/http-response.ts';
-import { API_HEADERS } from '../http/middleware/send.ts';
+import { errorBody } from '../http/middleware/error-handler.ts';
+import { API_HEADERS, JSON_TYPE } from '../http/middleware/send.ts';
 
 /** Room for a query of 8 KiB in which every byte is percent-encoded. @see docs/api-conventions.md#query-language */
 const MAX_HEADER_BYTES = 32 * 1024;
 /** Leaves room for an overlong token, which is rejected as a token and not as a header. */
 const MAX_READ_BYTES = 4 * MAX_HEADER_BYTES;
 
-export interface ServerLimits {
+export const SERVER_LIMITS = {
   /** From the first byte of a request to the end of its headers. */
-  headersTimeoutMs: number;
-  /** From the first byte of a request to its last. */
-  requestTimeoutMs: number;
-  /** How often timeouts are checked; Node's default is half a minute. */
-  checkIntervalMs: number;
-}
-
-export const SERVER_LIMITS: ServerLimits = {
   headersTimeoutMs: 10_000,
+  /** From the first byte of a request to its last. */
   requestTimeoutMs: 60_000,
+  /** How often timeouts are checked; Node's default is half a minute. */
   checkIntervalMs: 2_000,
 };
+export type ServerLimits = typeof SERVER_LIMITS;
 
 const MAX_CONNECTIONS = 10_000;
 const DRAIN_MS = 2_000;
@@ -46,7 +50,7 @@ export async function listen(
   limits: Partial<ServerLimits> = {},
 ): Promise<HttpServer> {
   const { headersTimeoutMs, requestTimeoutMs, checkIntervalMs } = { ...SERVER_LIMITS, ...limits };
-  const isPublicByTls = at.publicUrl?.startsWith('https:') ?? false;
+  const isPublicByTls = at.publicUrl?.startsWith('https:');
   const server = createServer(
     {
       maxHeaderSize: MAX_READ_BYTES,
@@ -69,13 +73,8 @@ export async function listen(
     if (expectsResponse(request, response)) sendRejection(request, response, findRejection(request) ?? BAD_EXPECTATION);
   });
   server.on('clientError', respondToParseError);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(at.port, at.host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  // Rejects on an error meanwhile.
+  await once(server.listen(at.port, at.host), 'listening');
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
@@ -120,12 +119,12 @@ function arrivedByTls({ headers }: IncomingMessage): boolean {
   return headers['x-forwarded-proto'] === 'https';
 }
 
-type Rejection = [status: number, reason: string, code: string, message: string];
+type Rejection = [status: number, code: ErrorCode, message: string];
 
-const TOO_LARGE: Rejection = [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
-const NO_HOST: Rejection = [400, 'Bad Request', 'InvalidParameter', 'The request names no host'];
-const NOT_FOUND: Rejection = [404, 'Not Found', 'NotFound', 'There is nothing at this address'];
-const BAD_EXPECTATION: Rejection = [400, 'Bad Request', 'InvalidParameter', 'Only 100-continue can be expected here'];
+const TOO_LARGE: Rejection = [431, 'PayloadTooLarge', 'The headers are too large'];
+const NO_HOST: Rejection = [400, 'InvalidParameter', 'The request names no host'];
+const NOT_FOUND: Rejection = [404, 'NotFound', 'There is nothing at this address'];
+const BAD_EXPECTATION: Rejection = [400, 'InvalidParameter', 'Only 100-continue can be expected here'];
 
 function findRejection(request: IncomingMessage): Rejection | null {
   if (areHeadersTooLarge(request)) return TOO_LARGE;
@@ -152,14 +151,15 @@ function sendRejection(request: IncomingMessage, response: ServerResponse, rejec
   endWithUnreadBody(request, response, body);
 }
 
-function formatRejection([status, , code, message]: Rejection) {
-  const body = JSON.stringify({ error: code, message, code: status });
+function formatRejection(rejection: Rejection) {
+  const [status] = rejection;
+  const body = JSON.stringify(errorBody(...rejection));
   const head = {
     ...API_HEADERS,
     'X-Request-Id': crypto.randomUUID(),
     ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(status === 405 && { Allow: KNOWN_METHODS }),
-    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Type': JSON_TYPE,
     'Content-Length': body.length,
   };
   return { head, body };
@@ -191,7 +191,8 @@ function respondToParseError(error: ParseError, socket: Socket): void {
   const rejection = toRejection(error);
   const { head, body } = formatRejection(rejection);
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${rejection[0]} ${rejection[1]}`, 'Connection: close', ...lines, '', body].join('\r\n'));
+  const status = `HTTP/1.1 ${rejection[0]} ${STATUS_CODES[rejection[0]]}`;
+  socket.end([status, 'Connection: close', ...lines, '', body].join('\r\n'));
 }
 
 /** The response after which the connection can be closed; undefined when the faulty request itself needs a response. */
@@ -210,16 +211,14 @@ function precedesFault({ req, headersSent, closed, shouldKeepAlive }: ServerResp
 function toRejection({ code, rawPacket }: ParseError): Rejection {
   if (code === 'HPE_HEADER_OVERFLOW') {
     // An overlong token is rejected as an invalid token, as far as it can be recognised.
-    if (rawPacket?.toString('latin1').match(OVERLONG_TOKEN)) {
-      return [401, 'Unauthorized', 'Unauthorized', unauthorized().message];
-    }
-    return TOO_LARGE;
+    const isToken = OVERLONG_TOKEN.test(rawPacket?.toString('latin1') ?? '');
+    return isToken ? [401, 'Unauthorized', unauthorized().message] : TOO_LARGE;
   }
   if (code === 'HPE_INVALID_METHOD' && rawPacket && REQUEST_LINE.test(rawPacket.toString('latin1'))) {
-    return [405, 'Method Not Allowed', 'MethodNotAllowed', `Only ${KNOWN_METHODS} can be used here`];
+    return [405, 'MethodNotAllowed', `Only ${KNOWN_METHODS} can be used here`];
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return [408, 'Request Timeout', 'InvalidParameter', 'The request took too long to arrive'];
+    return [408, 'InvalidParameter', 'The request took too long to arrive'];
   }
-  return [400, 'Bad Request', 'InvalidParameter', 'The request is not HTTP'];
+  return [400, 'InvalidParameter', 'The request is not HTTP'];
 }

@@ -97,10 +97,9 @@ describe('bodies', () => {
     ]) {
       expect((await login(JSON.stringify(LOGIN), { 'content-type': type })).body.error).toBe('UnsupportedMediaType');
     }
-    expect((await login(JSON.stringify(LOGIN), { 'content-type': 'application/json; charset=UTF-8' })).status).toBe(
-      401,
-    );
-    expect((await login(JSON.stringify(LOGIN), { 'content-encoding': 'compress' })).status).toBe(415);
+    const good = JSON.stringify(LOGIN);
+    expect((await login(good, { 'content-type': 'application/json; charset=UTF-8' })).status).toBe(401);
+    expect((await login(good, { 'content-encoding': 'compress' })).status).toBe(415);
   });
 
   it('BODY-type: that are not JSON get an error that explains how to send it', async () => {
@@ -218,21 +217,8 @@ describe('bodies', () => {
 
 describe('parameters', () => {
   it('ID-bad: anything but a 32-bit id gets 404', async () => {
-    const ids = [
-      '0',
-      '-1',
-      '1e400',
-      '9007199254740993',
-      '1%20OR%201=1',
-      '9223372036854775808',
-      '١٢٣',
-      '1.5',
-      'abc',
-      '%00',
-      '%ff',
-      '2147483648',
-    ];
-    for (const id of ids) {
+    const numbers = ['0', '-1', '1.5', '1e400', '2147483648', '9007199254740993', '9223372036854775808', '١٢٣'];
+    for (const id of [...numbers, 'abc', '1%20OR%201=1', '%00', '%ff']) {
       expect((await app.call('GET', `/computers/${id}`, { token })).body).toEqual({
         error: 'UnknownComputer',
         message: 'There is no such computer',

@@ -57,10 +57,8 @@ describe('docker-compose.yml', () => {
     const key = `k1:${Buffer.alloc(32).toString('base64')}`;
     for (const [name, { environment = {}, secrets = [] }] of ours) {
       const names = Object.keys(environment).filter((setting) => setting.endsWith('_FILE'));
-      expect(
-        names.map((setting) => environment[setting]),
-        name,
-      ).toEqual(secrets.map((one) => `/run/secrets/${one}`));
+      const files = names.map((setting) => environment[setting]);
+      expect(files, name).toEqual(secrets.map((one) => `/run/secrets/${one}`));
       const load = (set: Record<string, string>) => {
         const values: Record<string, string> = { ...resolved(environment, set), ...SECRET_VALUES };
         for (const file of names) delete values[file];
@@ -78,9 +76,8 @@ describe('docker-compose.yml', () => {
     const { environment = {} } = compose.services['api']!;
     const settings = example.match(/^FLOTILLA_\w+/gm)!;
     const ofTheFile = (name: string) => composeText.includes(`\${${name}:-`);
-    expect(settings.filter((name) => !(name in environment) && !(name in WITHOUT_MEANING) && !ofTheFile(name))).toEqual(
-      [],
-    );
+    const missing = settings.filter((name) => !(name in environment) && !(name in WITHOUT_MEANING) && !ofTheFile(name));
+    expect(missing).toEqual([]);
     expect(Object.keys(WITHOUT_MEANING).filter((name) => name in environment || !settings.includes(name))).toEqual([]);
     const sources = await Promise.all(
       ['src/process/tracing.ts', 'src/process/tracing-exporter.ts'].map((file) =>
@@ -228,10 +225,8 @@ describe('docker-compose.yml', () => {
     expect(compose.services['postgres']!.environment).toMatchObject({ POSTGRES_USER: 'postgres' });
     for (const name of ['temporal', 'temporal-schema']) {
       const { environment, secrets } = compose.services[name]!;
-      expect([environment!['POSTGRES_USER'] ?? environment!['SQL_USER'], secrets]).toEqual([
-        'temporal',
-        ['temporal_password'],
-      ]);
+      expect(environment!['POSTGRES_USER'] ?? environment!['SQL_USER']).toBe('temporal');
+      expect(secrets).toEqual(['temporal_password']);
     }
     expect(compose.configs['take-ownership']!.file).toBe('./tools/stack/database/take-ownership.sql');
   });
@@ -264,9 +259,8 @@ const SECRET_VALUES = {
 const SPARE_CONNECTIONS = 60;
 
 /** An .env that is a copy of the example. */
-const EXAMPLE = Object.fromEntries(
-  [...example.matchAll(/^(FLOTILLA_\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
-);
+const examples = [...example.matchAll(/^(FLOTILLA_\w+)=(.*)$/gm)];
+const EXAMPLE = Object.fromEntries(examples.map(([, name, value]) => [name!, value!]));
 
 const STACK = 'of the servers and the fleet that npm start brings along';
 const CONTAINER = 'of the container, set by the image';
