@@ -1,9 +1,9 @@
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import { DomainError, serviceBusy } from '../../domain/common/errors.ts';
+import { ConcurrencyLimiter, type ConcurrencyLimits } from '../../process/admission/concurrency-limiter.ts';
+import type { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
 import type { Config, Rate } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
-import type { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
-import { ConcurrencyLimiter, type ConcurrencyLimits } from '../../process/admission/concurrency-limiter.ts';
 import { type Clock, systemClock } from '../../services/common/ports.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
 import type { Services } from '../../services/setup/services.ts';

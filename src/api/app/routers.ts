@@ -14,6 +14,7 @@ import { savedSearchesRoutes } from '../computers/saved-searches.routes.ts';
 import { tagsRoutes } from '../computers/tags.routes.ts';
 import { alertsRoutes } from '../events/alerts.routes.ts';
 import { eventsRoutes } from '../events/events.routes.ts';
+import type { RouteDeps } from '../http/handler.ts';
 import { accessGroupsRoutes } from '../identity/access-groups.routes.ts';
 import { accountsRoutes } from '../identity/accounts.routes.ts';
 import { administratorsRoutes } from '../identity/administrators.routes.ts';
@@ -26,7 +27,6 @@ import { scriptsRoutes } from '../scripts/scripts.routes.ts';
 import { kernelsRoutes } from '../software/kernels.routes.ts';
 import { packagesRoutes } from '../software/packages.routes.ts';
 import { snapsRoutes } from '../software/snaps.routes.ts';
-import type { RouteDeps } from '../http/handler.ts';
 
 const ROUTES = [
   identityRoutes,

@@ -3,9 +3,9 @@ import {
   createServer,
   type IncomingMessage,
   type RequestListener,
-  STATUS_CODES,
   type Server,
   type ServerResponse,
+  STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type ErrorCode, unauthorized } from '../../domain/common/errors.ts';

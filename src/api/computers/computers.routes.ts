@@ -1,8 +1,8 @@
 import type { Router } from 'express';
 import type { ComputerBlock, ComputersQuery } from '../../services/computers/computers.service.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
-import { DEPRECATION } from '../http/middleware/normalize-path.ts';
 import { createRouter, type Handler, JsonText, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import { DEPRECATION } from '../http/middleware/normalize-path.ts';
 import { cursorOf, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
 
 export function computersRoutes({ operation, services: { computers, computerEdits } }: RouteDeps): Router {

@@ -1,12 +1,12 @@
 import type { JsonSchema, OpenApiDocument, OperationObject } from '../../openapi/objects.ts';
 import { bodySchemaOf, type PathOperation, parametersOf, resolveReference } from '../../openapi/reading.ts';
-import type { Hints } from './schema-check.ts';
+import type { CheckContext } from './schema-check.ts';
 
 /**
  * Messages for fields that an operation does not accept, but its response or the operation that creates the object has.
  * Those of an object that is updated are rejected as read-only, even if unknown fields are ignored.
  */
-export function fieldHints(document: OpenApiDocument, pathOperation: PathOperation): Hints {
+export function fieldHints(document: OpenApiDocument, pathOperation: PathOperation): CheckContext['hintOf'] {
   const { operation } = pathOperation;
   const response = responseSchemaOf(document, operation);
   const isUpdate = isUpdateOperation(document, pathOperation);
@@ -14,18 +14,16 @@ export function fieldHints(document: OpenApiDocument, pathOperation: PathOperati
   const creation = document.paths[pathOperation.path.replace(/\/\{\w+\}$/, '')]?.post;
   const created = isUpdate && creation ? bodySchemaOf(document, creation) : null;
   const inQuery = new Set(parametersOf(document, operation).flatMap((p) => (p.in === 'query' ? [p.name] : [])));
-  return {
-    hintOf(parent, key) {
-      const path = [...parent.split('.').slice(1), key];
-      const isShown = response !== null && hasProperty(document, response, path);
-      if (isUpdate && (isShown || (created !== null && hasProperty(document, created, path)))) {
-        const other = path.length === 1 ? operation['x-changed-by']?.[key] : undefined;
-        return { message: `cannot be changed${other ? `; use ${other}` : ''}`, isReadOnly: true };
-      }
-      if (isCreation && isShown) return { message: 'cannot be set', isReadOnly: false };
-      if (path.length > 1 || !inQuery.has(key)) return null;
-      return { message: `unknown field "${key}"; it is a parameter of the query`, isReadOnly: false };
-    },
+  return (parent, key) => {
+    const path = [...parent.split('.').slice(1), key];
+    const isShown = response !== null && hasProperty(document, response, path);
+    if (isUpdate && (isShown || (created !== null && hasProperty(document, created, path)))) {
+      const other = path.length === 1 ? operation['x-changed-by']?.[key] : undefined;
+      return { message: `cannot be changed${other ? `; use ${other}` : ''}`, isReadOnly: true };
+    }
+    if (isCreation && isShown) return { message: 'cannot be set', isReadOnly: false };
+    if (path.length > 1 || !inQuery.has(key)) return null;
+    return { message: `unknown field "${key}"; it is a parameter of the query`, isReadOnly: false };
   };
 }
 
@@ -38,9 +36,8 @@ function isUpdateOperation(document: OpenApiDocument, { path, method, operation 
 }
 
 function responseSchemaOf(document: OpenApiDocument, operation: OperationObject): JsonSchema | null {
-  const response = (operation.responses['200'] ?? operation.responses['201']) as
-    | { content?: Record<string, { schema: JsonSchema }> }
-    | undefined;
+  type Response = { content?: Record<string, { schema: JsonSchema }> } | undefined;
+  const response = (operation.responses['200'] ?? operation.responses['201']) as Response;
   const schema = response?.content?.['application/json']?.schema;
   return schema ? resolveReference<JsonSchema>(document, schema) : null;
 }

@@ -1,4 +1,3 @@
-import type { DomainError } from '../../../domain/common/errors.ts';
 import { nearestName } from '../../../domain/common/nearest-name.ts';
 import { quoted } from '../../../services/common/fields.ts';
 import type { JsonSchema, OpenApiDocument } from '../../openapi/objects.ts';
@@ -8,36 +7,23 @@ import type { Operation } from '../operations.ts';
 import { parseQueryString, type RawQuery, readParameters } from '../request/query.ts';
 import { fieldHints } from './field-hints.ts';
 import { RequestFaults, type UnknownKeys } from './request-faults.ts';
-import { checkValue, prepareCheck, unknownMessage, type ValueCheck } from './schema-check.ts';
+import { checkValue, prepareCheck, unknownMessage } from './schema-check.ts';
 import { isObject } from './value-rules.ts';
 
-export interface CheckedRequest {
-  /** The given parameters that are declared, as text that the validator accepts. */
-  query: Record<string, unknown>;
-  /** Ignored names, for a header; null for none. Ignored fields are removed from the body. */
-  ignored: string | null;
-  /** InvalidParameter naming up to twenty faults; null for none. */
-  error: DomainError | null;
-}
-
-/** Checks the parameters and the body of one request. @throws {DomainError} NotFound for an impossible key */
-export type RequestCheck = (queryString: string, body: unknown) => CheckedRequest;
-
-/** Prepares the check of an operation's requests. @throws when a schema has an unsupported keyword */
-export function prepareRequestCheck(
-  document: OpenApiDocument,
-  operation: Operation,
-  unknownKeys: UnknownKeys,
-): RequestCheck {
+/**
+ * Prepares the check of parameters and bodies of an operation, which returns the declared parameters as text that the
+ * validator accepts, removes ignored fields from the body, and throws NotFound for an impossible key.
+ * @throws when a schema has an unsupported keyword
+ */
+export function prepareRequestCheck(document: OpenApiDocument, operation: Operation, unknownKeys: UnknownKeys) {
   const { path, method } = operation;
   const pathOperation: PathOperation = { path, method, operation: document.paths[path]![method]! };
   const schema = bodySchemaOf(document, pathOperation.operation);
-  const hints = fieldHints(document, pathOperation);
-  const body = prepareCheck(document, schema ?? NO_BODY, hints);
+  const body = prepareCheck({ document, hintOf: fieldHints(document, pathOperation) }, schema ?? NO_BODY);
   const parameters = parameterChecks(document, pathOperation);
   const queries = queriesOf(document, operation, schema);
   const bodyFields = Object.keys((schema?.['properties'] as object | undefined) ?? {});
-  return (queryString, sentBody) => {
+  return (queryString: string, sentBody: unknown) => {
     const findings = new RequestFaults(unknownKeys);
     const sent = parseQueryString(queryString);
     const query = readParameters(operation, sent, findings);
@@ -81,28 +67,22 @@ function checkQueries(
 /** Operations without a body accept an empty object. */
 const NO_BODY: JsonSchema = { type: 'object', additionalProperties: false, properties: {} };
 
-function parameterChecks(document: OpenApiDocument, { operation }: PathOperation): Map<string, ParameterCheck> {
+type ParameterChecks = ReturnType<typeof parameterChecks>;
+
+function parameterChecks(document: OpenApiDocument, { operation }: PathOperation) {
   const inQuery = parametersOf(document, operation).filter((parameter) => parameter.in === 'query');
-  const noHints = { hintOf: () => null };
   return new Map(
     inQuery.map(({ name, required, schema }) => {
       const { type, items } = resolveReference<JsonSchema>(document, schema);
       const itemType = items ? resolveReference<JsonSchema>(document, items as JsonSchema)['type'] : null;
-      const check = prepareCheck(document, schema, noHints);
-      return [name, { check, isRequired: required === true, type: type as string, itemType }];
+      const check = prepareCheck({ document, hintOf: () => null }, schema);
+      return [name, { check, required, type, itemType }];
     }),
   );
 }
 
-interface ParameterCheck {
-  check: ValueCheck;
-  isRequired: boolean;
-  type: string;
-  itemType: unknown;
-}
-
 function checkParameters(
-  parameters: ReadonlyMap<string, ParameterCheck>,
+  parameters: ParameterChecks,
   sent: RawQuery,
   query: Record<string, unknown>,
   findings: RequestFaults,
@@ -110,12 +90,12 @@ function checkParameters(
   for (const [name, parameter] of parameters) {
     const path = `query.${name}`;
     const value = query[name];
-    if (value !== undefined) checkValue(parameter.check, parseParameter(parameter, value), path, findings);
-    else if (parameter.isRequired && sent[name] === undefined) findings.add(path, 'is required');
+    if (value !== undefined) checkValue(parameter.check, parse(value, parameter), path, findings);
+    else if (parameter.required && sent[name] === undefined) findings.add(path, 'is required');
   }
 }
 
-function parseParameter({ type, itemType }: ParameterCheck, value: unknown): unknown {
+function parse(value: unknown, { type, itemType }: { type: unknown; itemType: unknown }): unknown {
   if (type === 'integer') return Number(value);
   if (type === 'boolean') return value === 'true';
   return itemType === 'integer' ? (value as string[]).map(Number) : value;

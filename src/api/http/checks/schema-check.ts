@@ -5,26 +5,20 @@ import { resolveReference } from '../../openapi/reading.ts';
 import { RequestFaults } from './request-faults.ts';
 import { isObject, type Rule, ruleOf, typeMessage, typesOf, typeTest } from './value-rules.ts';
 
+type NestedCheck = (value: unknown, path: string, findings: RequestFaults) => void;
+
 export interface ValueCheck {
   /** For the value itself. */
   rule: Rule;
   /** Reports faults within a value that satisfies `rule`; null for values without parts. */
-  checkNested: ((value: unknown, path: string, findings: RequestFaults) => void) | null;
+  checkNested: NestedCheck | null;
   types: ReturnType<typeof typesOf>;
 }
 
-export interface Hints {
+export interface CheckContext {
+  document: OpenApiDocument;
   /** Message for an unknown field whose name is known from elsewhere; null for any other. */
   hintOf(path: string, key: string): { message: string; isReadOnly: boolean } | null;
-}
-
-/**
- * Prepares the check of a schema. It accepts what the validator accepts, but reports all faults, in plain words and
- * once per path.
- * @throws when the schema has an unsupported keyword
- */
-export function prepareCheck(document: OpenApiDocument, given: JsonSchema, hints: Hints): ValueCheck {
-  return prepare({ document, hints }, given);
 }
 
 export function checkValue(check: ValueCheck, value: unknown, path: string, findings: RequestFaults): void {
@@ -33,27 +27,22 @@ export function checkValue(check: ValueCheck, value: unknown, path: string, find
   else check.checkNested?.(value, path, findings);
 }
 
-interface Context {
-  document: OpenApiDocument;
-  hints: Hints;
-}
-
-type NestedCheck = NonNullable<ValueCheck['checkNested']>;
-
-function prepare(context: Context, given: JsonSchema): ValueCheck {
+/**
+ * The check of a schema. It accepts what the validator accepts, but reports all faults, in plain words and once per path.
+ * @throws when the schema has an unsupported keyword
+ */
+export function prepareCheck(context: CheckContext, given: JsonSchema): ValueCheck {
   const schema = resolveReference<JsonSchema>(context.document, given);
   const skipped = (schema['x-service-checks'] ?? []) as string[];
-  const branches = ['oneOf', 'anyOf'].flatMap((keyword) =>
-    skipped.includes(keyword) ? [] : ((schema[keyword] ?? []) as JsonSchema[]),
-  );
-  const all = skipped.includes('allOf') ? [] : ((schema['allOf'] ?? []) as JsonSchema[]);
+  const listOf = (keyword: string) => (skipped.includes(keyword) ? [] : ((schema[keyword] ?? []) as JsonSchema[]));
+  const branches = [...listOf('oneOf'), ...listOf('anyOf')];
   const nested = [
     schema['properties'] || schema['required'] || isObject(schema['additionalProperties'])
       ? checkProperties(context, schema)
       : null,
     schema['items'] ? checkItems(context, schema['items'] as JsonSchema) : null,
-    ...all.map((part) => prepare(context, part).checkNested),
-  ].filter((check): check is NestedCheck => check !== null);
+    ...listOf('allOf').map((part) => prepareCheck(context, part).checkNested),
+  ].filter((check) => check !== null);
   const own = { rule: ruleOf(schema), checkNested: combine(nested), types: typesOf(schema) };
   return branches.length > 0 ? withBranches(context, schema, own, branches) : own;
 }
@@ -65,16 +54,12 @@ function combine(checks: readonly NestedCheck[]): NestedCheck | null {
   };
 }
 
-function checkProperties(context: Context, schema: JsonSchema): NestedCheck {
-  const properties = new Map(
-    Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>).map(
-      ([name, property]) => [name, prepare(context, property)] as const,
-    ),
-  );
+function checkProperties(context: CheckContext, schema: JsonSchema): NestedCheck {
+  const declared = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
+  const properties = new Map(declared.map(([name, property]) => [name, prepareCheck(context, property)]));
   const required = (schema['required'] ?? []) as string[];
   const others = schema['additionalProperties'];
-  const isClosed = others === false;
-  const otherCheck = isObject(others) ? prepare(context, others) : null;
+  const otherCheck = isObject(others) ? prepareCheck(context, others) : null;
   return (value, path, findings) => {
     if (!isObject(value)) return;
     for (const name of required) if (!Object.hasOwn(value, name)) findings.add(`${path}.${name}`, 'is required');
@@ -82,24 +67,21 @@ function checkProperties(context: Context, schema: JsonSchema): NestedCheck {
       if (findings.isFull) return;
       const check = properties.get(key) ?? otherCheck;
       if (check) checkValue(check, value[key], `${path}.${key}`, findings);
-      else if (isClosed) checkUnknown(context, value, { path, key, known: properties.keys() }, findings);
+      else if (others === false) checkUnknown(context, value, { path, key, known: properties.keys() }, findings);
     }
   };
 }
 
 function checkUnknown(
-  { hints }: Context,
+  { hintOf }: CheckContext,
   value: Record<string, unknown>,
   { path, key, known }: { path: string; key: string; known: Iterable<string> },
   findings: RequestFaults,
 ): void {
-  const hint = hints.hintOf(path, key);
-  if (hint?.isReadOnly) {
-    findings.add(`${path}.${key}`, hint.message);
-    return;
-  }
-  const isIgnored = findings.addUnknown(path, key, () => hint?.message ?? unknownMessage('field', key, known));
-  if (isIgnored) delete value[key];
+  const hint = hintOf(path, key);
+  const describe = () => hint?.message ?? unknownMessage('field', key, known);
+  if (hint?.isReadOnly) findings.add(`${path}.${key}`, hint.message);
+  else if (findings.addUnknown(path, key, describe)) delete value[key];
 }
 
 /** `unknown field "deliver_afer"; did you mean "deliver_after"?` */
@@ -108,8 +90,8 @@ export function unknownMessage(what: 'field' | 'parameter', key: string, known: 
   return `unknown ${what} ${quoted(key)}${nearest === null ? '' : `; did you mean "${nearest}"?`}`;
 }
 
-function checkItems(context: Context, schema: JsonSchema): NestedCheck {
-  const { rule, checkNested } = prepare(context, schema);
+function checkItems(context: CheckContext, schema: JsonSchema): NestedCheck {
+  const { rule, checkNested } = prepareCheck(context, schema);
   return (value, path, findings) => {
     if (!Array.isArray(value)) return;
     // There may be a hundred thousand entries, so paths are built only where needed.
@@ -124,18 +106,17 @@ function checkItems(context: Context, schema: JsonSchema): NestedCheck {
 
 /** Of several schemas the one for the type of the value reports its faults. */
 function withBranches(
-  context: Context,
+  context: CheckContext,
   schema: JsonSchema,
   own: ValueCheck,
   schemas: readonly JsonSchema[],
 ): ValueCheck {
   const branches = schemas.map((branch) => {
-    const check = prepare(context, branch);
+    const check = prepareCheck(context, branch);
     return { ...check, isFor: typeTest(check.types) };
   });
   const selector = findDiscriminator(context, schemas);
-  const isUntyped = branches.some((branch) => branch.types.length === 0);
-  if (selector || isUntyped) {
+  if (selector || branches.some(({ types }) => types.length === 0)) {
     const checkBranch = selector ? checkByDiscriminator(selector, branches) : checkByTrial(branches);
     return { ...own, checkNested: combine(own.checkNested ? [own.checkNested, checkBranch] : [checkBranch]) };
   }
@@ -176,11 +157,12 @@ interface Discriminator {
   values: unknown[];
 }
 
-function findDiscriminator({ document }: Context, schemas: readonly JsonSchema[]): Discriminator | null {
+function findDiscriminator({ document }: CheckContext, schemas: readonly JsonSchema[]): Discriminator | null {
   const onlyValues = schemas.map((given) => {
-    const { properties = {} } = resolveReference<JsonSchema>(document, given) as {
-      properties?: Record<string, JsonSchema>;
-    };
+    const properties = (resolveReference<JsonSchema>(document, given)['properties'] ?? {}) as Record<
+      string,
+      JsonSchema
+    >;
     const [found] = Object.entries(properties).filter(([, p]) => Array.isArray(p['enum']) && p['enum'].length === 1);
     return found ? { name: found[0], value: (found[1]['enum'] as unknown[])[0] } : null;
   });

@@ -4,8 +4,8 @@ import type { Caller } from '../../../services/common/ports.ts';
 import type { Handler, OperationId, RequestContext } from '../handler.ts';
 import type { Operation } from '../operations.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
-import { traceparentOf } from './trace.ts';
 import { recordedStatus, send, sendStream } from './send.ts';
+import { traceparentOf } from './trace.ts';
 import type { ResponseCheck } from './validate.ts';
 
 /** Calls the handler and sends its response. @param checkResponse - only in tests */

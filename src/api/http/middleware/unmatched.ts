@@ -1,7 +1,7 @@
 import type { RequestHandler, Router } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
-import type { Operation, PathParameter } from '../operations.ts';
 import { createRouter } from '../handler.ts';
+import type { Operation, PathParameter } from '../operations.ts';
 import { MethodNotAllowed } from './error-handler.ts';
 import { readPathParameter } from './match-operation.ts';
 

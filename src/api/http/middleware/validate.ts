@@ -5,29 +5,19 @@ import { DomainError, type ErrorDetail } from '../../../domain/common/errors.ts'
 import { MAX_FIELD_ERRORS } from '../../../services/common/fields.ts';
 import type { OpenApiDocument } from '../../openapi/document.ts';
 import { documentOf, prepareForValidator } from '../../openapi/operation-document.ts';
-import { prepareRequestCheck, type RequestCheck } from '../checks/request-check.ts';
+import { prepareRequestCheck } from '../checks/request-check.ts';
 import type { UnknownKeys } from '../checks/request-faults.ts';
-import type { Operation } from '../operations.ts';
 import { JsonText } from '../handler.ts';
+import type { Operation } from '../operations.ts';
 
 /** Throws when a response does not match the document. */
 export type ResponseCheck = (operation: Operation, req: Request, body: unknown) => Promise<void>;
-
-export interface Validation {
-  /**
-   * Validates parameters and body. Ignored unknown fields are removed from the body and named in a response header.
-   * @throws {DomainError} InvalidParameter naming up to twenty faults; NotFound for an impossible key
-   */
-  validate(operation: Operation): RequestHandler;
-  /** Prepares all operations, one at a time between requests. @throws when a schema cannot be compiled */
-  prepareAll(): Promise<void>;
-}
 
 const JSON_TYPE = 'application/json';
 
 /**
  * Validates requests by express-openapi-validator, after a check of our own that reports all faults in plain words.
- * @remarks Every operation with a body or query parameters has a validator of its own, whose document has nothing else:
+ * Every operation with a body or query parameters has a validator of its own, whose document has nothing else:
  * with one for the whole document its route lookup costs 100 to 200 us per request, against 12 us, and bare Express
  * takes 22 us in all. It is created by the first request or by `prepareAll`.
  * @see docs/decisions/0013-openapi-first.md#the-validator
@@ -36,7 +26,7 @@ export function createValidation(
   document: OpenApiDocument,
   operations: readonly Operation[],
   unknownKeys: UnknownKeys,
-): Validation {
+) {
   const source = prepareForValidator(document);
   const validators = operations.map((operation) => {
     const check = once(() => prepareRequestCheck(document, operation, unknownKeys));
@@ -45,10 +35,17 @@ export function createValidation(
   });
   const byOperation = new Map(validators.map((validator) => [validator.operation, validator]));
   return {
-    validate(operation) {
+    /**
+     * Validates parameters and body. Ignored unknown fields are removed from the body and named in a response header.
+     * @throws {DomainError} InvalidParameter naming up to twenty faults; NotFound for an impossible key
+     */
+    validate(operation: Operation): RequestHandler {
       const { check, validator } = byOperation.get(operation)!;
       return (req, res, next) => {
-        const query = checkRequest(check(), req, res as Response);
+        const start = req.url.indexOf('?');
+        const { query, ignored, error } = check()(start === -1 ? '' : req.url.slice(start + 1), req.body);
+        if (ignored !== null) res.setHeader('Flotilla-Ignored', ignored);
+        if (error) throw error;
         res.locals.query = query;
         if (!validator) return next();
         Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
@@ -57,7 +54,8 @@ export function createValidation(
         validator()(req, res as Response, (error?: unknown) => next(error && toDomainError(error)));
       };
     },
-    async prepareAll() {
+    /** Prepares all operations, one at a time between requests. @throws when a schema cannot be compiled */
+    async prepareAll(): Promise<void> {
       for (const { operation, check, validator } of validators) {
         await setImmediate();
         check();
@@ -89,14 +87,6 @@ function once<T>(create: () => T): () => T {
   return () => (value ??= create());
 }
 
-function checkRequest(check: RequestCheck, req: Request, res: Response): Record<string, unknown> {
-  const start = req.url.indexOf('?');
-  const { query, ignored, error } = check(start === -1 ? '' : req.url.slice(start + 1), req.body);
-  if (ignored !== null) res.setHeader('Flotilla-Ignored', ignored);
-  if (error) throw error;
-  return query;
-}
-
 const OPTIONS = { validateSecurity: false, fileUploader: false, useRequestUrl: true } as const;
 
 function requestValidator(source: OpenApiDocument, operation: Operation): RequestHandler {
@@ -121,12 +111,7 @@ function responseValidator(source: OpenApiDocument, operation: Operation): Reque
 }
 
 /** The validator hooks into `res.json`, so it gets a dummy response. */
-async function checkResponse(
-  validator: readonly RequestHandler[],
-  req: Request,
-  status: number,
-  text: string,
-): Promise<void> {
+async function checkResponse(validator: readonly RequestHandler[], req: Request, status: number, text: string) {
   const probe = {
     statusCode: status,
     headersSent: false,
