@@ -2,12 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { describeErrorResponses, errorCodesOf } from './error-responses.ts';
-import type { JsonSchema, OpenApiDocument } from './objects.ts';
-import { eachOperation, parametersOf } from './reading.ts';
+import { eachOperation, type JsonSchema, type OpenApiDocument, parametersOf } from './objects.ts';
 import { describeUnknownKeys } from './unknown-keys.ts';
 
-export type { HttpMethod, JsonSchema, OpenApiDocument, OperationObject, ParameterObject } from './objects.ts';
-export { bodySchemaOf, eachOperation, type PathOperation, parametersOf, resolveReference } from './reading.ts';
+export * from './objects.ts';
 
 /**
  * Merges the head, `paths/<area>/*.yaml` and `schemas/<area>/*.yaml` of a folder into one OpenAPI 3.1 document.

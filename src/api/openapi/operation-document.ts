@@ -1,6 +1,5 @@
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
-import type { HttpMethod, OpenApiDocument, OperationObject } from './objects.ts';
-import { resolveReference } from './reading.ts';
+import { type HttpMethod, type OpenApiDocument, type OperationObject, resolveReference } from './objects.ts';
 
 /** A copy of the document without what express-openapi-validator must not check. */
 export function prepareForValidator(document: OpenApiDocument): OpenApiDocument {

@@ -1,5 +1,11 @@
-import type { JsonSchema, OpenApiDocument, OperationObject } from './objects.ts';
-import { bodySchemaOf, eachOperation, resolveReference } from './reading.ts';
+import {
+  bodySchemaOf,
+  eachOperation,
+  type JsonSchema,
+  type OpenApiDocument,
+  type OperationObject,
+  resolveReference,
+} from './objects.ts';
 
 /**
  * Adds to every operation that its body has no further fields, and that its response names ignored ones. Objects

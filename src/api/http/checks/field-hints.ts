@@ -1,5 +1,12 @@
-import type { JsonSchema, OpenApiDocument, OperationObject } from '../../openapi/objects.ts';
-import { bodySchemaOf, type PathOperation, parametersOf, resolveReference } from '../../openapi/reading.ts';
+import {
+  bodySchemaOf,
+  type JsonSchema,
+  type OpenApiDocument,
+  type OperationObject,
+  parametersOf,
+  type PathOperation,
+  resolveReference,
+} from '../../openapi/objects.ts';
 import type { CheckContext } from './schema-check.ts';
 
 /**

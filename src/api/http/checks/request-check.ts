@@ -1,7 +1,13 @@
 import { nearestName } from '../../../domain/common/nearest-name.ts';
 import { quoted } from '../../../services/common/fields.ts';
-import type { JsonSchema, OpenApiDocument } from '../../openapi/objects.ts';
-import { bodySchemaOf, type PathOperation, parametersOf, resolveReference } from '../../openapi/reading.ts';
+import {
+  bodySchemaOf,
+  type JsonSchema,
+  type OpenApiDocument,
+  parametersOf,
+  type PathOperation,
+  resolveReference,
+} from '../../openapi/objects.ts';
 import { queryFault, type SelectorLanguage, selectorNames, suggestedQuery } from '../../openapi/selector-hints.ts';
 import type { Operation } from '../operations.ts';
 import { parseQueryString, type RawQuery, readParameters } from '../request/query.ts';

@@ -1,7 +1,6 @@
 import { nearestName } from '../../../domain/common/nearest-name.ts';
 import { quoted } from '../../../services/common/fields.ts';
-import type { JsonSchema, OpenApiDocument } from '../../openapi/objects.ts';
-import { resolveReference } from '../../openapi/reading.ts';
+import { type JsonSchema, type OpenApiDocument, resolveReference } from '../../openapi/objects.ts';
 import { RequestFaults } from './request-faults.ts';
 import { isObject, type Rule, ruleOf, typeMessage, typesOf, typeTest } from './value-rules.ts';
 
