@@ -1,18 +1,9 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { ActingQuery } from '../../services/query/computer-queries.ts';
-
-/** Delivery fields of a body. */
-export interface DeliveryFields {
-  deliver_after?: string | null | undefined;
-  deliver_delay_window?: number | null | undefined;
-  /** Alias of `deliver_delay_window`. */
-  deliver_after_window?: number | null | undefined;
-  /** Activity that must succeed on the computer first. */
-  after?: number | null | undefined;
-}
+import type { components } from '../openapi/types.generated.ts';
 
 /** @throws {DomainError} InvalidParameterCombination for two different windows */
-export function readDeliveryFields(body: DeliveryFields) {
+export function readDeliveryFields(body: components['schemas']['DeliveryRequest']) {
   return {
     deliverAfter: body.deliver_after ?? null,
     windowMinutes: readWindow(body, 'body') ?? 0,
@@ -20,12 +11,8 @@ export function readDeliveryFields(body: DeliveryFields) {
   };
 }
 
-/**
- * The window in minutes; null when absent.
- * @param place - `body` or `query`, for error messages
- * @throws {DomainError} InvalidParameterCombination for two different windows
- */
-export function readWindow(fields: DeliveryFields, place: string): number | null {
+/** The window in minutes, by either name; null when absent. @throws {DomainError} InvalidParameterCombination for two */
+export function readWindow(fields: components['schemas']['DeliveryRequest'], place: 'body' | 'query'): number | null {
   const window = fields.deliver_delay_window ?? null;
   const other = fields.deliver_after_window ?? null;
   if (window !== null && other !== null && window !== other) {
@@ -37,11 +24,6 @@ export function readWindow(fields: DeliveryFields, place: string): number | null
   return window ?? other;
 }
 
-interface QueryFields {
-  query: string;
-  searches?: Readonly<Record<string, string>> | null;
-}
-
-export function readActingQuery({ query, searches }: QueryFields): ActingQuery {
+export function readActingQuery({ query, searches }: Omit<components['schemas']['ComputerTags'], 'tags'>): ActingQuery {
   return { text: query, seen: new Map(Object.entries(searches ?? {})) };
 }

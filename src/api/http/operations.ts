@@ -16,7 +16,6 @@ import { errorCodesOf, unknownCodeOf } from '../openapi/error-responses.ts';
 /** What a caller needs: nothing, a token, any role in the token's account, or all of the permissions. */
 type Access = 'none' | 'token' | 'account' | readonly Permission[];
 
-/** Types of form fields. */
 export type FormFieldType = 'integer' | 'boolean' | 'string';
 
 /** `integers`: a list of them; `key`: text that is only looked up, so that an impossible value is not found. */

@@ -6,9 +6,8 @@ import type { HttpMethod, OpenApiDocument, OperationObject, ParameterObject } fr
 export type ErrorCodes = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
 
 /**
- * All error codes of an operation: those that follow from its permission, feature, parameters and body, and those of
- * its `x-errors`.
- * @param parameters - of the operation, references followed
+ * All error codes of an operation: those that follow from its permission, feature, parameters (references followed) and
+ * body, and those of its `x-errors`.
  * @see docs/api-conventions.md#error-codes
  */
 export function errorCodesOf(

@@ -34,10 +34,8 @@ export function selectorNames(language: SelectorLanguage): Iterable<string> {
 }
 
 /**
- * The query that a client meant who sent a selector as a parameter: `query=tag:web`.
- * @param values - of that parameter
- * @param query - the request's `query`, to which the selector is added
- * @returns null when the values are invalid for the selector
+ * The query, with the request's own `query`, that a client meant who sent a selector as a parameter: `query=tag:web`.
+ * Null when the values are invalid for the selector.
  */
 export function suggestedQuery(
   language: SelectorLanguage,

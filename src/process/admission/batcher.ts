@@ -18,8 +18,8 @@ interface Call<I, O> {
 }
 
 /**
- * Runs calls in batches: those that arrive within a short time, or while others run, form the next one. A wave of
- * agents then costs few statements and commits, and a single agent hardly waits. Waiting calls take turns by key.
+ * Runs calls in batches: those that arrive within a short time, or while others run, form the next one. Waiting calls
+ * take turns by key.
  */
 export class Batcher<I, O> {
   readonly #run: (items: I[]) => Promise<ReadonlyArray<O | Error>>;
@@ -29,10 +29,7 @@ export class Batcher<I, O> {
   #running = 0;
   #gathering: NodeJS.Timeout | undefined;
 
-  /**
-   * @param run - returns one result or error per item, in order; if it throws, all calls of the batch fail
-   * @param rejection - creates the error of a call that finds the queue full
-   */
+  /** @param run - returns one result or error per item, in order; if it throws, all calls of the batch fail */
   constructor(
     run: (items: I[]) => Promise<ReadonlyArray<O | Error>>,
     limits: BatchLimits,

@@ -7,10 +7,7 @@ export interface QueueLimits {
   maxQueuedPerKey?: number;
 }
 
-/**
- * A bounded queue whose keys take turns: a key with thousands of items delays no other key. First in, first out per
- * key.
- */
+/** A bounded queue whose keys take turns: a key with thousands of items delays no other. First in, first out per key. */
 export class FairQueue<T> {
   readonly #maxQueued: number;
   readonly #maxQueuedPerKey: number;

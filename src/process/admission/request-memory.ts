@@ -1,4 +1,3 @@
-/** A larger body counts as large. */
 export const LARGE_BYTES = 64 * 1024;
 /** The last tenth is reserved for small bodies. */
 const LARGE_SHARE = 0.9;
@@ -8,7 +7,7 @@ const CHUNK_OVERHEAD_BYTES = 512;
 /** A share of the limit that all bodies reserved under its name have together. */
 export interface RequestMemoryShare {
   name: string;
-  /** Fraction of the limit, up to 1. */
+  /** Fraction of the limit. */
   share: number;
 }
 

@@ -16,7 +16,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 
 /** Measured memory of an idle decoder. */
 const DECODER_BYTES = 32 * 1024;
-/** A decoder keeps a copy of its output as its window. */
+/** A decoder keeps its output as its window. */
 const DECODED_COPIES = 2;
 
 /** The connection closes without reading the rest of the body. */
@@ -30,10 +30,9 @@ export class RequestMemoryExceeded extends DomainError {
  * Opens a body for a parser of Express, which alone reads a rejected body to its end before it responds, and counts no
  * memory. The limit applies to the compressed and the decompressed size.
  * @param memory - released by the caller
- * @param fail - called if the body cannot be read to its end: with PayloadTooLarge, {@link RequestMemoryExceeded}, or
- * InvalidJson when it is aborted or cannot be decompressed; the rest is discarded
+ * @param fail - called with the same errors if the body cannot be read to its end; the rest is discarded
  * @returns what the parser reads in place of the request: the request itself unless it is compressed
- * @throws {DomainError} the same, and UnsupportedMediaType on an unknown encoding
+ * @throws {DomainError} PayloadTooLarge, {@link RequestMemoryExceeded}, InvalidJson, UnsupportedMediaType
  * @see docs/reliability.md#bad-input
  */
 export function openBody(
@@ -44,7 +43,6 @@ export function openBody(
 ): Request {
   const contentLength = Number(req.headers['content-length'] ?? 0);
   if (contentLength > limitBytes) throw tooLarge(limitBytes);
-  // A destroyed request emits no more events.
   if (req.destroyed) throw aborted();
   if (!memory.hasRoom(contentLength)) throw new RequestMemoryExceeded();
   const decoder = createDecoder(req);
@@ -61,11 +59,8 @@ export function openBody(
   // An error without a listener would end the process.
   req.on('error', () => undefined);
   if (!decoder) return req;
-  decoder.on(
-    'data',
-    counter(limitBytes, (bytes) => memory.addChunk(DECODED_COPIES * bytes), stop),
-  );
-  decoder.on('error', () => stop(aborted()));
+  const decoded = counter(limitBytes, (bytes) => memory.addChunk(DECODED_COPIES * bytes), stop);
+  decoder.on('data', decoded).on('error', () => stop(aborted()));
   const headers = { 'transfer-encoding': 'chunked' };
   return Object.assign(req.pipe(decoder), { headers }) as unknown as Request;
 }

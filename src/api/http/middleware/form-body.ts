@@ -9,12 +9,10 @@ export function isForm(text: string): boolean {
 }
 
 const MAX_FORM_CHARACTERS = 64 * 1024;
-
 const MAX_NAME = 100;
 
 /**
- * Reads a form (`key=value` pairs).
- * @param types - of the declared fields; other fields, and values that cannot be parsed, stay text
+ * Reads `key=value` pairs. Undeclared fields, and values that cannot be parsed, stay text, which the validation rejects.
  * @throws {DomainError} PayloadTooLarge, InvalidParameter for a repeated field
  */
 export function readForm(text: string, types: ReadonlyMap<string, FormFieldType>): Record<string, unknown> {
@@ -33,7 +31,6 @@ export function readForm(text: string, types: ReadonlyMap<string, FormFieldType>
   return body;
 }
 
-/** An invalid value stays text, which the validation rejects. */
 function readFormValue(type: FormFieldType, value: string): unknown {
   if (type === 'integer') return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   const truth = type === 'boolean' ? parseBoolean(value) : null;

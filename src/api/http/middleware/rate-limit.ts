@@ -5,8 +5,8 @@ import { rateLimitKey } from '../../../process/client-address.ts';
 import type { Rate } from '../../../process/config.ts';
 import type { Clock } from '../../../services/common/ports.ts';
 
-export interface RateLimit {
-  /** Counts an authenticated request by its token, any other by its address. @throws {DomainError} TooManyRequests */
+interface RateLimit {
+  /** Counts an authenticated request by its token, any other by its address. */
   requests: RequestHandler;
   /** Counts an invalid token against its address, and not against valid tokens from the same address. */
   invalidTokens: ErrorRequestHandler;
@@ -16,10 +16,9 @@ export interface RateLimit {
 const MAX_KEYS = 100_000;
 const TOKEN_ERRORS: ReadonlySet<string> = new Set(['Unauthorized', 'AccountDisabled']);
 
-/** Limits the rate of requests, per process. @param rate - null for no limit */
+/** Limits the rate of requests, per process, by TooManyRequests. @param rate - null for no limit */
 export function rateLimit(rate: Rate | null, clock: Clock): RateLimit {
-  if (rate === null)
-    return { requests: (_req, _res, next) => next(), invalidTokens: (error, _req, _res, next) => next(error) };
+  if (!rate) return { requests: (_req, _res, next) => next(), invalidTokens: (error, _req, _res, next) => next(error) };
   const tokens = new TokenBuckets({ ...rate, maxKeys: MAX_KEYS });
   const addresses = new TokenBuckets({ ...rate, maxKeys: MAX_KEYS });
   const spend = (buckets: TokenBuckets, key: string): void => {

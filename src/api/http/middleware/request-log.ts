@@ -1,7 +1,7 @@
-import type { Logger } from '../../../process/logger.ts';
-import type { Principal } from '../../../services/common/ports.ts';
-import { isRead, type Operation } from '../operations.ts';
 import type { RequestHandler } from 'express';
+import type { Logger } from '../../../process/logger.ts';
+import { isRead, type Operation } from '../operations.ts';
+import type { RequestState } from '../request-state.ts';
 
 export interface RequestListeners {
   onRequestStart?(): void;
@@ -16,45 +16,31 @@ export function requestLog(logger: Logger, { onRequestStart, onRequestEnd }: Req
     onRequestStart?.();
     locals.onCompleted.push((status) => {
       const milliseconds = performance.now() - startedAt;
-      const { operation, principal, responseBody: body } = locals;
-      logRequest(logger, { method, operation, status, milliseconds, principal, body });
-      onRequestEnd?.(operation?.id ?? 'none', status, milliseconds / 1000);
+      logRequest(logger, method, locals, { status, durationMs: Math.round(milliseconds * 10) / 10 });
+      onRequestEnd?.(locals.operation?.id ?? 'none', status, milliseconds / 1000);
     });
     next();
   };
 }
 
-interface CompletedRequest {
-  method: string;
-  /** Undefined when no route matched. */
-  operation: Operation | undefined;
-  /** As sent; 499 when the client disconnected before, 500 when the response broke off. */
-  status: number;
-  milliseconds: number;
-  /** Null when the request was not authenticated. */
-  principal: Principal | null;
-  /** Body of the operation's response; undefined when there is none. */
-  body: unknown;
-}
-
 const MAX_LOGGED_IDS = 50;
 
 /**
- * Logs a request with ids and figures, but no content, and with the activities of its response, so that a request can
- * be followed to what it created. At `info` when something may have changed; at `debug` for reads and for requests that
- * failed unauthenticated, which anybody can send at will.
+ * Logs ids and figures, but no content. At `info` when something may have changed; at `debug` for reads and for
+ * requests that failed unauthenticated, which anybody can send at will.
  */
 function logRequest(
   logger: Logger,
-  { method, operation, status, milliseconds, principal, body }: CompletedRequest,
+  method: string,
+  { operation, principal, responseBody }: RequestState,
+  figures: { status: number; durationMs: number },
 ): void {
-  const isNotable = !isRead(operation, method) && (principal !== null || status < 400);
+  const isNotable = !isRead(operation, method) && (principal !== null || figures.status < 400);
   const level = isNotable ? 'info' : 'debug';
   if (!logger.isLevelEnabled(level)) return;
   const who = principal && { accountId: principal.accountId, personId: principal.personId };
-  const durationMs = Math.round(milliseconds * 10) / 10;
-  const about = activityFields(operation, body);
-  logger[level]({ operation: operation?.id ?? 'none', status, durationMs, ...who, ...about }, 'request completed');
+  const about = activityFields(operation, responseBody);
+  logger[level]({ operation: operation?.id ?? 'none', ...figures, ...who, ...about }, 'request completed');
 }
 
 function activityFields(operation: Operation | undefined, body: unknown): object {
