@@ -47,15 +47,9 @@ export function createReadiness(deps: { persistence: Persistence; temporal: Temp
   return { check: async () => (await Promise.all([checkDatabase(), checkTemporal()])).flat() };
 }
 
-async function withTimeout<T>(work: Promise<T>): Promise<T> {
-  const limit = new AbortController();
-  const timeout = sleep(TIMEOUT_MS, undefined, { signal: limit.signal, ref: false }).then(() => {
+function withTimeout<T>(work: Promise<T>): Promise<T> {
+  const timeout = sleep(TIMEOUT_MS, undefined, { ref: false }).then(() => {
     throw new Error(`no answer within ${TIMEOUT_MS / 1000} s`);
   });
-  timeout.catch(() => undefined);
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    limit.abort();
-  }
+  return Promise.race([work, timeout]);
 }

@@ -57,65 +57,40 @@ export interface ServicesDeps {
   jwtSecrets: readonly string[];
   /** Logs failures of mail and PAM, without their content. */
   logger?: Logger;
-  settings: Pick<
-    Config,
-    | 'activities'
-    | 'deployment'
-    | 'encryptionKeys'
-    | 'identity'
-    | 'mailFrom'
-    | 'publicUrl'
-    | 'scriptProfiles'
-    | 'smtpUrl'
-  >;
+  settings: Pick<Config, 'activities' | 'deployment' | 'encryptionKeys' | 'identity' | 'publicUrl' | 'scriptProfiles'> &
+    Pick<Config, 'mailFrom' | 'smtpUrl'>;
 }
 
 export function createServices(deps: ServicesDeps) {
   const { persistence, clock, settings, logger } = deps;
   const { db } = persistence;
   const { identity, publicUrl } = settings;
-  const { selfServiceAccounts: selfService, passwords, setupToken, pam } = identity;
-  const acting = { db, clock, settings: settings.activities };
+  const { selfServiceAccounts: selfService, passwords, setupToken, invitationDays, pam } = identity;
   const tokenSigner = createTokenSigner(deps.jwtSecrets, clock);
   const authenticator = createAuthenticator({ db, tokenSigner, clock });
   const hashing = createHashing();
   const throttle = new LoginThrottle(db, clock, identity.loginThrottle);
-  const invitationGuard = createInvitationGuard({ throttle });
+  const guard = createInvitationGuard({ throttle });
   const identities = pam && createPamAuthenticator({ ...pam, command: pamCommand(pam), logger });
-  const files = createDatabaseFileStore(db);
   const mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
+  const files = createDatabaseFileStore(db);
+  const login = { db, clock, tokenSigner, authenticator, hashing, throttle, identities, passwords };
+  const mailing = { db, clock, mailer, authenticator, publicUrl };
+  const acting = { db, clock, settings: settings.activities, publicUrl };
   return {
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
-    accounts: createAccountsService({ db, hashing, throttle, selfService, passwords, setupToken }),
-    login: createLoginService({
-      db,
-      tokenSigner,
-      clock,
-      hashing,
-      throttle,
-      invitationGuard,
-      authenticator,
-      identities,
-      passwords,
-    }),
+    accounts: createAccountsService({ ...login, selfService, setupToken }),
+    login: createLoginService({ ...login, invitationGuard: guard }),
     loginMethods: { pam: pam !== null },
     features: listFeatures(settings),
-    tokens: createTokensService({ db, tokenSigner, authenticator, clock }),
-    passwords: createPasswordService({ db, hashing, throttle, authenticator, passwords }),
-    credentials: createCredentialsService({ db, clock, hashing, throttle, identities }),
+    tokens: createTokensService(login),
+    passwords: createPasswordService(login),
+    credentials: createCredentialsService(login),
     preferences: createPreferencesService({ db }),
-    emailChanges: createEmailChangesService({ db, clock, mailer, authenticator, publicUrl }),
-    people: createPeopleService({ db, clock, mailer, authenticator, publicUrl }),
-    invitations: createInvitationsService({
-      db,
-      clock,
-      mailer,
-      authenticator,
-      guard: invitationGuard,
-      publicUrl,
-      invitationDays: identity.invitationDays,
-    }),
+    emailChanges: createEmailChangesService(mailing),
+    people: createPeopleService(mailing),
+    invitations: createInvitationsService({ ...mailing, guard, invitationDays }),
     administrators: createAdministratorsService({ db, authenticator }),
     roles: createRolesService({ db, authenticator }),
     accessGroups: createAccessGroupsService({ db, authenticator }),
@@ -124,14 +99,14 @@ export function createServices(deps: ServicesDeps) {
     alerts: createAlertsService({ db }),
     computerBulk: createComputerBulkService({ db, clock }),
     computerRemoval: createComputerRemovalService(acting),
-    pendingComputers: createPendingComputersService({ ...acting, limits: settings.scriptProfiles, publicUrl }),
+    pendingComputers: createPendingComputersService({ ...acting, limits: settings.scriptProfiles }),
     tags: createTagsService({ db }),
     savedSearches: createSavedSearchesService({ db }),
     events: createEventsService({ db }),
     messageBacklog: createMessageBacklogService({ db }),
     recoveryKeys: createRecoveryKeysService({ ...acting, encryptionKeys: settings.encryptionKeys }),
-    scriptProfiles: createScriptProfilesService({ ...acting, limits: settings.scriptProfiles, publicUrl }),
-    scripts: createScriptsService({ ...acting, publicUrl }),
+    scriptProfiles: createScriptProfilesService({ ...acting, limits: settings.scriptProfiles }),
+    scripts: createScriptsService(acting),
     snaps: createSnapsService(acting),
     kernels: createKernelsService(acting),
     packages: createPackagesService(acting),
