@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import { ALERT_RULES } from '../query/alert-conditions.ts';
+import { alertRule } from '../query/alert-conditions.ts';
 
 /** Upper bounds of the ages of open operations, youngest first; `seconds` null covers all older ones. */
 export const AGE_BUCKETS = [
@@ -150,7 +150,7 @@ const REPORTS = `
   where a.completion_time is null
   group by 1`;
 
-const OFFLINE = ALERT_RULES.find(({ name }) => name === 'computer-offline')!.active;
+const OFFLINE = alertRule('computer-offline').active;
 
 const COMPUTERS = `
   select (select count(*)::int from computer where state = 'approved' and not archived) as approved,

@@ -1,10 +1,9 @@
 import type { ActivityStatus } from '../../domain/activities/status.ts';
 import type { ActivityCriterion, ActivityQuery } from '../../domain/query/activity-query.ts';
 import type { ComputerQuery } from '../../domain/query/computer-query.ts';
-import type { Factor } from '../../domain/query/parser.ts';
 import { containing } from '../database/sql.ts';
 import { heldAt, onlyLater } from './activity-fields.ts';
-import { Compilation, type SqlCondition } from './compilation.ts';
+import { Compilation, queryText, type SqlCondition } from './compilation.ts';
 import { computersCondition, type SavedQueries } from './computer-conditions.ts';
 
 export interface ActivitySelection {
@@ -17,55 +16,42 @@ export interface ActivitySelection {
   now: Date;
 }
 
-interface Scope {
+interface CompilationScope {
   accountId: number;
   /** Access groups that `computer:` may match; null for all of the account. */
   groups: readonly number[] | null;
+  /** Number of the first free placeholder of the statement. */
+  firstParameter: number;
 }
 
 /**
  * Translates a query into SQL over the alias `a` of `activity`: true for matches, false or null for other rows.
- * @param scope.firstParameter - number of the first free placeholder of the statement
  * @remarks The text depends on the shape of the query alone. The condition does not restrict `a` to the account.
  * Conditions that are not negated keep forms that an index supports.
  */
-export function compileActivityQuery(
-  { query, searches, creators, now }: ActivitySelection,
-  scope: Scope & { firstParameter: number },
-): SqlCondition {
-  const compilation = new Compilation({ ...scope, now });
-  const context = { compilation, searches, creators, groups: scope.groups };
-  const clauses = query.clauses.map((factors) => clauseCondition(factors, context));
-  return { text: clauses.length === 0 ? 'true' : clauses.join('\n and '), values: compilation.values };
+export function compileActivityQuery(selection: ActivitySelection, scope: CompilationScope): SqlCondition {
+  const context = contextOf(selection, scope);
+  const text = queryText(
+    selection.query,
+    (criterion) => criterionCondition(criterion, context),
+    (condition) => `(${condition}) is not true`,
+  );
+  return { text, values: context.compilation.values };
 }
 
 /** SQL of the ids of a query about computers only; else null. @param scope - as of {@link compileActivityQuery} */
-export function compileOnlyComputers(
-  { query, searches, creators, now }: ActivitySelection,
-  scope: Scope & { firstParameter: number },
-): SqlCondition | null {
-  const factors = query.clauses.flat();
-  const [factor] = factors;
-  if (factors.length !== 1 || factor!.negated || factor!.criterion.kind !== 'computer') return null;
-  const compilation = new Compilation({ ...scope, now });
-  const context = { compilation, searches, creators, groups: scope.groups };
-  const text = computersText(factor!.criterion.query, context);
-  return { text, values: compilation.values };
+export function compileOnlyComputers(selection: ActivitySelection, scope: CompilationScope): SqlCondition | null {
+  const [factor, ...others] = selection.query.clauses.flat();
+  if (!factor || others.length > 0 || factor.negated || factor.criterion.kind !== 'computer') return null;
+  const context = contextOf(selection, scope);
+  const text = computersText(factor.criterion.query, context);
+  return { text, values: context.compilation.values };
 }
 
-interface Context {
-  compilation: Compilation;
-  searches: SavedQueries;
-  creators: ActivitySelection['creators'];
-  groups: readonly number[] | null;
-}
+type Context = ReturnType<typeof contextOf>;
 
-function clauseCondition(factors: ReadonlyArray<Factor<ActivityCriterion>>, context: Context): string {
-  const alternatives = factors.map(({ negated, criterion }) => {
-    const condition = criterionCondition(criterion, context);
-    return negated ? `(${condition}) is not true` : condition;
-  });
-  return alternatives.length === 1 ? alternatives[0]! : `(${alternatives.join(' or ')})`;
+function contextOf({ searches, creators, now }: ActivitySelection, scope: CompilationScope) {
+  return { compilation: new Compilation({ ...scope, now }), searches, creators, groups: scope.groups };
 }
 
 function criterionCondition(criterion: ActivityCriterion, context: Context): string {

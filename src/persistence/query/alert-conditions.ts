@@ -4,7 +4,7 @@ import { ALERT_NAMES, type AlertName } from '../../domain/events/alerts.ts';
 export interface AlertRule {
   /** As the `alert:` selector names it. */
   name: AlertName;
-  /** As responses name it. */
+  /** As responses name it: `PackageUpgradesAlert` for `package-upgrades`. */
   type: string;
   severity: 'info' | 'warning' | 'danger';
   summary: string;
@@ -27,63 +27,50 @@ const DOUBT = `interval '1 day'`;
 
 const LAST_HEARD = 'greatest(contact.known_since, contact.last_ping_time, contact.last_exchange_time)';
 
+type State = Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'>;
+
 /** An alert that is active while a column of `computer_status`, maintained by the database, is not null. */
-function standing(column: string): Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'> {
-  return {
-    from: 'computer_status s',
-    computer: 's.computer_id',
-    active: `s.${column} is not null`,
-    since: `s.${column}`,
-  };
-}
+const standing = (column: string): State => ({
+  from: 'computer_status s',
+  computer: 's.computer_id',
+  active: `s.${column} is not null`,
+  since: `s.${column}`,
+});
 
 /** An alert that is active while a computer does not comply with a profile of a type. */
-function noncompliant(type: 'package' | 'wsl'): Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'> {
-  return {
-    from: 'computer_profile m',
-    computer: 'm.computer_id',
-    active: `m.type = '${type}' and m.status = 'noncompliant'`,
-    since: 'm.status_since',
-  };
-}
+const noncompliant = (type: 'package' | 'wsl'): State => ({
+  from: 'computer_profile m',
+  computer: 'm.computer_id',
+  active: `m.type = '${type}' and m.status = 'noncompliant'`,
+  since: 'm.status_since',
+});
 
-/** All alerts, in the order of {@link ALERT_NAMES}, from rows and time alone. @see docs/api-conventions.md#alerts */
-export const ALERT_RULES: readonly AlertRule[] = [
-  {
-    name: 'package-upgrades',
-    type: 'PackageUpgradesAlert',
+const RULES: Readonly<Record<AlertName, Omit<AlertRule, 'name' | 'type'>>> = {
+  'package-upgrades': {
     severity: 'info',
     summary: 'Package upgrades are available',
     description: 'Computers with package upgrades that are not security updates',
     ...standing('regular_upgrades_since'),
   },
-  {
-    name: 'security-upgrades',
-    type: 'SecurityUpgradesAlert',
+  'security-upgrades': {
     severity: 'info',
     summary: 'Security upgrades are available',
     description: 'Computers with security upgrades',
     ...standing('security_upgrades_since'),
   },
-  {
-    name: 'package-profiles',
-    type: 'PackageProfilesAlert',
+  'package-profiles': {
     severity: 'warning',
     summary: 'A package profile is not applied',
     description: 'Computers that a package profile could not be applied to',
     ...noncompliant('package'),
   },
-  {
-    name: 'package-reporter',
-    type: 'PackageReporterAlert',
+  'package-reporter': {
     severity: 'danger',
     summary: 'Package reporting failed',
     description: 'Computers that could not find out about their packages',
     ...standing('package_reporter_since'),
   },
-  {
-    name: 'computer-offline',
-    type: 'ComputerOfflineAlert',
+  'computer-offline': {
     severity: 'danger',
     summary: 'The computer is offline',
     description: 'Computers that have been silent for five minutes',
@@ -92,25 +79,19 @@ export const ALERT_RULES: readonly AlertRule[] = [
     active: `${LAST_HEARD} <= now() - ${SILENCE}`,
     since: `${LAST_HEARD} + ${SILENCE}`,
   },
-  {
-    name: 'computer-reboot',
-    type: 'ComputerRebootAlert',
+  'computer-reboot': {
     severity: 'warning',
     summary: 'The computer needs to be restarted',
     description: 'Computers that wait for a restart',
     ...standing('reboot_since'),
   },
-  {
-    name: 'esm-disabled',
-    type: 'EsmDisabledAlert',
+  'esm-disabled': {
     severity: 'warning',
     summary: 'Expanded security maintenance is disabled',
     description: 'Computers entitled to expanded security maintenance that have it switched off',
     ...standing('esm_disabled_since'),
   },
-  {
-    name: 'computer-duplicates',
-    type: 'ComputerDuplicatesAlert',
+  'computer-duplicates': {
     severity: 'warning',
     summary: 'The computer is a duplicate of another',
     description:
@@ -121,9 +102,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
       where d.id = s.computer_id and o.state = 'approved' and not o.archived))`,
     since: 'greatest(s.duplicate_since, s.doubted_at)',
   },
-  {
-    name: 'unapproved-activities',
-    type: 'UnapprovedActivitiesAlert',
+  'unapproved-activities': {
     severity: 'warning',
     summary: 'Activities wait for approval',
     description: 'Computers with activities that nobody has approved yet',
@@ -132,15 +111,19 @@ export const ALERT_RULES: readonly AlertRule[] = [
     active: `a.needed_approval and a.status = 'unapproved' and a.computer_id is not null`,
     since: 'a.creation_time',
   },
-  {
-    name: 'child-instance-profiles',
-    type: 'ChildInstanceProfilesAlert',
+  'child-instance-profiles': {
     severity: 'warning',
     summary: 'A child instance does not comply with its profile',
     description: 'Windows computers whose instances differ from what a WSL profile asks for',
     ...noncompliant('wsl'),
   },
-];
+};
+
+/** All alerts, in the order of {@link ALERT_NAMES}, from rows and time alone. @see docs/api-conventions.md#alerts */
+export const ALERT_RULES: readonly AlertRule[] = ALERT_NAMES.map((name) => {
+  const type = name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return { name, type: `${type}Alert`, ...RULES[name] };
+});
 
 export function alertRule(name: AlertName): AlertRule {
   return ALERT_RULES[ALERT_NAMES.indexOf(name)]!;

@@ -1,3 +1,5 @@
+import type { Query } from '../../domain/query/parser.ts';
+
 /** A condition and the values of its parameters. Its text depends on the shape of the query alone. */
 export interface SqlCondition {
   text: string;
@@ -35,4 +37,26 @@ export class Compilation {
     this.#now ??= this.value(this.moment, 'timestamptz');
     return this.#now;
   }
+}
+
+/** SQL over an object for each kind of criterion of a query language. */
+export type Conditions<C extends { kind: string }, Rest extends unknown[] = []> = {
+  readonly [Kind in C['kind']]: (criterion: C & { kind: Kind }, compilation: Compilation, ...rest: Rest) => string;
+};
+
+/** SQL of a query. @param negate - makes the SQL of a negation */
+export function queryText<C>(
+  { clauses }: Query<C>,
+  conditionOf: (criterion: C) => string,
+  negate: (condition: string) => string,
+): string {
+  if (clauses.length === 0) return 'true';
+  const texts = clauses.map((factors) => {
+    const alternatives = factors.map(({ negated, criterion }) => {
+      const condition = conditionOf(criterion);
+      return negated ? negate(condition) : condition;
+    });
+    return alternatives.length === 1 ? alternatives[0]! : `(${alternatives.join(' or ')})`;
+  });
+  return texts.join('\n and ');
 }

@@ -1,34 +1,10 @@
-import type {
-  ComputerCriterion,
-  ComputerQuery,
-  LicenseCriterion,
-  StateCriterion,
-} from '../../domain/query/computer-query.ts';
-import type { Factor } from '../../domain/query/parser.ts';
-import {
-  accessGroupCondition,
-  annotationCondition,
-  keywordCondition,
-  nameCondition,
-  tagCondition,
-} from './name-conditions.ts';
+import type { CloudField, ComputerCriterion, ComputerQuery } from '../../domain/query/computer-query.ts';
+import { containing } from '../database/sql.ts';
 import { alertCondition } from './alert-conditions.ts';
-import { Compilation, type SqlCondition } from './compilation.ts';
-import {
-  contractCondition,
-  contractExpiryCondition,
-  licenseExpiryCondition,
-  licenseTypeCondition,
-  proManagementCondition,
-  seatCondition,
-} from './license-conditions.ts';
-import { profileCondition, upgradeProfileCondition } from './profile-conditions.ts';
-import {
-  addressCondition,
-  cloudCondition,
-  distributionCondition,
-  releaseUpgradeCondition,
-} from './system-conditions.ts';
+import { Compilation, type Conditions, queryText, type SqlCondition } from './compilation.ts';
+import { LICENSE_CONDITIONS } from './license-conditions.ts';
+import { profileCondition } from './profile-conditions.ts';
+import { addressCondition, distributionCondition, releaseUpgradeCondition } from './system-conditions.ts';
 
 /** Parsed saved searches by name: all that a query uses. They do not use others. */
 export type SavedQueries = ReadonlyMap<string, ComputerQuery>;
@@ -55,88 +31,59 @@ export function compileComputerQuery(
 
 /** As {@link compileComputerQuery}, as a part of a larger condition. */
 export function computersCondition(query: ComputerQuery, compilation: Compilation, searches: SavedQueries): string {
-  return queryCondition(query, { compilation, searches });
+  return queryText(
+    query,
+    (criterion) => (CONDITIONS[criterion.kind] as AnyCondition)(criterion, compilation, searches),
+    (condition) => `not (${condition})`,
+  );
 }
 
-interface Context {
-  compilation: Compilation;
-  searches: SavedQueries;
-}
+type AnyCondition = (criterion: ComputerCriterion, compilation: Compilation, searches: SavedQueries) => string;
 
 const NO_SEARCHES: SavedQueries = new Map();
 
-function queryCondition(query: ComputerQuery, context: Context): string {
-  if (query.clauses.length === 0) return 'true';
-  return query.clauses.map((factors) => clauseCondition(factors, context)).join('\n and ');
-}
+const CONDITIONS: Conditions<ComputerCriterion, [searches: SavedQueries]> = {
+  ...LICENSE_CONDITIONS,
+  keyword({ text }, compilation) {
+    const pattern = compilation.value(containing(text), 'text');
+    return `(lower(c.hostname) like lower(${pattern}) or lower(c.title) like lower(${pattern}))`;
+  },
+  hostname: ({ text }, compilation) => `lower(c.hostname) = lower(${compilation.value(text, 'text')})`,
+  title: ({ text }, compilation) => `lower(c.title) = lower(${compilation.value(text, 'text')})`,
+  tag: ({ text }, compilation) => `c.tags @> array[${compilation.value(text, 'text')}]`,
+  /** With `part`, the value contains it. */
+  annotation({ key, part }, compilation) {
+    const name = compilation.value(key, 'text');
+    if (part === null) return `c.annotations ? ${name}`;
+    const found = `strpos(c.annotations ->> ${name}, ${compilation.value(part, 'text')}) > 0`;
+    return `(c.annotations ? ${name} and coalesce(${found}, false))`;
+  },
+  id: ({ id }, compilation) => `c.id = ${compilation.value(id, 'int')}`,
+  'access-group'({ name, recursive }, compilation) {
+    const root = `select id from access_group
+    where account_id = ${compilation.account()} and name = ${compilation.value(name, 'text')}`;
+    if (!recursive) return `c.access_group_id = any(array(${root}))`;
+    return `c.access_group_id = any(array(
+    with recursive below as (${root} union select g.id from access_group g join below on g.parent_id = below.id)
+    select id from below))`;
+  },
+  search: ({ text }, compilation, searches) => `(${computersCondition(searches.get(text)!, compilation, NO_SEARCHES)})`,
+  alert: ({ name }) => alertCondition(name),
+  profile: profileCondition,
+  'upgrade-profile': () => `exists (select from computer_profile p where p.computer_id = c.id and p.type = 'upgrade')`,
+  reboot: () => 'c.reboot_required',
+  'release-upgrade': (_, compilation) => releaseUpgradeCondition(compilation),
+  distribution: ({ text }, compilation) => distributionCondition(text, compilation),
+  mac: ({ part }, compilation) => addressCondition('n.mac_address', part, compilation),
+  ip: ({ part }, compilation) => addressCondition('n.ip_address', part, compilation),
+  /** Null matches computers without a value. */
+  cloud: ({ field, text }, compilation) =>
+    `coalesce(${CLOUD_COLUMNS[field]}, '') = ${compilation.value(text ?? '', 'text')}`,
+};
 
-function clauseCondition(factors: ReadonlyArray<Factor<ComputerCriterion>>, context: Context): string {
-  const alternatives = factors.map(({ negated, criterion }) => {
-    const condition = criterionCondition(criterion, context);
-    return negated ? `not (${condition})` : condition;
-  });
-  return alternatives.length === 1 ? alternatives[0]! : `(${alternatives.join(' or ')})`;
-}
-
-function criterionCondition(criterion: ComputerCriterion, { compilation, searches }: Context): string {
-  switch (criterion.kind) {
-    case 'keyword':
-      return keywordCondition(criterion.text, compilation);
-    case 'hostname':
-    case 'title':
-      return nameCondition(criterion.kind, criterion.text, compilation);
-    case 'tag':
-      return tagCondition(criterion.text, compilation);
-    case 'annotation':
-      return annotationCondition(criterion.key, criterion.part, compilation);
-    case 'id':
-      return `c.id = ${compilation.value(criterion.id, 'int')}`;
-    case 'access-group':
-      return accessGroupCondition(criterion.name, criterion.recursive, compilation);
-    case 'search':
-      return `(${queryCondition(searches.get(criterion.text)!, { compilation, searches: NO_SEARCHES })})`;
-    default:
-      return stateCondition(criterion, compilation);
-  }
-}
-
-function stateCondition(criterion: StateCriterion | LicenseCriterion, compilation: Compilation): string {
-  switch (criterion.kind) {
-    case 'alert':
-      return alertCondition(criterion.name);
-    case 'profile':
-      return profileCondition(criterion, compilation);
-    case 'upgrade-profile':
-      return upgradeProfileCondition();
-    case 'reboot':
-      return 'c.reboot_required';
-    case 'release-upgrade':
-      return releaseUpgradeCondition(compilation);
-    case 'distribution':
-      return distributionCondition(criterion.text, compilation);
-    case 'mac':
-    case 'ip':
-      return addressCondition(criterion.kind, criterion.part, compilation);
-    case 'cloud':
-      return cloudCondition(criterion.field, criterion.text, compilation);
-    default:
-      return licenseCondition(criterion, compilation);
-  }
-}
-
-function licenseCondition(criterion: LicenseCriterion, compilation: Compilation): string {
-  switch (criterion.kind) {
-    case 'license-id':
-      return seatCondition(criterion.id, compilation);
-    case 'license-type':
-      return licenseTypeCondition(criterion.type);
-    case 'license-expires':
-      return licenseExpiryCondition(criterion.days, compilation);
-    case 'contract':
-      return contractCondition(criterion.text, compilation);
-    case 'contract-expires':
-      return contractExpiryCondition(criterion.days, compilation);
-    case 'pro-management':
-      return proManagementCondition(criterion.enabled);
-  }
-}
+const CLOUD_COLUMNS: Readonly<Record<CloudField, string>> = {
+  'instance-id': `c.cloud_instance_metadata ->> 'instance-id'`,
+  'instance-type': `c.cloud_instance_metadata ->> 'instance-type'`,
+  'ami-id': `c.cloud_instance_metadata ->> 'ami-id'`,
+  'availability-zone': `c.cloud_init ->> 'availability_zone'`,
+};

@@ -1,5 +1,5 @@
-import type { LicenseType } from '../../domain/query/computer-query.ts';
-import type { Compilation } from './compilation.ts';
+import type { LicenseCriterion, LicenseType } from '../../domain/query/computer-query.ts';
+import type { Compilation, Conditions } from './compilation.ts';
 
 // A computer is licensed by a seat of a legacy licence, by the Pro subscription that its agent reports, or by an
 // associated contract if its agent reports none; also in several ways at once.
@@ -16,43 +16,30 @@ const BY_TYPE: Readonly<Record<LicenseType, string>> = {
   unlicensed: `(not c.pro_attached and not ${HAS_SEAT} and not ${HAS_CONTRACT})`,
 };
 
-export function licenseTypeCondition(type: LicenseType): string {
-  return BY_TYPE[type];
-}
-
-/** The computer has a seat of that legacy licence. */
-export function seatCondition(id: number, compilation: Compilation): string {
-  return `exists (select from computer_license l
-    where l.computer_id = c.id and l.license_id = ${compilation.value(id, 'int')})`;
-}
-
-/** The computer belongs to the support contract, by report or association. */
-export function contractCondition(id: string, compilation: Compilation): string {
-  const wanted = compilation.value(id, 'text');
-  return `(c.pro_attached and c.pro_contract_id is not null and c.pro_contract_id = ${wanted}
+export const LICENSE_CONDITIONS: Conditions<LicenseCriterion> = {
+  'license-type': ({ type }) => BY_TYPE[type],
+  'license-id': ({ id }, compilation) => `exists (select from computer_license l
+    where l.computer_id = c.id and l.license_id = ${compilation.value(id, 'int')})`,
+  /** By report or association. */
+  contract({ text }, compilation) {
+    const wanted = compilation.value(text, 'text');
+    return `(c.pro_attached and c.pro_contract_id is not null and c.pro_contract_id = ${wanted}
     or exists (select from computer_contract m where m.computer_id = c.id and m.contract_id = ${wanted}))`;
-}
-
-/** The support contract ends within this many days, by the account's data, else by what agents report. */
-export function contractExpiryCondition(days: number, compilation: Compilation): string {
-  const within = withinDays(days, compilation);
-  const known = `from contract k where k.account_id = c.account_id and k.id = c.pro_contract_id`;
-  return `(c.pro_attached and c.pro_expires is not null and ${within('c.pro_expires')}
+  },
+  /** By the account's data, else by what agents report. */
+  'contract-expires'({ days }, compilation) {
+    const within = withinDays(days, compilation);
+    const known = 'from contract k where k.account_id = c.account_id and k.id = c.pro_contract_id';
+    return `(c.pro_attached and c.pro_expires is not null and ${within('c.pro_expires')}
       and not exists (select ${known} and k.expires is not null)
     or c.pro_attached and exists (select ${known} and ${within('k.expires')})
     or ${associated(within('k.expires'))})`;
-}
-
-/** The legacy licence ends within this many days. */
-export function licenseExpiryCondition(days: number, compilation: Compilation): string {
-  return `exists (select from computer_license l join legacy_license k on k.id = l.license_id
-    where l.computer_id = c.id and ${withinDays(days, compilation)('k.expires')})`;
-}
-
-/** The computer is attached to Pro, as its agent reports. */
-export function proManagementCondition(enabled: boolean): string {
-  return enabled ? 'c.pro_attached' : 'not c.pro_attached';
-}
+  },
+  'license-expires': ({ days }, compilation) => `exists (
+    select from computer_license l join legacy_license k on k.id = l.license_id
+    where l.computer_id = c.id and ${withinDays(days, compilation)('k.expires')})`,
+  'pro-management': ({ enabled }) => (enabled ? 'c.pro_attached' : 'not c.pro_attached'),
+};
 
 function withinDays(days: number, compilation: Compilation): (column: string) => string {
   const now = compilation.now();

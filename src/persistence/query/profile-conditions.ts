@@ -1,28 +1,12 @@
-import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-query.ts';
+import type { ProfileCriterion } from '../../domain/query/computer-query.ts';
 import type { Compilation } from './compilation.ts';
 import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.sql.ts';
 
-/** SQL over `c`, never null: the computer has the profile, in the given `status` if any. None matches an unknown id. */
-type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) => string;
-
-/** One entry for every kind of profile. @see docs/api-conventions.md#computer-selectors */
-const BY_TYPE: Readonly<Record<ProfileType, ProfileCondition>> = {
-  usg: usgProfile,
-  script: scriptProfile,
-  repository: membership,
-  package: membership,
-  upgrade: membership,
-  reboot: membership,
-  removal: membership,
-  wsl: membership,
-};
-
+/** The computer has the profile, in the given `status` if any. No computer has an unknown one. @see docs/api-conventions.md#computer-selectors */
 export function profileCondition(profile: ProfileCriterion, compilation: Compilation): string {
-  return BY_TYPE[profile.type](profile, compilation);
-}
-
-export function upgradeProfileCondition(): string {
-  return `exists (select from computer_profile p where p.computer_id = c.id and p.type = 'upgrade')`;
+  if (profile.type === 'usg') return usgProfile(profile, compilation);
+  if (profile.type === 'script') return scriptProfile(profile, compilation);
+  return membership(profile, compilation);
 }
 
 function membership({ type, id, status }: ProfileCriterion, compilation: Compilation): string {

@@ -1,4 +1,3 @@
-import type { CloudField } from '../../domain/query/computer-query.ts';
 import { containing } from '../database/sql.ts';
 import type { Compilation } from './compilation.ts';
 import { upgradableReleases } from '../../domain/common/releases.ts';
@@ -20,26 +19,17 @@ export function distributionCondition(name: string, compilation: Compilation): s
 }
 
 /** A known network device, active or not, has an address that contains the text, in any case. */
-export function addressCondition(kind: 'ip' | 'mac', part: string, compilation: Compilation): string {
-  const column = kind === 'ip' ? 'n.ip_address' : 'n.mac_address';
+export function addressCondition(
+  column: 'n.ip_address' | 'n.mac_address',
+  part: string,
+  compilation: Compilation,
+): string {
   // The index has addresses without separators, a superset of the matches. The exact check is not a LIKE, or the
   // planner would treat the two as independent and expect almost no rows.
   const indexed = compilation.value(containing(part.replaceAll(/[.:]/g, '')), 'text');
   const exact = compilation.value(part, 'text');
   return `exists (select from computer_network n where n.computer_id = c.id
     and translate(lower(${column}), '.:', '') like lower(${indexed}) and strpos(lower(${column}), lower(${exact})) > 0)`;
-}
-
-const CLOUD_COLUMNS: Readonly<Record<CloudField, string>> = {
-  'instance-id': `c.cloud_instance_metadata ->> 'instance-id'`,
-  'instance-type': `c.cloud_instance_metadata ->> 'instance-type'`,
-  'ami-id': `c.cloud_instance_metadata ->> 'ami-id'`,
-  'availability-zone': `c.cloud_init ->> 'availability_zone'`,
-};
-
-/** The cloud's value for the instance equals the text; null matches computers without a value. */
-export function cloudCondition(field: CloudField, text: string | null, compilation: Compilation): string {
-  return `coalesce(${CLOUD_COLUMNS[field]}, '') = ${compilation.value(text ?? '', 'text')}`;
 }
 
 /** The update manager is set to offer an available release upgrade; `never` offers none. */
