@@ -27,10 +27,7 @@ const STATUS_ALIASES: Readonly<Record<string, ActivityStatus>> = {
 const PERIOD = /^\d{4}-\d\d(-\d\d(T\d\d:\d\d)?)?$/;
 const MONTH_LENGTH = '2026-05'.length;
 
-/**
- * Unknown saved searches are detected later. @param path - of the text in the request @throws {DomainError}
- * InvalidQueryError
- */
+/** Unknown saved searches are detected later. @throws {DomainError} InvalidQueryError */
 export function parseActivityQuery(text: string, path?: string): ActivityQuery {
   return parseQuery(text, ACTIVITY_LANGUAGE, path);
 }

@@ -15,19 +15,15 @@ export interface Factor<C> {
   at: number;
 }
 
-/** The part of a term after the selector's colon. */
 export interface SelectorValue {
   /** Without quotes. */
   text: string;
   /** As a query of its own: the source text without enclosing quotes. */
   query: string;
-  /** Index of the term in the query text. */
   at: number;
-  /** Creates the error for this value. */
   expected(what: string): DomainError;
 }
 
-/** Keywords and selectors of a query language. */
 export interface QueryLanguage<C> {
   keyword(text: string): C;
   /** Selectors by name; each parses its value and throws `value.expected(...)` for an invalid one. */
@@ -41,11 +37,7 @@ export const MAX_QUERY_TERMS = 200;
 const OPERATORS = new Set(['AND', 'OR', 'NOT']);
 const TERM = 'a keyword or a selector';
 
-/**
- * Parses a query in linear time; the empty one matches everything.
- * @param path - of the text in the request
- * @throws {DomainError} InvalidQueryError with the position and what was expected there
- */
+/** Parses a query in linear time; the empty one matches everything. @throws {DomainError} InvalidQueryError */
 export function parseQuery<C>(text: string, language: QueryLanguage<C>, path = 'query.query'): Query<C> {
   if (text.length > MAX_QUERY_BYTES || new TextEncoder().encode(text).length > MAX_QUERY_BYTES) {
     throw queryError(text, 0, `not more than ${MAX_QUERY_BYTES} bytes`, path);

@@ -1,9 +1,7 @@
 import { DomainError } from '../common/errors.ts';
 
 /**
- * An invalid query: the position, counted in characters from 1, and what was expected there.
- * @param at - index into `text`
- * @param path - of the text in the request
+ * An invalid query: the position, counted in characters from 1, and what was expected there. `at` is an index.
  * @see docs/api-conventions.md#error-codes
  */
 export function queryError(text: string, at: number, expected: string, path: string): DomainError {

@@ -3,7 +3,6 @@ import { queryError } from './query-error.ts';
 export interface Token {
   /** Without quotes. */
   text: string;
-  /** As written. */
   source: string;
   /** Index of its first character in the query text. */
   at: number;

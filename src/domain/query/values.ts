@@ -11,9 +11,7 @@ export function readWord<W extends string>(value: SelectorValue, words: readonly
   return word;
 }
 
-/**
- * An id; 0, which does not exist, if it is too large. @throws {DomainError} InvalidQueryError unless it is ASCII digits
- */
+/** An id; 0, which does not exist, if it is too large. @throws {DomainError} InvalidQueryError */
 export function readId(value: SelectorValue, text = value.text): number {
   if (!isDigits(text)) throw value.expected('a non-negative integer');
   return idOrNobody(text);
@@ -25,7 +23,7 @@ export function idOrNobody(text: string): number {
   return id > MAX_INT4 ? 0 : id;
 }
 
-/** A number of days. @throws {DomainError} InvalidQueryError for anything but ASCII digits */
+/** A number of days. @throws {DomainError} InvalidQueryError */
 export function readDays(value: SelectorValue): number {
   if (!isDigits(value.text)) throw value.expected('a non-negative integer');
   return Math.min(Number(value.text), MAX_DAYS);

@@ -12,16 +12,6 @@ export function nextCalendarDate(calendars: readonly CalendarTimes[], after: Dat
   return found === null ? null : new Date(found);
 }
 
-/** Up to `limit` dates strictly after `after`. */
-export function nextCalendarDates(calendars: readonly CalendarTimes[], after: Date, limit: number): Date[] {
-  const dates: Date[] = [];
-  for (let next = nextCalendarDate(calendars, after); next && dates.length < limit; ) {
-    dates.push(next);
-    next = nextCalendarDate(calendars, next);
-  }
-  return dates;
-}
-
 /** The last match after `after`, up to and including `until`; null for none. */
 export function lastCalendarDate(calendars: readonly CalendarTimes[], after: Date, until: Date): Date | null {
   let floor = after.getTime();

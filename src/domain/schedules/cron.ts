@@ -22,7 +22,6 @@ interface Field {
   name: string;
   first: number;
   last: number;
-  /** Names of the values from `first` on. */
   names?: readonly string[];
 }
 
@@ -47,9 +46,8 @@ export function isCronProblem(cron: CronSchedule | CronProblem): cron is CronPro
 }
 
 /**
- * Parses cron text of exactly five fields: numbers, names of months and weekdays, `*`, lists, ranges and steps.
- * @returns the schedule, or the problem: other forms (`@daily`, seconds, years, zones, `L`, `#`, `?`) and impossible
- * dates such as 31 February are rejected
+ * Parses cron text of five fields: numbers, names of months and weekdays, `*`, lists, ranges and steps. Other forms and
+ * impossible dates such as 31 February are problems.
  */
 export function parseCron(text: string): CronSchedule | CronProblem {
   const parts = text.trim().split(/[ \t]+/);
@@ -60,13 +58,7 @@ export function parseCron(text: string): CronSchedule | CronProblem {
     if (read === null) return { problem: `has no valid ${field.name}` };
     values.push(read);
   }
-  const [minutes, hours, daysOfMonth, months, daysOfWeek] = values as [
-    number[],
-    number[],
-    number[],
-    number[],
-    number[],
-  ];
+  const [minutes = [], hours = [], daysOfMonth = [], months = [], daysOfWeek = []] = values;
   const cron = {
     minutes,
     hours,

@@ -1,18 +1,13 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../common/durations.ts';
 import { LAST_DATE } from './plan.ts';
-import { isShort, type LongRule, PERIOD_MS, type RecurrenceRule, type ShortRule, WEEKDAYS } from './recurrence-rule.ts';
-import { type DaysOfYear, daysFrom } from './rule-days.ts';
+import { isShort, type LongRule, PERIOD_MS, type RecurrenceRule, type ShortRule } from './recurrence-rule.ts';
+import { type DaysOfYear, daysFrom, modulo, weekOffset } from './rule-days.ts';
 
 const LAST_YEAR = LAST_DATE.getUTCFullYear();
-/** 1 January 1970 was a Thursday, the fourth day of a week that starts on Monday. */
-const EPOCH_WEEKDAY = 3;
 
 /**
  * The dates of a rule by RFC 5545, ignoring COUNT and UNTIL: local times in ms as if in UTC, ascending and distinct, to
- * the end of {@link LAST_YEAR}. Limited to some hundred thousand steps for any rule.
- * @param start - DTSTART: supplies missing parts of the rule, and intervals count from it
- * @param from - earlier dates may be omitted
- * @param daysOf - the days that the rule allows for this start
+ * the end of {@link LAST_YEAR}, in some hundred thousand steps at most. Those before `from` may be omitted.
  */
 export function occurrences(rule: RecurrenceRule, start: number, from: number, daysOf: DaysOfYear): Generator<number> {
   return isShort(rule) ? ofShort(rule, start, from, daysOf) : ofLong(rule, start, from, daysOf);
@@ -94,31 +89,22 @@ function timeLists({ frequency, lists }: ShortRule) {
 
 /** Allowed times within each period after BYSETPOS, in ms from its beginning. */
 export function offsetsOf(rule: ShortRule, start: number): number[] {
-  const length = PERIOD_MS[rule.frequency];
-  const { lists } = rule;
-  const at = new Date(start);
-  const within = (name: string, of: number, own: number) => (of >= length ? [0] : (numbersOf(lists[name]) ?? [own]));
-  const times = [
-    ...products(
-      within('BYHOUR', HOUR_MS, at.getUTCHours()),
-      within('BYMINUTE', MINUTE_MS, at.getUTCMinutes()),
-      within('BYSECOND', SECOND_MS, at.getUTCSeconds()),
-    ),
-  ];
+  const times = timesWithin(rule, PERIOD_MS[rule.frequency], start);
   const indexes = indexesOf(rule, times.length);
   return indexes ? indexes.map((index) => times[index]!) : times;
 }
 
 /** Times of day of a weekly, monthly or yearly rule, in ms. */
-export function timesOf({ lists }: LongRule, start: number): number[] {
+export function timesOf(rule: LongRule, start: number): number[] {
+  return timesWithin(rule, DAY_MS, start);
+}
+
+function timesWithin({ lists }: RecurrenceRule, length: number, start: number): number[] {
   const at = new Date(start);
-  return [
-    ...products(
-      numbersOf(lists['BYHOUR']) ?? [at.getUTCHours()],
-      numbersOf(lists['BYMINUTE']) ?? [at.getUTCMinutes()],
-      numbersOf(lists['BYSECOND']) ?? [at.getUTCSeconds()],
-    ),
-  ];
+  const within = (name: string, of: number, own: number) => (of >= length ? [0] : (numbersOf(lists[name]) ?? [own]));
+  const hours = within('BYHOUR', HOUR_MS, at.getUTCHours());
+  const minutes = within('BYMINUTE', MINUTE_MS, at.getUTCMinutes());
+  return [...products(hours, minutes, within('BYSECOND', SECOND_MS, at.getUTCSeconds()))];
 }
 
 /** The days of a rule grouped by period, without empty periods. Starts at the first day of a period. */
@@ -164,21 +150,16 @@ function indexesOf({ lists }: RecurrenceRule, size: number): number[] | null {
 
 /** The first day of a day's period, as a day number since 1970. */
 export function firstDayOf(rule: LongRule, day: number): number {
-  if (rule.frequency === 'WEEKLY') return periodOf(rule, day) * 7 + weekOffset(rule);
+  if (rule.frequency === 'WEEKLY') return periodOf(rule, day) * 7 + weekOffset(rule.weekStart);
   const date = new Date(day * DAY_MS);
   return Date.UTC(date.getUTCFullYear(), rule.frequency === 'YEARLY' ? 0 : date.getUTCMonth(), 1) / DAY_MS;
 }
 
 /** Sequential number of a day's year, month or week. */
 function periodOf(rule: LongRule, day: number): number {
-  if (rule.frequency === 'WEEKLY') return Math.floor((day - weekOffset(rule)) / 7);
+  if (rule.frequency === 'WEEKLY') return Math.floor((day - weekOffset(rule.weekStart)) / 7);
   const date = new Date(day * DAY_MS);
   return rule.frequency === 'YEARLY' ? date.getUTCFullYear() : date.getUTCFullYear() * 12 + date.getUTCMonth();
-}
-
-/** The number since 1970 of any day on which a week begins. */
-function weekOffset({ weekStart }: RecurrenceRule): number {
-  return WEEKDAYS.indexOf(weekStart) - EPOCH_WEEKDAY;
 }
 
 function dayOf(time: number): number {
@@ -200,9 +181,4 @@ function numbersOf(list: readonly string[] | undefined): number[] | null {
 
 function ascending(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
-}
-
-/** Non-negative remainder, also for negative numbers. */
-function modulo(value: number, divisor: number): number {
-  return ((value % divisor) + divisor) % divisor;
 }

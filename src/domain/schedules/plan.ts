@@ -29,10 +29,7 @@ export function needsRefill(planned: readonly Date[], now: Date): boolean {
   return planned.filter((date) => date > now).length < REFILL_BELOW;
 }
 
-/**
- * Whether an operator started an unplanned run: its time is about now.
- * @param editedAt - last edit of the profile; shortly afterwards the run may come from the previous schedule
- */
+/** Whether an operator started an unplanned run: its time is about now, and not shortly after an edit of the profile. */
 export function isByOperator(editedAt: Date, scheduledTime: Date, now: Date): boolean {
   const isNow = now.getTime() - scheduledTime.getTime() <= OPERATOR_MS;
   return isNow && scheduledTime.getTime() - editedAt.getTime() > OPERATOR_MS;

@@ -41,7 +41,6 @@ export type DueOutcome = 'started' | 'busy' | 'known' | 'superseded' | 'too-soon
 
 export interface RunStart {
   outcome: DueOutcome;
-  /** The activity of a started run. */
   activity?: number;
 }
 

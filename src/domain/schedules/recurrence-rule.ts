@@ -23,7 +23,6 @@ interface FrequencyRule<F extends Frequency> {
   interval: number;
   count: number | null;
   until: RuleEnd | null;
-  /** First day of each week. */
   weekStart: Weekday;
   /** Lists of the rule by name (`BYDAY`, `BYMONTH`, ...), without duplicates. */
   lists: Readonly<Record<string, readonly string[]>>;

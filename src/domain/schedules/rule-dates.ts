@@ -13,16 +13,14 @@ export interface RuleSchedule {
   start: Date;
   /** IANA name of the zone for BY parts, the start and UNTIL without Z. */
   timezone: string;
-  /** The days that the rule allows for this start. */
   daysOf: DaysOfYear;
   /** Whether the start was planned ahead, so that the next date must be at least seven days later. */
   isStartPlanned: boolean;
 }
 
 /**
- * The dates of a schedule after a moment and before {@link LAST_DATE}, ascending and distinct.
- * @remarks Days, times and the seven days between dates are local time, so that a clock change may shorten a gap. Dates
- * omitted for being too close to the start do not count for COUNT.
+ * The dates of a schedule after a moment and before {@link LAST_DATE}, ascending and distinct. A clock change may shorten
+ * the seven days between them. Dates omitted for being too close to the start do not count for COUNT.
  */
 export function* datesOf(schedule: RuleSchedule, after: Date): Generator<Date> {
   const { rule, start, timezone, isStartPlanned } = schedule;

@@ -10,12 +10,10 @@ export interface DayParts {
   months: readonly number[];
   /** From 1, or from -1 counted from the end of the month; null allows all. */
   monthDays: readonly number[] | null;
-  /** Like `monthDays`, within the year. */
   yearDays: readonly number[] | null;
   /** Null allows all. `ordinal` counts within months if `isOrdinalOfMonth`, else within the year; 0 means every. */
   weekdays: readonly { day: Weekday; ordinal: number }[] | null;
   isOrdinalOfMonth: boolean;
-  /** Like `monthDays`, for the weeks of the year. */
   weeks: readonly number[] | null;
 }
 
@@ -58,4 +56,29 @@ export function* daysFrom(first: number, lastYear: number, daysOf: DaysOfYear): 
     const newYear = Date.UTC(year, 0, 1) / DAY_MS;
     for (const day of daysOf(year)) if (newYear + day >= first) yield newYear + day;
   }
+}
+
+/** The number since 1970 of a day on which weeks begin; 1 January 1970 was a Thursday. */
+export function weekOffset(start: Weekday): number {
+  return WEEKDAYS.indexOf(start) - 3;
+}
+
+/** Non-negative remainder, also for negative numbers. */
+export function modulo(value: number, divisor: number): number {
+  return ((value % divisor) + divisor) % divisor;
+}
+
+/**
+ * Whether a date lies in one of the given weeks of its year, counted from 1, or from -1 from the end (RFC 5545 3.3.10,
+ * BYWEEKNO). A week belongs to the year of its fourth day.
+ */
+export function isInWeeks(date: Date, numbers: readonly number[], start: Weekday): boolean {
+  const day = Math.floor(date.getTime() / DAY_MS);
+  const fourth = day - modulo(day - weekOffset(start), 7) + 3;
+  const year = new Date(fourth * DAY_MS).getUTCFullYear();
+  const firstDay = Date.UTC(year, 0, 1) / DAY_MS;
+  const lastDay = Date.UTC(year + 1, 0, 1) / DAY_MS - 1;
+  const number = Math.floor((fourth - firstDay) / 7) + 1;
+  const fromEnd = -Math.floor((lastDay - fourth) / 7) - 1;
+  return numbers.includes(number) || numbers.includes(fromEnd);
 }

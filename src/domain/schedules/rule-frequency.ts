@@ -17,10 +17,8 @@ const END = Date.UTC(LAST_YEAR, 11, 1);
 const BEGIN_DAY = Date.UTC(FIRST_YEAR, 0, 7) / DAY_MS;
 
 /**
- * Classifies a rule by all its possible dates: over a calendar cycle, with any offset of INTERVAL, ignoring COUNT and
- * UNTIL. The start is irrelevant, since it only supplies one weekday, day or time.
- * @param daysOf - the days that the rule allows for any start
- * @remarks Limited to some hundred thousand steps for any rule.
+ * Classifies a rule by its dates over a calendar cycle, for any start and offset of INTERVAL, ignoring COUNT and UNTIL.
+ * Limited to some hundred thousand steps.
  */
 export function frequencyOf(rule: RecurrenceRule, daysOf: DaysOfYear): RuleFrequency {
   return isShort(rule) ? frequencyOfShort(rule, daysOf) : frequencyOfLong(rule, daysOf);

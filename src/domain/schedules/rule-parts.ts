@@ -27,10 +27,7 @@ const LISTS: Readonly<Record<string, { valid: (entry: string) => boolean; what: 
   BYSETPOS: { valid: fromEitherEnd(366), what: 'positions from 1 to 366 or -366 to -1' },
 };
 
-/**
- * Splits an upper-case rule into normalized parts. @returns a problem if a part is unknown, repeated, empty or out of
- * range
- */
+/** Splits an upper-case rule into normalized parts. @returns a problem if a part is unknown, repeated or invalid */
 export function readParts(rule: string): RuleParts | string {
   const misplaced = findMisplaced(rule);
   if (misplaced !== null) return misplaced;
@@ -76,7 +73,6 @@ function unknownPart(name: string): string {
 
 const MAX_SHOWN = 40;
 
-/** A rule's text as shown in errors. */
 function shown(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
 }

@@ -7,7 +7,6 @@ import { LAST_DATE } from './plan.ts';
 /** Calendars in local time. A skipped or repeated time occurs once. */
 export interface ZonedCalendars {
   calendars: readonly CalendarTimes[];
-  /** IANA name. */
   timezone: string;
 }
 
@@ -55,10 +54,7 @@ function earliestWall(timezone: string, instant: number): number {
   return wallClockAt(timezone, instant) - Math.max(0, changeBefore(timezone, instant));
 }
 
-/**
- * The earliest next run, `ms` later in local time; earlier on the day after a gap, as the previous run may have had a
- * skipped time.
- */
+/** The earliest next run, `ms` later in local time; earlier after a gap: the previous run may have had a skipped time. */
 export function earliestAfter(timezone: string, run: Date, ms: number): Date {
   return new Date(instantOf(timezone, earliestWall(timezone, run.getTime()) + ms));
 }

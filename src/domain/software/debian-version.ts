@@ -1,7 +1,4 @@
-/**
- * Negative when `a` is older than `b`. Accepts malformed versions, because agents may report them. @see
- * docs/agent-protocol.md#packages
- */
+/** Negative when `a` is older than `b`. Accepts malformed versions. @see docs/agent-protocol.md#packages */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [split(a), split(b)];
   return (

@@ -16,7 +16,6 @@ export type SmartStatus = (typeof SMART_STATUSES)[number];
 /** A kernel package that is installed or available on a computer. */
 export interface ReportedKernel extends PackageVersion {
   installed: boolean;
-  /** Available in the computer's archives. */
   available: boolean;
 }
 
@@ -33,14 +32,12 @@ export interface KernelChoices<K extends ReportedKernel = ReportedKernel> {
   installed: K | null;
   /** Newest first. */
   upgrades: K[];
-  /** Newest first. */
   downgrades: K[];
 }
 
 /**
- * Selects a computer's kernel package and the versions it could be changed to.
- * @param kernels - versions of kernel meta packages; of several installed ones the source of the running kernel counts
- * ({@link comesFrom}), or the newest if none was reported
+ * Selects a computer's kernel package and the versions it could be changed to. Of several installed meta packages the
+ * source of the running kernel counts ({@link comesFrom}), or the newest if none was reported.
  */
 export function kernelChoices<K extends ReportedKernel>(
   kernels: readonly K[],
@@ -79,10 +76,7 @@ function pick<K extends ReportedKernel>(
   return best ?? newest;
 }
 
-/**
- * Sorts versions of meta packages by how likely the running kernel comes from them: its own build, else its own series,
- * else the oldest newer version, since the package is newer while its kernel waits for a restart.
- */
+/** Sorts by how likely the running kernel comes from a version: its build, its series, the oldest newer version. */
 function comesFrom({ build }: RunningKernel, a: string, b: string): number {
   const [left, right] = [buildOf(a), buildOf(b)];
   const has = (test: (own: Build) => boolean) => Number(test(right)) - Number(test(left));
@@ -136,10 +130,7 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/**
- * The first match in the order of {@link SMART_STATUSES}. If the hot-patch tool requires another kernel, an upgrade is
- * due, listed or not.
- */
+/** The first match. If the hot-patch tool requires another kernel, an upgrade is due, listed or not. */
 export function smartStatus(choices: KernelChoices, reports: HotpatchReports): SmartStatus {
   if (!choices.installed) return 'Waiting for status';
   if (isDisabled(reports)) return 'Hotpatch disabled';

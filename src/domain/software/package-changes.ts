@@ -1,6 +1,5 @@
 import { compareVersions } from './debian-version.ts';
 
-/** One version of a package in the catalogue. */
 export interface PackageVersion {
   id: number;
   name: string;
@@ -40,7 +39,6 @@ export interface PackageEffect {
   released: number[];
 }
 
-/** The effect of a successful change, including additions by the computer. */
 export function effectOf(requested: RequestedChanges, complemented: ComplementedChanges): PackageEffect {
   const union = (...lists: ReadonlyArray<readonly number[]>) => [...new Set(lists.flat())];
   return {
@@ -57,9 +55,8 @@ export function packagesOf({ installed, removed, held, released }: PackageEffect
 }
 
 /**
- * Describes an effect for people. A version that replaces another one of the same name is one entry, an upgrade or a
- * downgrade; it counts as complemented unless the new version or the removal was requested.
- * @param known - versions by id; other ids are omitted
+ * Describes an effect for people, of known versions by id. A version that replaces another one is one entry, complemented
+ * unless the new version was requested.
  */
 export function describeEffect(
   effect: PackageEffect,

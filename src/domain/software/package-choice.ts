@@ -11,11 +11,8 @@ export interface KnownVersion {
 }
 
 /**
- * Selects the version for an action on a computer: the given one if possible, else its equivalent, because lists show
- * each package by the version of one of its computers.
- * @param given - id of a version of the package
- * @param versions - versions of the package on the computer
- * @returns null when the action is not possible on the computer
+ * Selects the version for an action on a computer: the given one (by id) if possible, else its equivalent, because lists
+ * show each package by the version of one of its computers; null when the action is not possible there.
  */
 export function chooseVersion(
   action: PackageAction,

@@ -24,10 +24,7 @@ export function kernelGroupSummary(action: KernelAction): string {
   return `${capital(action)} kernel package`;
 }
 
-/**
- * The packages and then, on success, the restart. It is separate because an agent that restarts by itself may not
- * report.
- */
+/** The packages and then, on success, the restart: an agent that restarts by itself may not report. */
 export function kernelOperations(
   action: KernelAction,
   change: { install: PackageVersion; remove: PackageVersion },

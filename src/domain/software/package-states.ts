@@ -19,7 +19,6 @@ export interface PackageStanding {
   current_version: string | null;
   /** The newest available version. */
   available_version: string | null;
-  /** Id of the newest available version. */
   available_id: number | null;
 }
 

@@ -32,11 +32,9 @@ interface Block {
   joins: ReadonlyArray<keyof typeof JOINS>;
   /** SQL over `c`, `contact` and the joined rows. */
   value: string;
-  /** SQL over `c`: whether the computer has the key. */
   when?: string;
 }
 
-/** SQL over a computer `c`: selects of `id`, `name`, `title` and `type` of its profiles, one per table of profiles. */
 const PROFILE_PARTS: readonly string[] = [
   `select p.id, p.name, p.title, p.type
    from computer_profile m join profile p on p.account_id = m.account_id and p.type = m.type and p.id = m.profile_id
@@ -45,11 +43,7 @@ const PROFILE_PARTS: readonly string[] = [
   `select p.id, p.name, p.title, 'script' as type from (${activeProfilesOf('script', 'c')}) p`,
 ];
 
-/**
- * SQL over a computer `c`: the JSON array of its profiles, ordered by name.
- * @param only - SQL filter over `p`
- * @see docs/api-conventions.md#optional-blocks
- */
+/** The JSON array of the profiles of `c` that the filter over `p` allows, by name. */
 function profilesOf(only = 'true'): string {
   return `(select coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'title', p.title, 'type', p.type)
     order by p.name collate "C", p.type, p.id), '[]'::json) from (${PROFILE_PARTS.join(' union all ')}) p where ${only})`;
@@ -78,9 +72,7 @@ const BLOCKS: Readonly<Record<Exclude<ComputerBlock, 'releaseUpgrades'>, Block>>
   wslProfiles: { key: 'wsl_profiles', joins: [], value: profilesOf(`p.type = 'wsl'`), when: IS_WSL_HOST },
 };
 
-/** SQL of the blocks of a computer: keys that are always present, optional keys, and joins. */
 export interface BlockSql {
-  /** Each with a leading comma. */
   columns: string;
   joins: string;
   /** SQL of text to append before the closing brace of the computer's JSON. */

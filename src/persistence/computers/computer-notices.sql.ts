@@ -4,7 +4,6 @@ export interface ComputerNotice {
   computerId: number;
   /** The event log records at most one event per subject and day. */
   subject: string;
-  /** One English sentence. */
   message: string;
 }
 

@@ -37,12 +37,10 @@ export async function findOpenOperations(tx: Sql, accountId: number, computers: 
   return rows.map(({ id }) => id);
 }
 
-/**
- * Deletes identities, recovery keys, profiles, licences and WSL links of computers, not their reported data. Agents are
- * unknown after the commit. The caller holds {@link lockAgents}.
- */
+/** Deletes identities, keys, profiles, licences and WSL links. The caller holds {@link lockAgents}. */
 export async function releaseComputers(tx: Sql, computers: readonly number[]): Promise<void> {
-  for (const table of MEMBER_TABLES) await tx.query(`delete from ${table} where computer_id = any($1)`, [computers]);
+  for (const table of MEMBER_TABLES)
+    await tx.query(`delete from ${table} where computer_id = any(:computers)`, { computers });
   await tx.query(MOVE_DEFAULT_CHILD, { computers });
   await tx.query(UNLINK, { computers });
 }
@@ -51,10 +49,7 @@ export async function markArchived(tx: Sql, computers: readonly number[]): Promi
   await tx.query('update computer set archived = true where id = any(:computers)', { computers });
 }
 
-/**
- * Removes computers with all reported data. Their activities stay visible within their last access group.
- * @remarks The caller holds {@link lockAgents}.
- */
+/** Removes computers with all reported data, but not their activities. The caller holds {@link lockAgents}. */
 export async function removeComputers(tx: Sql, computers: readonly number[]): Promise<void> {
   await releaseComputers(tx, computers);
   await tx.query(REMOVE_MESSAGES, { computers });

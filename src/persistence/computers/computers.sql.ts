@@ -113,7 +113,6 @@ function matching(filter: ComputerFilter, condition: string): string {
 export interface ComputerView {
   blocks: ReadonlySet<ComputerBlock>;
   now: Date;
-  /** Every key of the detail. */
   detailed?: boolean;
 }
 

@@ -18,12 +18,9 @@ type ReportState = 'waiting' | 'begun';
 /** Figures of all accounts together. Counts end at {@link COUNT_LIMIT}. */
 export interface FleetFigures {
   outbox: Record<string, number>;
-  /** Age of the oldest pending entry in seconds; 0 for none. */
   outboxOldestSeconds: number;
   inbox: number;
-  /** Age of the oldest pending event in seconds; 0 for none. */
   inboxOldestSeconds: number;
-  /** Batches with open operations. */
   openBatches: number;
   /** Those whose next due time passed more than a minute ago. */
   overdueBatches: number;
@@ -31,7 +28,6 @@ export interface FleetFigures {
   unopenedBatches: number;
   /** Open operations by the age of their batch, one entry per bucket of {@link AGE_BUCKETS}. */
   openOperations: number[];
-  /** Undelivered messages by state. */
   messages: Record<'queued' | 'sent', number>;
   /** Open reports on USG profiles among the newest {@link REPORTS_LOOKED_AT} requested. */
   reports: Record<ReportState, number>;
@@ -47,10 +43,7 @@ export const COUNT_LIMIT = 1_000_000;
 /** Reports are checked one by one; open ones are among the newest, unless there are more than this. */
 const REPORTS_LOOKED_AT = 1_000;
 
-/**
- * Counts what operators monitor. Reads pending and open rows through partial indexes, never ended ones; of computers
- * only small indexes and the narrow table of contacts.
- */
+/** Counts what operators monitor, by small indexes and the narrow table of contacts. */
 export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
   const [queues] = await db.query<QueueRow>(QUEUES, { countLimit: COUNT_LIMIT });
   const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, { countLimit: COUNT_LIMIT });

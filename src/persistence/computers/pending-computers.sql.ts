@@ -6,7 +6,6 @@ export interface PendingComputerRow {
   title: string;
   hostname: string;
   creation_time: Date;
-  /** Tags requested by the machine. */
   client_tags: string[];
   vm_info: string | null;
   container_info: string | null;

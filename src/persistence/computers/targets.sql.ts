@@ -19,7 +19,6 @@ export async function lockFleetExclusive(tx: Sql, accountId: number): Promise<vo
 export interface TargetProblems {
   /** Missing, pending, invisible or of another account. */
   unknown: number[];
-  /** Visible, but the caller may not act on them. */
   forbidden: number[];
   archived: number[];
 }

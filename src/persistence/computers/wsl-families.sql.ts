@@ -2,9 +2,8 @@ import type { Sql } from '../database/sql.ts';
 import type { AcceptedComputer } from './pending-computers.sql.ts';
 
 /**
- * Links WSL instances and Windows hosts among accepted computers, whichever is accepted first. Idempotent. The first
- * instance of a host is its default one, as in WSL itself; agents do not report it.
- * @param accepted - just accepted
+ * Links WSL instances and Windows hosts among just accepted computers. Idempotent. The first instance of a host is its
+ * default one, as in WSL itself; agents do not report it.
  */
 export async function joinFamilies(tx: Sql, accountId: number, accepted: readonly AcceptedComputer[]): Promise<void> {
   const uids = new Set(accepted.flatMap(({ hostagent_uid }) => hostagent_uid ?? []));
@@ -14,20 +13,20 @@ export async function joinFamilies(tx: Sql, accountId: number, accepted: readonl
     await tx.query('select pg_advisory_xact_lock(hashtextextended(:uid, :accountId))', { uid, accountId });
   }
   const ids = accepted.map(({ id }) => id);
-  await tx.query(ADOPT_INSTANCES, [accountId, ids]);
-  await tx.query(ATTACH_TO_HOSTS, [accountId, ids]);
+  await tx.query(ADOPT_INSTANCES, { accountId, ids });
+  await tx.query(ATTACH_TO_HOSTS, { accountId, ids });
 }
 
 // Members are found before filtering, and by arrays: without statistics on a new server, PostgreSQL would scan the
 // whole fleet by the index of approved computers, or join a few rows with it.
 const member = (uids: string) => `member as materialized (
     select id, hostagent_uid, is_wsl, is_default_child, state = 'approved' and not archived as in_fleet from computer
-    where account_id = $1 and hostagent_uid is not null and hostagent_uid = any(array(select hostagent_uid from ${uids}))
+    where account_id = :accountId and hostagent_uid is not null and hostagent_uid = any(array(select hostagent_uid from ${uids}))
   )`;
 
 const ADOPT_INSTANCES = `
   with newcomer as materialized (
-    select hostagent_uid from computer where id = any($2::int[]) and not is_wsl and hostagent_uid is not null
+    select hostagent_uid from computer where id = any(:ids::int[]) and not is_wsl and hostagent_uid is not null
   ), ${member('newcomer')}
   update computer c
   set parent_id = (
@@ -37,10 +36,10 @@ const ADOPT_INSTANCES = `
 const ATTACH_TO_HOSTS = `
   with newcomer as materialized (
     select id, hostagent_uid, row_number() over (partition by hostagent_uid order by id) as place
-    from computer where id = any($2::int[]) and is_wsl and hostagent_uid is not null
+    from computer where id = any(:ids::int[]) and is_wsl and hostagent_uid is not null
   ), ${member('newcomer')}, family as materialized (
     select hostagent_uid, max(id) filter (where not is_wsl) as host,
-      coalesce(bool_or(is_default_child) filter (where is_wsl and id <> all($2::int[])), false) as has_default
+      coalesce(bool_or(is_default_child) filter (where is_wsl and id <> all(:ids::int[])), false) as has_default
     from member where in_fleet
     group by hostagent_uid
   )

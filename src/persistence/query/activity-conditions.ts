@@ -8,7 +8,6 @@ import { computersCondition, type SavedQueries } from './computer-conditions.ts'
 
 export interface ActivitySelection {
   query: ActivityQuery;
-  /** Saved searches used by its computer queries. */
   searches: SavedQueries;
   /** Ids of the people with its addresses, by address as written there. */
   creators: ReadonlyMap<string, readonly number[]>;
@@ -20,7 +19,6 @@ interface CompilationScope {
   accountId: number;
   /** Access groups that `computer:` may match; null for all of the account. */
   groups: readonly number[] | null;
-  /** Number of the first free placeholder of the statement. */
   firstParameter: number;
 }
 

@@ -18,7 +18,6 @@ const isFree = (now: string) =>
 /**
  * Over the alias `a` of `activity`: due, and waits for room in its computer's queue; for a group, every undelivered
  * operation does or waits for another activity.
- * @param now - SQL of the current time
  */
 // A group is checked only while it is new, and only in accounts with a limit, up to its first deliverable child.
 export const heldAt = (now: string) => `case
@@ -27,10 +26,7 @@ export const heldAt = (now: string) => `case
     when a.computer_id is not null then ${beyondBound('a', now)}
     else a.children_count > 0 and not ${anyChild(isFree(now))} end`;
 
-/**
- * Over the alias `a` of `activity`: a due group of which no operation may be delivered and some are due later.
- * @param now - SQL of the current time
- */
+/** Over the alias `a` of `activity`: a due group of which no operation may be delivered and some are due later. */
 // Without a window everything is due at once; while nothing has ended and there is no limit, due operations are
 // deliverable: children are rarely read.
 export const onlyLater = (now: string) => `case
@@ -85,10 +81,9 @@ const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archive
     union all select r.id from removed_computer r where r.account_id = $1)`;
 
 /**
- * Over the alias `a` of `activity` of the account `$1`: ended, and one of its computers is archived or removed.
- * @param groups - operator and ids of all groups to check
+ * Over the alias `a` of `activity` of the account `$1`: ended, and one of its computers is archived or removed. Most
+ * accounts have lost few. @param groups - operator and ids of all groups to check
  */
-// Most accounts have lost few computers, with fewer operations than the groups on a page.
 export const lostAmong = (
   groups: string,
 ) => `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then

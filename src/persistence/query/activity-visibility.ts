@@ -8,7 +8,6 @@ export interface ActivityScope {
   accountId: number;
   view: GroupScope;
   manage: GroupScope;
-  /** Where scripts may be run. */
   execute: GroupScope;
   /** Where profiles are visible: these decide for activities without a computer. */
   usgProfiles: GroupScope;
@@ -88,10 +87,7 @@ const barredIn = (groups: string) => `exists (
       where p.id = case when a.computer_id is not null then a.payload_id
         else (select k.payload_id from activity k where k.parent_id = a.id order by k.id limit 1) end)`;
 
-/**
- * Over the alias `a` of `activity`: not a script, or one that is not redacted and that the caller may run, in the group
- * of the script and on its computers. True or false.
- */
+/** Over the alias `a` of `activity`: not a script, or one that is not redacted and that the caller may run there. */
 export const runnableIn = (groups: string) => `case
       when a.type <> '${EXECUTE_SCRIPT}' and not '${EXECUTE_SCRIPT}' = any(a.child_types) then true
       when ${barredIn(groups)} then false else ${manageableIn(groups)} end`;

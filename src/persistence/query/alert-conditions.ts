@@ -11,11 +11,9 @@ export interface AlertRule {
   description: string;
   /** SQL: a table expression with an alias, which contains the state. */
   from: 'computer_status s' | 'computer_contact contact' | 'activity a' | 'computer_profile m';
-  /** SQL over `from`: id of the computer. */
+  /** SQL over `from`: the id of the computer, whether the alert is active, and since when. */
   computer: string;
-  /** SQL over `from`: whether the alert is active. */
   active: string;
-  /** SQL over `from`: time since when it is active. */
   since: string;
 }
 

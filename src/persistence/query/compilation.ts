@@ -26,7 +26,6 @@ export class Compilation {
     return `$${this.#firstParameter + this.values.length - 1}::${type}`;
   }
 
-  /** The placeholder of the account; created once. */
   account(): string {
     this.#account ??= this.value(this.#accountId, 'int');
     return this.#account;

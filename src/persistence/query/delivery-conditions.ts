@@ -1,14 +1,10 @@
-/** SQL of the id of a computer, that of its account, and the current time. */
 interface Delivery {
   computer: string;
   account: string;
   now: string;
 }
 
-/**
- * The lowest possible id of an operation in a batch without messages; nearly always null, since batches are opened
- * within moments, so that comparisons with it read nothing.
- */
+// The lowest possible id of an operation in a batch without messages: nearly always null, so that nothing is read.
 const firstUnopened = (account: string) => `(
       select min(l.parent_id) from lane l where l.account_id = ${account} and l.opened_at is null)`;
 
@@ -18,10 +14,7 @@ const unqueued = ({ computer, account, now }: Delivery) => `activity o
       and (o.deliver_at <= ${now}) is not false and (o.deliver_before_time > ${now}) is not false
       and not exists (select from agent_message q where q.activity_id = o.id)`;
 
-/**
- * The first due operation of a computer without a message, or null. Those with a higher id wait for it: operations are
- * received in the order of their acceptance.
- */
+/** The first due operation of a computer without a message, or null: those with a higher id wait for it. */
 export const firstUnqueued = (delivery: Delivery) => `(select min(o.id) from ${unqueued(delivery)})`;
 
 /** A message `m` that may be delivered according to its own times. */

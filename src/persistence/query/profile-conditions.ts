@@ -16,9 +16,8 @@ function membership({ type, id, status }: ProfileCriterion, compilation: Compila
 }
 
 /**
- * `pass` and `fail` are the last audit result, whatever was canceled or is open since; `in-progress` is an open audit
- * of a profile that is not archived. The materialized expression reads the profile and its open audits once, not for
- * every computer.
+ * `pass` and `fail` are the last audit result, whatever is open since. The materialized expression reads the profile
+ * once, not for every computer.
  */
 function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation): string {
   const profile = compilation.value(id, 'int');

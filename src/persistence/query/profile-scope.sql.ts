@@ -12,27 +12,20 @@ const STANDING: Readonly<Record<ProfileKindName, string>> = {
 };
 
 /**
- * Select of the profiles of a kind as `p`, with `groups`, the access groups they reach, for {@link inScope}. As a
- * common table expression it has to be `materialized`, so that the tree is traversed once per profile.
+ * Profiles of a kind as `p` with `groups`, the access groups they reach. As a common table expression it has to be
+ * `materialized`, so that the tree is traversed once per profile.
  */
 export const scopedProfiles = (kind: ProfileKindName) =>
   `select p.*, access_group_subtree(p.access_group_id) as groups from ${PROFILES[kind]} p`;
 
 /**
- * Defines the computers of a profile: enrolled, not archived, in its access group or below, all or with one of its
- * tags.
- * @param c - alias of a computer
- * @param p - alias of a row of {@link scopedProfiles}
+ * Defines the computers `c` of a profile `p` of {@link scopedProfiles}.
  * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
  */
 export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.account_id and ${c}.state = 'approved'
   and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
 
-/**
- * Select of the active profiles of a computer: {@link inScope} from its side, traversing the tree once per computer. A
- * test keeps the two consistent.
- * @param c - alias of a computer
- */
+/** Active profiles of a computer `c`: {@link inScope} from its side, traversing the tree once; a test compares them. */
 export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
   select p.id, p.name, p.title from (select access_group_ancestors(${c}.access_group_id) as groups offset 0) above
   join ${PROFILES[kind]} p on p.access_group_id = any(above.groups)
@@ -40,14 +33,11 @@ export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
 
 /** Current computers of a profile, by id. */
 export async function computersInScope(sql: Sql, kind: ProfileKindName, profileId: number): Promise<number[]> {
-  const rows = await sql.query<{ id: number }>(computersOf(kind), [profileId]);
+  const rows = await sql.query<{ id: number }>(computersOf(kind), { profileId });
   return rows.map(({ id }) => id);
 }
 
-/**
- * Current number of computers of each of some profiles of an account. One statement: computers are counted by access
- * group and tags once, and matched with the profiles.
- */
+/** Current number of computers of each of some profiles, which are matched with counts by access group and tags. */
 export async function countComputersInScope(
   sql: Sql,
   kind: ProfileKindName,
@@ -56,7 +46,7 @@ export async function countComputersInScope(
 ): Promise<Map<number, number>> {
   if (profileIds.length === 0) return new Map();
   const text = countsOf(kind, profileIds.length <= FEW);
-  const rows = await sql.query<{ id: number; computers: number }>(text, [accountId, profileIds]);
+  const rows = await sql.query<{ id: number; computers: number }>(text, { accountId, profileIds });
   return new Map(rows.map(({ id, computers }) => [id, computers]));
 }
 
@@ -64,13 +54,13 @@ export async function countComputersInScope(
 const FEW = 20;
 
 const computersOf = (kind: ProfileKindName) => `
-  with profile as materialized (${scopedProfiles(kind)} where p.id = $1)
+  with profile as materialized (${scopedProfiles(kind)} where p.id = :profileId)
   select c.id from profile p join computer c on ${inScope('c', 'p')} order by c.id`;
 
 // The condition of inScope, with computers grouped by their relevant tags; a test keeps the two consistent.
 const countsOf = (kind: ProfileKindName, few: boolean) => `
   with page as materialized (
-    select id, access_group_id, all_computers, tags from ${PROFILES[kind]} where account_id = $1 and id = any($2::int[])
+    select id, access_group_id, all_computers, tags from ${PROFILES[kind]} where account_id = :accountId and id = any(:profileIds::int[])
   ), reach as materialized (
     select g.access_group_id, unnest(access_group_subtree(g.access_group_id)) as group_id
     from (select distinct access_group_id from page) g
@@ -79,7 +69,7 @@ const countsOf = (kind: ProfileKindName, few: boolean) => `
   ), raw as materialized (
     select row_number() over () as raw, c.access_group_id, c.tags, count(*)::int as computers
     from computer c
-    where c.account_id = $1 and c.state = 'approved' and not c.archived and exists (select from wanted)
+    where c.account_id = :accountId and c.state = 'approved' and not c.archived and exists (select from wanted)
       and c.access_group_id in (select group_id from reach) ${few ? 'and c.tags && array(select tag from wanted)' : ''}
     group by c.access_group_id, c.tags
   ), kind as materialized (
@@ -93,7 +83,7 @@ const countsOf = (kind: ProfileKindName, few: boolean) => `
   ), of_group as materialized (
     select c.access_group_id, count(*)::int as computers
     from computer c
-    where c.account_id = $1 and c.state = 'approved' and not c.archived and exists (select from page where all_computers)
+    where c.account_id = :accountId and c.state = 'approved' and not c.archived and exists (select from page where all_computers)
       and c.access_group_id in (select group_id from reach)
     group by c.access_group_id
   ), tagged as materialized (

@@ -27,7 +27,6 @@ export interface KernelRow extends ReportedKernel {
 
 export interface KernelFacts {
   reports: HotpatchReports;
-  /** Whether the computer has reported its packages at all. */
   packagesReported: boolean;
   /** Set when it runs another system's kernel: a container shares its host's, and Windows has no kernel packages. */
   foreignKernel: 'windows' | 'container' | null;

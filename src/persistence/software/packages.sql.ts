@@ -52,10 +52,10 @@ export async function listPackages(
   let unseen = named!.ids;
   for (const some of inBatches(computers, batches)) {
     if (unseen === '{}') break;
-    const [left] = await db.query<{ ids: string }>(unseenText(states), [some, unseen]);
+    const [left] = await db.query<{ ids: string }>(unseenText(states), { computers: some, unseen });
     unseen = left!.ids;
   }
-  const values = [named!.ids, unseen, page.limit, page.offset];
+  const values = { ids: named!.ids, unseen, ...page };
   const [found] = await db.query<{ count: number; names: string[] }>(NAMES, values);
   const { count, names } = found!;
   return { count, names, rows: await findRows(db, rowsText(states), names, inBatches(computers, batches)) };
@@ -93,7 +93,7 @@ async function findRows(
   const missing = new Map(names.map((name) => [name, SHOWN_COMPUTERS]));
   for (const computers of batches) {
     if (missing.size === 0) break;
-    const values = [computers, [...missing.keys()], [...missing.values()]];
+    const values = { computers, names: [...missing.keys()], counts: [...missing.values()] };
     for (const row of await db.query<PackageRow>(text, values)) {
       const own = rows.get(row.name)!;
       if (own.at(-1)?.computer_id !== row.computer_id) missing.set(row.name, missing.get(row.name)! - 1);
@@ -111,10 +111,7 @@ export interface ComputersWithSameVersions {
   versions: ReadonlyMap<number, readonly KnownVersion[]>;
 }
 
-/**
- * What computers know of the packages of some versions, grouped by equal knowledge. Unknown ids are ignored.
- * @param packages - ids of versions
- */
+/** What computers know of the packages of some versions, grouped by equal knowledge. Unknown ids are ignored. */
 export async function readKnownVersions(
   db: Sql,
   computers: readonly number[],
@@ -208,7 +205,6 @@ function narrowed(set: string, states: PackageFilter['states']): string {
     .reduce((text, state) => `(${text} ${states[state] ? '*' : '-'} ${setOf(state)})`, set);
 }
 
-/** Every version of the packages that a computer holds; there are few. */
 const HELD_AT_ALL = `(
     select coalesce(range_agg(int4range(other.id, other.id, '[]')), '{}')
     from unnest(s.locked) r cross join lateral generate_series(lower(r), upper(r) - 1) as held(id)
@@ -222,33 +218,30 @@ const NAMED = `
 const BATCH = `
   batch as materialized (
     select s.computer_id, s.installed, s.available, s.available_upgrades, s.locked, s.security
-    from unnest($1::int[]) c(id) join computer_packages s on s.computer_id = c.id
+    from unnest(:computers::int[]) c(id) join computer_packages s on s.computer_id = c.id
   )`;
 
-/**
- * Those of some packages that none of some computers has or could have. Checking that a set has nothing new is much
- * cheaper than any set arithmetic.
- */
+/** Those of some packages that none of some computers has; checking for anything new is cheaper than set arithmetic. */
 const unseenText = (states: PackageFilter['states']) => `
   with ${BATCH}
   select (
-    $2::int4multirange - coalesce(range_agg(${narrowed('(mine * $2::int4multirange)', states)}), '{}')
+    :unseen::int4multirange - coalesce(range_agg(${narrowed('(mine * :unseen::int4multirange)', states)}), '{}')
   )::text as ids
   from batch s cross join lateral (values ${overColumns(states, (column) => `(${column})`, ', ')}) v(mine)
-  where mine && $2::int4multirange`;
+  where mine && :unseen::int4multirange`;
 
 const NAMES = `
   with found as materialized (
-    select name from package where id <@ ($1::int4multirange - $2::int4multirange) group by name
+    select name from package where id <@ (:ids::int4multirange - :unseen::int4multirange) group by name
   )
   select (select count(*)::int from found) as count,
-    array(select name from found order by name limit $3 offset $4) as names`;
+    array(select name from found order by name limit :limit offset :offset) as names`;
 
 /** The first of some computers that have or could have each of some names, as many as are missing per name. */
 const rowsText = (states: PackageFilter['states']) => `
   with ${BATCH}, named as materialized (
     select n.place, n.missing, p.id, p.name, p.version, coalesce(p.summary, '') as summary
-    from unnest($2::text[], $3::int[]) with ordinality n(name, missing, place) join package p on p.name = n.name
+    from unnest(:names::text[], :counts::int[]) with ordinality n(name, missing, place) join package p on p.name = n.name
   ), searched as materialized (
     select range_agg(int4range(id, id, '[]')) as ids from named
   ), hit as materialized (

@@ -21,11 +21,8 @@ export async function beginAcceptance(tx: Sql, accountId: number): Promise<void>
 }
 
 /**
- * Accepts pending computers, for an administrator or by automatic registration. In the same transaction, WSL instances
- * are linked to their hosts, and script profiles with the event `post_enrollment` run on the computers in their scope.
- * @remarks Computers that are not pending do not change, and nothing runs on them again. A ping triggers the next
- * exchange, which notifies the agent. The caller holds {@link beginAcceptance}.
- * @see docs/api-conventions.md#triggers-and-runs
+ * Accepts those of some computers that are pending: links WSL instances to their hosts, and runs script profiles with
+ * the event `post_enrollment`. The caller holds {@link beginAcceptance}. @see docs/api-conventions.md#triggers-and-runs
  */
 export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {
   const { accountId, computerIds, accessGroupId, now, traceparent } = acceptance;

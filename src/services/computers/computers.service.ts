@@ -16,7 +16,6 @@ export type { ComputerBlock };
 export type ComputerBlocks = ReadonlySet<ComputerBlock>;
 
 export interface ComputersQuery extends Omit<ComputerFilter, 'accountId' | 'groups' | 'selection'>, ComputerPage {
-  /** Text of the query language; empty for no filter. */
   query: string;
 }
 

@@ -13,7 +13,6 @@ import { failUnsent } from '../../persistence/engine/pending-events.sql.ts';
 
 export interface SignalCommand extends Pick<ActionRequest, 'after' | 'traceparent'> {
   computerId: number;
-  /** May repeat. */
   pids: readonly number[];
 }
 

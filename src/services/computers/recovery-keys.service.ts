@@ -10,7 +10,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { EncryptionKey } from '../../process/config.ts';
 import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
+import { type ActingDeps, type ActionRequest, createAction } from '../activities/computer-actions.ts';
 import { requireTargets } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 import { decryptSecret, type EncryptedSecret, recoveryKeyContext } from '../common/secret-box.ts';
@@ -22,13 +22,9 @@ export interface RecoveryKey {
   key: string | null;
 }
 
-export interface GenerateCommand {
+export interface GenerateCommand extends Pick<ActionRequest, 'after' | 'traceparent'> {
   computerId: number;
-  /** Also while another generation is open. */
   force: boolean;
-  /** Activity that must succeed on the computer first; null for none. */
-  after: number | null;
-  traceparent?: string | null;
 }
 
 interface Deps extends ActingDeps {
@@ -89,7 +85,7 @@ async function generate(tx: Sql, deps: Deps, caller: Caller, command: GenerateCo
     parameters: { operation: 'recovery-key', force },
     deliverAfter: null,
     windowMinutes: 0,
-    traceparent: traceparent ?? null,
+    traceparent,
     event: `Requested a new recovery key from the computer ${title}`,
   };
   return createAction(tx, caller, action, { now: deps.clock.now(), settings: deps.settings });

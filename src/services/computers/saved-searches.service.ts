@@ -20,7 +20,6 @@ import type { Caller } from '../common/ports.ts';
 export interface SavedSearchContent {
   name?: string | undefined;
   title?: string | undefined;
-  /** Text of the query language. */
   search: string;
 }
 

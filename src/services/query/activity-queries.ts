@@ -5,8 +5,6 @@ import { NO_SEEN_SEARCHES, type QueryDeps, readSearches } from './computer-queri
 
 /**
  * Parses a query over activities and looks up the saved searches named in its computer queries.
- * @param path - of the text in the request, for the error
- * @param seen - texts of saved searches as the client saw them
  * @throws {DomainError} InvalidQueryError, also for an unknown saved search; SavedSearchChanged
  */
 export async function prepareActivityQuery(

@@ -20,7 +20,6 @@ export type SeenSearches = ReadonlyMap<string, string>;
 
 /** The query of a request that acts on the matching computers. */
 export interface ActingQuery {
-  /** Text of the query language. */
   text: string;
   /** Saved searches that must not have changed. */
   seen: SeenSearches;
@@ -38,8 +37,7 @@ const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
 
 /**
  * Parses a query over computers and looks up the saved searches it names.
- * @param path - of the text in the request, for the error
- * @param seen - as in {@link ActingQuery}
+ * @param path - of the text in the request
  * @throws {DomainError} InvalidQueryError, also for an unknown saved search; SavedSearchChanged
  * @see docs/api-conventions.md#computer-selectors
  */
@@ -57,7 +55,6 @@ export async function prepareComputerQuery(
 
 export interface ParsedQueries {
   text: string;
-  /** Path of the text in the request. */
   path: string;
   seen: SeenSearches;
   /** `at`: position in the text; null when the query is the whole text. */
@@ -66,8 +63,7 @@ export interface ParsedQueries {
 
 /**
  * Looks up the saved searches that queries name, in one statement.
- * @throws {DomainError} InvalidQueryError when one is unknown, or when all of them together are too long;
- * SavedSearchChanged; InvalidParameter when the client saw one that the queries do not name
+ * @throws {DomainError} InvalidQueryError, SavedSearchChanged; InvalidParameter when the client saw one not named
  */
 export async function readSearches(
   { db }: Pick<QueryDeps, 'db'>,

@@ -4,7 +4,6 @@ import { nextZonedDate, type ZonedCalendars } from '../../domain/schedules/zoned
 /** Cron text in the local time of a zone. */
 export interface CronInZone {
   interval: string;
-  /** IANA name. */
   timezone: string;
 }
 

@@ -17,7 +17,6 @@ export type ProfileSchedule = Pick<UsgProfile, 'schedule' | 'timezone' | 'startD
 /**
  * Validates the schedule of a request, in a few milliseconds at most.
  * @param change - of an existing profile; new profiles with a past start run at once and need no further date
- * @returns the dates of {@link planDates}
  * @throws {DomainError} InvalidParameter for an invalid rule, or one without a date from `now` on; IntervalTooShort
  * when two possible dates are less than a week apart
  */
@@ -69,9 +68,7 @@ function tooOften(): DomainError {
   return new DomainError('IntervalTooShort', `${FIELD} ${message}`, { details: [{ path: FIELD, message }] });
 }
 
-/**
- * Reads a start time in whole seconds. @throws {DomainError} InvalidParameter for times that schedules do not support
- */
+/** Reads a start time in whole seconds. @throws {DomainError} InvalidParameter */
 export function readScheduleMoment(path: string, text: string): Date {
   const moment = parseInstant(text);
   if (moment === null || moment < FIRST_DATE || moment >= LAST_DATE) {

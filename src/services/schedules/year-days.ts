@@ -1,9 +1,8 @@
 // A CommonJS package: its named exports are not visible to an import.
 import rrule, { type Options } from 'rrule';
 import { DAY_MS } from '../../domain/common/durations.ts';
-import type { RecurrenceRule, Weekday } from '../../domain/schedules/recurrence-rule.ts';
-import { type DayParts, type DaysOfYear, dayParts } from '../../domain/schedules/rule-days.ts';
-import { isInWeeks } from '../../domain/schedules/week-number.ts';
+import { type RecurrenceRule, WEEKDAYS, type Weekday } from '../../domain/schedules/recurrence-rule.ts';
+import { type DayParts, type DaysOfYear, dayParts, isInWeeks } from '../../domain/schedules/rule-days.ts';
 
 const { RRule } = rrule;
 
@@ -14,10 +13,8 @@ const MOST_IN_YEAR = 53;
 const MOST_IN_MONTH = 5;
 
 /**
- * The days of a year that a rule allows. The rrule library handles BYMONTH, BYMONTHDAY, BYYEARDAY and BYDAY within a
- * year as RFC 5545 says, but not BYWEEKNO at the turn of a year, nor mixed weekdays with and without numbers: both are
- * handled here. It is called once per kind of year (28) at most.
- * @param start - local time of the start, in ms as if in UTC
+ * The days of a year that a rule allows for a start (local time, in ms as if in UTC). The rrule library, called once per
+ * kind of year, handles neither BYWEEKNO at the turn of a year nor mixed weekdays with and without numbers: this does.
  */
 export function daysOfYear(rule: RecurrenceRule, start: number): DaysOfYear {
   const parts = dayParts(rule, start);
@@ -65,9 +62,7 @@ function toOptions({ months, monthDays, yearDays, weekdays, isOrdinalOfMonth }: 
   };
 }
 
-const EVERY_DAY: NonNullable<DayParts['weekdays']> = (['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const).map(
-  (day) => ({ day, ordinal: 0 }),
-);
+const EVERY_DAY: NonNullable<DayParts['weekdays']> = WEEKDAYS.map((day) => ({ day, ordinal: 0 }));
 
 /** The library does not mix weekdays with and without numbers: the latter get all numbers. */
 function libraryDays(

@@ -16,11 +16,9 @@ import type { Caller } from '../common/ports.ts';
 
 /** The kernel of one computer and the versions it can be changed to. @see docs/api-conventions.md#kernels */
 export interface KernelListing {
-  /** Null without data. */
   installed: KernelRow | null;
   /** Newest first. */
   upgrades: KernelRow[];
-  /** Newest first. */
   downgrades: KernelRow[];
   /** Why nothing is listed; empty otherwise. */
   message: string;
@@ -30,7 +28,6 @@ export interface KernelListing {
 export interface KernelCommand extends ActionRequest {
   computerId: number;
   packageId: number;
-  /** Restart after the change has succeeded. */
   rebootAfter: boolean;
   /** Path of `deliverAfter` in the request, for the error. */
   deliverAfterPath: string;

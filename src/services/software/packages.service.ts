@@ -26,7 +26,6 @@ export interface PackageOnComputers {
 
 export interface PackageCommand extends ActionRequest {
   action: PackageAction;
-  /** May repeat. */
   computerIds: readonly number[];
   /** Ids of versions, or of packages as listed. */
   packageIds: readonly number[];

@@ -19,7 +19,6 @@ import type { Caller } from '../common/ports.ts';
 /** A snap action on many computers. */
 export interface SnapCommand extends ActionRequest {
   action: SnapAction;
-  /** May repeat. */
   computerIds: readonly number[];
   snaps: readonly SnapEntry[];
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
   ] as const) {
     id[key] = await insertPackage(db, name, version, `${name} 100% tool`);
   }
-  const { curl2, curl10, jq, vim, vim9 } = id as Record<string, number>;
+  const { curl2, curl10, jq, vim, vim9 } = id;
   await reportPackages(db, ids['web']!, {
     installed: [curl2!, vim!],
     available: [curl2!, curl10!, jq!, vim!, vim9!, UNKNOWN],
@@ -171,28 +171,26 @@ describe('POST /packages', () => {
     expect(children).toEqual([child, child]);
   });
 
+  const fieldsOf = (group: number) =>
+    world.db.query(
+      `select a.summary, a.package_ids, p.fields from activity a join operation_payload p on p.id = a.payload_id
+       where a.parent_id = $1 order by a.computer_id`,
+      [group],
+    );
+
   it.each([
-    ['upgrade', 'curl10', { install: [] }],
-    ['remove', 'curl2', { remove: [] }],
-    ['hold', 'curl2', { hold: [] }],
-    ['unhold', 'vim', { 'remove-hold': [] }],
-  ] as const)('carries out %s', async (action, key, fields) => {
+    ['upgrade', 'curl10', 'install'],
+    ['remove', 'curl2', 'remove'],
+    ['hold', 'curl2', 'hold'],
+    ['unhold', 'vim', 'remove-hold'],
+  ] as const)('carries out %s', async (action, key, field) => {
     const { status, body } = await act({ ...web(), action, package_ids: [id[key], id[key]] });
     expect(status).toBe(200);
-    const [row] = await world.db.query(
-      'select p.fields from activity a join operation_payload p on p.id = a.payload_id where a.parent_id = $1',
-      [body.id],
-    );
-    expect(row!['fields']).toEqual({ [Object.keys(fields)[0]!]: [id[key]], policy: 2 });
+    const [row] = await fieldsOf(body.id);
+    expect(row!['fields']).toEqual({ [field]: [id[key]], policy: 2 });
   });
 
   describe('by the id that the list shows', () => {
-    const fieldsOf = (group: number) =>
-      world.db.query(
-        `select a.summary, a.package_ids, p.fields from activity a join operation_payload p on p.id = a.payload_id
-         where a.parent_id = $1 order by a.computer_id`,
-        [group],
-      );
     const idOf = async (name: string, token = world.tokens.admin) =>
       (await list(`?names=${name}`, token)).results[0].id;
 

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import { wallClockAt } from '../../../domain/common/time-zone.ts';
-import { nextCalendarDates } from '../../../domain/schedules/calendar-dates.ts';
+import { nextZonedDates } from '../../../domain/schedules/zoned-dates.ts';
 import { isCronProblem, parseCron } from '../../../domain/schedules/cron.ts';
 import { hasRunOnce, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../../domain/scripts/trigger.ts';
 import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
@@ -104,7 +104,7 @@ function checkGaps(
   const { calendars } = zonedCalendars({ interval, timezone });
   // Distances in local time, which clock changes do not shorten.
   const from = wallClockAt(timezone, firstDateAfter(startAfter, now).getTime());
-  const dates = nextCalendarDates(calendars, new Date(from), CHECKED_RUNS);
+  const dates = nextZonedDates({ calendars, timezone: 'UTC' }, new Date(from), CHECKED_RUNS);
   if (dates.length === 0) throw fieldError(path, 'has no run before the year 2100');
   const shortest = minIntervalMinutes * 60_000;
   if (dates.every((date, i) => i === 0 || date.getTime() - dates[i - 1]!.getTime() >= shortest)) return;

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  lastCalendarDate,
-  nextCalendarDate,
-  nextCalendarDates,
-} from '../../../../src/domain/schedules/calendar-dates.ts';
+import { lastCalendarDate, nextCalendarDate } from '../../../../src/domain/schedules/calendar-dates.ts';
 import { cronCalendars, isCronProblem, parseCron } from '../../../../src/domain/schedules/cron.ts';
+import { nextZonedDates } from '../../../../src/domain/schedules/zoned-dates.ts';
 import { nextCronDate } from '../../../../src/services/schedules/cron-dates.ts';
 import fc from '../../../support/random.ts';
 import { naiveCron } from '../../../support/schedules/naive-dates.ts';
@@ -48,7 +45,7 @@ describe('calendars of cron text', () => {
           next = nextCalendarDate(calendars, next);
         }
         expect(found).toEqual(expected);
-        const listed = nextCalendarDates(calendars, FROM, 20).map((date) => date.getTime());
+        const listed = nextZonedDates({ calendars, timezone: 'UTC' }, FROM, 20).map((date) => date.getTime());
         expect(listed.filter((date) => date <= end)).toEqual(expected.slice(0, listed.length).slice(0, 20));
         expect(nextCronDate({ interval: text, timezone: 'UTC' }, FROM)).toEqual(nextCalendarDate(calendars, FROM));
       }),
