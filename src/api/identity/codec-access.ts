@@ -14,10 +14,7 @@ export interface CodecAccess {
 const CODEC_PATHS = new Set(['/encode', '/decode']);
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/**
- * The codec endpoint requires its token, or the permission ManageAccount, and a known host name, which protects against
- * DNS rebinding.
- */
+/** Requires the codec's token or ManageAccount, and a known host name, which protects against DNS rebinding. */
 export function createCodecAccess(deps: {
   authenticator: Pick<Authenticator, 'authenticate'>;
   config: Pick<Config, 'codecToken' | 'codecHosts' | 'publicUrl' | 'host'>;

@@ -5,10 +5,7 @@ import type { AccountsService } from '../../services/identity/accounts.service.t
 
 const RETRY_MS = 2_000;
 
-/**
- * Logs the setup token while there is no account, as soon as the database is available. Of several processes only one
- * logs it.
- */
+/** Logs the setup token while there is no account, once the database is available; of several processes one does. */
 export async function logSetupToken(accounts: AccountsService, logger: Logger): Promise<void> {
   // The database may not be available or migrated yet; requests report that.
   const token = await pRetry(() => accounts.makeSetupToken(), { ...retryEvery(RETRY_MS), unref: true });

@@ -8,8 +8,7 @@ import { describeUnknownKeys } from './unknown-keys.ts';
 export * from './objects.ts';
 
 /**
- * Merges the head, `paths/<area>/*.yaml` and `schemas/<area>/*.yaml` of a folder into one OpenAPI 3.1 document.
- * Every operation gets its error responses, no security if it needs no token, and a closed body.
+ * Merges the files of a folder into one OpenAPI 3.1 document, and adds error responses, security and closed bodies.
  * @throws when two files define the same path or schema
  */
 export function loadDocument(folder = import.meta.dirname): OpenApiDocument {

@@ -7,10 +7,7 @@ import {
   resolveReference,
 } from './objects.ts';
 
-/**
- * Adds to every operation that its body has no further fields, and that its response names ignored ones. Objects
- * without declared properties stay open.
- */
+/** Closes bodies, but for objects without declared properties, and declares the header that names ignored fields. */
 export function describeUnknownKeys(document: OpenApiDocument): void {
   const closed = new Set<JsonSchema>();
   for (const { operation } of eachOperation(document)) {

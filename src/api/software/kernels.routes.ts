@@ -55,10 +55,7 @@ function toKernelResponse({ id, name, version, fixes }: Kernel): components['sch
   return { id, name, version, version_rounded: roundVersion(version), fixes };
 }
 
-/**
- * The body takes precedence over the query; null counts as absent.
- * @throws {DomainError} InvalidParameter without a package, InvalidParameterCombination
- */
+/** The body takes precedence. @throws {DomainError} InvalidParameter without a package, InvalidParameterCombination */
 function readKernelCommand({ params, query: second, body, traceparent }: KernelChange): KernelCommand {
   const first = body ?? {};
   const packageId = first.kernel_package_id ?? second.kernel_package_id;

@@ -9,10 +9,7 @@ import {
 } from '../../openapi/objects.ts';
 import type { CheckContext } from './schema-check.ts';
 
-/**
- * Messages for fields that an operation does not accept, but its response or the operation that creates the object has.
- * Those of an object that is updated are rejected as read-only, even if unknown fields are ignored.
- */
+/** Messages for fields that an operation does not accept, but its response or the object's creation has. */
 export function fieldHints(document: OpenApiDocument, pathOperation: PathOperation): CheckContext['hintOf'] {
   const { operation } = pathOperation;
   const response = responseSchemaOf(document, operation);

@@ -28,10 +28,7 @@ export class RequestFaults {
     if (!this.isFull && !this.#faults.has(path)) this.#faults.set(path, { message, sentence });
   }
 
-  /**
-   * Adds an unknown parameter or field.
-   * @returns whether it is ignored, so that the caller removes it from the request
-   */
+  /** Adds an unknown parameter or field. @returns whether it is ignored, so that the caller removes it */
   addUnknown(parent: string, key: string, describe: () => string): boolean {
     const path = `${parent}.${key.slice(0, MAX_NAME)}`;
     if (this.#unknownKeys === 'refuse') {

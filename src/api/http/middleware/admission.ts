@@ -1,10 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { ConcurrencyLimiter } from '../../../process/admission/concurrency-limiter.ts';
 
-/**
- * Calls of one account wait for each other before they delay those of others.
- * @param concurrency - null for no limit
- */
+/** Calls of an account wait for each other before they delay others. @param concurrency - null for no limit */
 export function admission(concurrency: ConcurrencyLimiter | null): RequestHandler {
   return (_req, { locals }, next) => {
     const { principal, onHandled } = locals;

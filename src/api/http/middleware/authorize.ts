@@ -23,10 +23,7 @@ export function authorize(authenticator: Authenticator, offer: Offer, operation:
   };
 }
 
-/**
- * Checks the rights for an operation that changes something once more, uncached: its body may have taken a minute to
- * arrive, and whoever was removed or lost a role meanwhile must not act.
- */
+/** Checks rights for a change again, uncached: its body may have taken a minute, and rights may be gone meanwhile. */
 export function authorizeAgain(authenticator: Authenticator, operation: Operation): RequestHandler {
   return (req, { locals }, next) => {
     if (locals.principal === null || isRead(operation, req.method)) return next();

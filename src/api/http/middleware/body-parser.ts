@@ -8,9 +8,7 @@ import { openBody } from './body-stream.ts';
 import { isForm, readForm } from './form-body.ts';
 
 /**
- * Parses the body by `express.json`, strictly: UTF-8 without byte order mark, limited depth and number of values, no
- * repeated keys, and only text that the database can store. Where the document allows it, the body may be a form,
- * whatever its media type.
+ * Parses the body by `express.json`, strictly. Where the document allows it, the body may be a form, whatever its type.
  * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType, InvalidJson, ServiceUnavailable
  * @see docs/decisions/0013-openapi-first.md#bodies
  */

@@ -5,10 +5,7 @@ import type { Operation, PathParameter } from '../operations.ts';
 import { MethodNotAllowed } from './error-handler.ts';
 import { readPathParameter } from './match-operation.ts';
 
-/**
- * Rejects requests that no route serves: 405 with `Allow` when the path is known, Unknown<Thing> when an id in it
- * cannot be one, otherwise 404.
- */
+/** Rejects what no route serves: 405 when the path is known, Unknown<Thing> when an id in it cannot be one, or 404. */
 export function unmatched(operations: Iterable<Operation>): Router {
   const router = createRouter().use((_req, res, next) => {
     res.locals['unmatched'] = { allowed: [], malformed: null } satisfies Findings;

@@ -11,8 +11,7 @@ export function parseQueryString(text: string): RawQuery {
 }
 
 /**
- * Reads the declared parameters of a query as text that the validator accepts. Booleans have six spellings; lists use
- * commas or repeated keys. Invalid values are reported and left out.
+ * Reads the declared parameters as text that the validator accepts. Invalid values are reported and left out.
  * @throws {DomainError} NotFound on a key with U+0000
  */
 export function readParameters(operation: Operation, sent: RawQuery, findings: RequestFaults): Record<string, unknown> {
