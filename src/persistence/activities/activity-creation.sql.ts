@@ -6,7 +6,18 @@ export async function insertRows(tx: Sql, statement: string, values: object): Pr
   await tx.query(statement, values);
 }
 
-export async function insertPayloads(tx: Sql, values: object): Promise<number[]> {
+export async function insertPayloads(
+  tx: Sql,
+  values: {
+    accountId: number;
+    now: Date;
+    traceparent: string | null;
+    types: string[];
+    fields: string[];
+    answerSeconds: Array<number | null>;
+    scriptIds: Array<number | null>;
+  },
+): Promise<number[]> {
   return (await tx.query<{ id: number }>(CREATE_PAYLOADS, values)).map(({ id }) => id);
 }
 

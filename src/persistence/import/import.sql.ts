@@ -120,8 +120,9 @@ export async function replaceProfiles(
 }
 
 /** Rows as an array for each column. */
-function columns<T>(rows: readonly T[], ...names: ReadonlyArray<keyof T>): Record<string, unknown[]> {
-  return Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]));
+function columns<T, Name extends keyof T & string>(rows: readonly T[], ...names: Name[]) {
+  const entries = names.map((name) => [name, rows.map((row) => row[name])]);
+  return Object.fromEntries(entries) as Record<Name, unknown[]>;
 }
 
 const ACCOUNTS = 'select id, name from account where :name::text is null or name = :name order by id limit 2';
