@@ -16,7 +16,7 @@ export interface ReleaseManifest {
 }
 
 const DIRECTORY = fileURLToPath(new URL('.', import.meta.url));
-export const HISTORIES = fileURLToPath(new URL('../replay/histories', import.meta.url));
+const HISTORIES = fileURLToPath(new URL('../replay/histories', import.meta.url));
 
 /** The manifest that the working tree would be released with. */
 export async function describeTree(version: string): Promise<ReleaseManifest> {

@@ -11,8 +11,7 @@ import {
   triggerWorkflowId,
 } from '../../workflows/contracts/profile-trigger.contract.ts';
 import { batchWorkflow, groupWorkflow, REPORT_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';
-import type { FakeBatches } from '../support/activities/fake-batches.ts';
-import type { FakeProfiles, FakeReports } from '../support/compliance/fakes.ts';
+import type { FakeBatches, FakeProfiles, FakeReports } from '../support/activities/fakes.ts';
 import { until } from '../support/temporal/workflow-environment.ts';
 
 /** One path through a workflow whose history is kept. */

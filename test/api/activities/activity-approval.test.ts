@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { childrenOf } from '../../support/activities/activity-rows.ts';
-import { activityVerbs } from '../../support/activities/activity-verbs.ts';
+import { activityVerbs, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 
 let world: FleetWorld;

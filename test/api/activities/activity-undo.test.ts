@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { childrenOf } from '../../support/activities/activity-rows.ts';
-import { activityVerbs } from '../../support/activities/activity-verbs.ts';
-import { insist } from '../../support/http/app.ts';
-import { insertComputer } from '../../support/computers/computers.ts';
+import { activityVerbs, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { insertComputer } from '../../support/computers/computers.ts';
+import { insist } from '../../support/http/app.ts';
 
 let world: FleetWorld;
 const { settle, verb, detail, act, end, messagesOf, unchanged } = activityVerbs(() => world);

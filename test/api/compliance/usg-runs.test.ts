@@ -4,8 +4,7 @@ import { readAuditReport } from '../../../src/services/compliance/audits/read-re
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { auditReport } from '../../support/compliance/audit-reports.ts';
-import { usgProfile } from '../../support/compliance/usg.ts';
+import { auditReport, usgProfile } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
 

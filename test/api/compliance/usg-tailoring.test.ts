@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase } from '../../support/database/database.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { createUsgWorld, usgProfile } from '../../support/compliance/usg.ts';
-import { processorMs } from '../../support/processor-time.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { processorMs } from '../../support/process.ts';
 
 let world: FleetWorld;
 

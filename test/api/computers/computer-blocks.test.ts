@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { BTuple } from '../../../src/protocol/bpickle.ts';
-import { RawAgent } from '../../support/agents/raw-agent.ts';
-import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import { createServedFleet, RawAgent, type ServedFleet } from '../../support/agents/raw-agent.ts';
 import { computerReports, tellPackages } from '../../support/computers/computers.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { createAdmin, createTestApp } from '../../support/http/app.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blueprintOf } from '../../../tools/simulator/inventory/blueprint.ts';
 import { hardwareXml } from '../../../tools/simulator/inventory/hardware-xml.ts';
-import type { RawAgent } from '../../support/agents/raw-agent.ts';
-import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import { createServedFleet, type RawAgent, type ServedFleet } from '../../support/agents/raw-agent.ts';
 import { computerReports } from '../../support/computers/computers.ts';
 
 let fleet: ServedFleet;

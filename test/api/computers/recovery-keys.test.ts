@@ -5,8 +5,7 @@ import { rotateRecoveryKeys } from '../../../src/services/computers/recovery-key
 import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
-import { insist } from '../../support/http/app.ts';
-import { TEST_KEYS } from '../../support/identity/test-keys.ts';
+import { insist, TEST_KEYS } from '../../support/http/app.ts';
 
 const KEY = '10475-22871-30996-41204-50318-61177-07842-18853';
 let world: FleetWorld;

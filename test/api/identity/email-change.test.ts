@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, createMember, PASSWORD } from '../../../tools/harness/accounts.ts';
-import { ADMIN, createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { type MailServer, startMailServer } from '../../support/identity/mail-server.ts';
+import { ADMIN, createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../../support/http/app.ts';
+import { type MailServer, startMailServer } from '../../support/http/servers.ts';
 
 const HOUR_MS = 60 * 60_000;
 

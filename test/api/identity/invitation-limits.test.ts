@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
 import { createAccount, PASSWORD } from '../../../tools/harness/accounts.ts';
-import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { type MailServer, startMailServer } from '../../support/identity/mail-server.ts';
+import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import { type MailServer, startMailServer } from '../../support/http/servers.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

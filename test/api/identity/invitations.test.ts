@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, createMember, PASSWORD } from '../../../tools/harness/accounts.ts';
-import { ADMIN, createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { type MailServer, startMailServer } from '../../support/identity/mail-server.ts';
+import { ADMIN, createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../../support/http/app.ts';
+import { type MailServer, startMailServer } from '../../support/http/servers.ts';
 
 let database: TestDatabase;
 let app: TestApp;

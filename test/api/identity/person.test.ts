@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '../../../tools/harness/accounts.ts';
-import { createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { type MailServer, startMailServer } from '../../support/identity/mail-server.ts';
+import { createTestApp, type TestApp } from '../../support/http/app.ts';
+import { type MailServer, startMailServer } from '../../support/http/servers.ts';
 
 let database: TestDatabase;
 let mail: MailServer;

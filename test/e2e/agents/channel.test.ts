@@ -4,8 +4,8 @@ import { decode, encode, isDict } from '../../../src/protocol/bpickle.ts';
 import type { ActivityBody } from '../../../tools/harness/stack-client.ts';
 import { violationsOf, waitUntilDrained } from '../../../tools/harness/stack-invariants.ts';
 import { createRandom, type Random } from '../../../tools/simulator/random.ts';
-import { ChannelWorld } from '../../support/agents/channel-world.ts';
 import { base64, script } from '../../support/scripts/scripts.ts';
+import { ChannelWorld } from './channel-world.ts';
 
 /**
  * All kinds of work over a faulty network between agents and server, with wrong clocks. When the faults stop, everything

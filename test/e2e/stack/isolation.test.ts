@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { readAgentIdentities } from '../../../tools/harness/stack-access.ts';
 import { ApiClient } from '../../../tools/harness/stack-client.ts';
-import { listeningPorts } from '../../support/http/listening.ts';
+import { listeningPorts } from '../../support/http/servers.ts';
 
 const EMAIL = 'admin@example.com';
 const CANARY = 'Canary-4711-password';

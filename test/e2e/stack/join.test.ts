@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
+import { temporaryDirectory } from '../../support/process.ts';
 import {
   processesOfStack,
   type RunningScript,
@@ -12,7 +13,6 @@ import {
   stackSettings,
   startStack,
 } from '../../support/stack/npm-start.ts';
-import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 let root: string;
 let dataDir: string;

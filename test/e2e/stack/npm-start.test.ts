@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isAlive, signalProcess } from '../../../tools/stack/processes/processes.ts';
+import { temporaryDirectory } from '../../support/process.ts';
 import { script } from '../../support/scripts/scripts.ts';
 import {
   processesOfStack,
@@ -13,7 +14,6 @@ import {
   stackSettings,
   startStack,
 } from '../../support/stack/npm-start.ts';
-import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 /** Ends whatever a failed test leaves of a stack. */
 function endAtLast(dataDir: string): void {

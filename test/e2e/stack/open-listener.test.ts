@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { register } from '../../support/agents/raw-agent.ts';
+import { temporaryDirectory } from '../../support/process.ts';
 import { processesOfStack, type RunningStack, stackSettings, startStack } from '../../support/stack/npm-start.ts';
-import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const PASSWORD = 'chosen-by-this-test';
 

@@ -1,15 +1,20 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eachOperation, loadDocument } from '../../../src/api/openapi/document.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
+import type { Report } from '../../../tools/temporal-server/binary-resolver.ts';
+import { cacheDirectory, findInCache, findOnPath, makeInCache } from '../../../tools/temporal-server/program-cache.ts';
+import { runTool } from '../../../tools/temporal-server/run-tool.ts';
 import { FIELD_RULES } from '../../schemathesis/field-rules.ts';
-import { findSchemathesis, NoSchemathesis, seedForSchemathesis } from '../../support/http/schemathesis.ts';
-import { startMailServer } from '../../support/identity/mail-server.ts';
+import { startMailServer } from '../../support/http/servers.ts';
+import { temporaryDirectory } from '../../support/process.ts';
 import { processesOfStack, stackSettings, startStack } from '../../support/stack/npm-start.ts';
-import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const EXAMPLES = Number(process.env['FLOTILLA_SCHEMATHESIS_EXAMPLES'] ?? 5);
 const SEED = Number(process.env['FLOTILLA_SCHEMATHESIS_SEED'] ?? 1);
@@ -144,4 +149,142 @@ async function expectRights(baseUrl: string): Promise<void> {
   const { token } = (await login.json()) as { token: string };
   const response = await fetch(`${baseUrl}/api/v2/preferences`, { headers: { authorization: `Bearer ${token}` } });
   expect(response.status).toBe(200);
+}
+
+const REQUIREMENTS = join(import.meta.dirname, '../../schemathesis/requirements.txt');
+/** The pinned wheels are for these. */
+const PYTHON_NAMES = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
+const OLDEST_MINOR = 11;
+const NEWEST_MINOR = 14;
+const INSTALL_LIMIT_MS = 10 * 60_000;
+
+/** An environment is moved when it is whole, so that nothing in it may name its own place. */
+const LAUNCHER = `#!/bin/sh
+exec "$(dirname "$(readlink -f "$0")")/venv/bin/python" -I -B -c 'from schemathesis.cli import schemathesis; schemathesis()' "$@"
+`;
+
+/** Schemathesis cannot be had on this machine; the message says why. */
+class NoSchemathesis extends Error {}
+
+/**
+ * The path of the pinned schemathesis, in a Python environment of its own in our cache, made when it is not there yet.
+ * Its key is the digest of the requirements and the Python it was made with.
+ *
+ * @throws {NoSchemathesis} where there is no fitting Python, or no registry to get the pinned packages from
+ * @throws when what the registry gives has not the pinned digest
+ */
+async function findSchemathesis(report: Report): Promise<string> {
+  const python = await findPython();
+  const requirements = readFileSync(REQUIREMENTS);
+  const key = createHash('sha256').update(requirements).update(python.identity).update(LAUNCHER).digest('hex');
+  const program = { directory: `schemathesis-${key.slice(0, 16)}`, file: 'schemathesis' };
+  const cache = cacheDirectory();
+  const found = await findInCache(cache, program);
+  return found ?? makeInCache(cache, program, report, (directory) => install(python.path, directory, report));
+}
+
+async function findPython(): Promise<{ path: string; identity: string }> {
+  const reasons: string[] = [];
+  if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) {
+    throw new NoSchemathesis(
+      `the pinned packages are for Linux on x64 and arm64, not ${process.platform} ${process.arch}`,
+    );
+  }
+  for (const name of PYTHON_NAMES) {
+    const path = await findOnPath(name, process.env);
+    if (!path) continue;
+    const code = 'import sys, venv, ensurepip; print(sys.version_info[1], sys.version, sys.base_prefix)';
+    const response = await runTool(path, ['-I', '-c', code], { limitMs: 60_000 }).catch((error: Error) => error);
+    if (response instanceof Error) {
+      reasons.push(`${name}: ${response.message}`);
+      continue;
+    }
+    const minor = Number(response.split(' ')[0]);
+    if (minor >= OLDEST_MINOR && minor <= NEWEST_MINOR) return { path, identity: response };
+    reasons.push(`${name} is 3.${minor}`);
+  }
+  const wanted = `Python 3.${OLDEST_MINOR} to 3.${NEWEST_MINOR} with venv is needed`;
+  throw new NoSchemathesis(reasons.length > 0 ? `${wanted}; ${reasons.join('; ')}` : `${wanted}; there is no python3`);
+}
+
+async function install(python: string, directory: string, report: Report): Promise<void> {
+  report('making a Python environment with schemathesis, once');
+  const environment = join(directory, 'venv');
+  await runTool(python, ['-I', '-m', 'venv', environment], { limitMs: INSTALL_LIMIT_MS });
+  const began = performance.now();
+  const progress = setInterval(() => {
+    report(`getting the pinned Python packages: ${Math.round((performance.now() - began) / 1000)} s`);
+  }, 10_000);
+  let said = '';
+  const options = ['--require-hashes', '--only-binary', ':all:', '--no-deps', '--no-input', '--no-cache-dir'];
+  try {
+    await runTool(join(environment, 'bin/python'), ['-m', 'pip', 'install', ...options, '-r', REQUIREMENTS], {
+      limitMs: INSTALL_LIMIT_MS,
+      onError: (text) => {
+        said += text;
+      },
+    });
+  } catch (error) {
+    if (!UNREACHABLE.test(said)) throw error;
+    throw new NoSchemathesis(`the package registry cannot be reached: ${(error as Error).message}`);
+  } finally {
+    clearInterval(progress);
+  }
+  await writeFile(join(directory, 'schemathesis'), LAUNCHER, { mode: 0o755 });
+}
+
+const UNREACHABLE =
+  /NewConnectionError|ConnectTimeout|ReadTimeout|Read timed out|ProxyError|NameResolution|Connection (refused|reset|aborted)|Could not fetch URL/;
+
+const ENROLMENT_LIMIT_MS = 300_000;
+const COMPUTERS = 25;
+
+/**
+ * Makes one of everything that an administrator makes, so that the first id of every kind is there, and waits for the
+ * simulated fleet.
+ *
+ * @throws when anything is rejected
+ */
+async function seedForSchemathesis(baseUrl: string, admin: { email: string; password: string }): Promise<void> {
+  const { token } = await post(baseUrl, null, '/login', admin);
+  await waitForComputers(baseUrl, token);
+  const trigger = { trigger_type: 'one_time', timestamp: '2090-01-01T00:00:00Z' };
+  const script = await post(baseUrl, token, '/scripts', { title: 'Report', code: '#!/bin/sh\nuname -r\n' });
+  const run = { all_computers: false, tags: ['lab'], time_limit: 60, username: 'root' };
+  await post(baseUrl, token, '/script-profiles', { title: 'Later', script_id: script.id, trigger, ...run });
+  await post(baseUrl, token, '/usg-profiles', {
+    title: 'Baseline',
+    benchmark: 'cis_level1_server',
+    mode: 'audit',
+    schedule: 'FREQ=WEEKLY',
+    start_date: '2090-01-01',
+  });
+  await post(baseUrl, token, '/access-groups', { title: 'Servers' });
+  await post(baseUrl, token, '/roles', { name: 'Reader' });
+  await post(baseUrl, token, '/saved-searches', { name: 'lab', search: 'tag:lab' });
+  await post(baseUrl, token, '/invitations', { name: 'Guest', email: 'guest@example.com', roles: ['Auditor'] });
+  await post(baseUrl, token, '/snaps', { action: 'install', computer_ids: [1, 2], snaps: [{ name: 'hello' }] });
+}
+
+async function waitForComputers(baseUrl: string, token: string): Promise<void> {
+  const end = performance.now() + ENROLMENT_LIMIT_MS;
+  for (;;) {
+    const response = await fetch(`${baseUrl}/api/v2/computers?limit=1`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { count } = (await response.json()) as { count: number };
+    if (count >= COMPUTERS / 2) return;
+    if (performance.now() > end) throw new Error(`only ${count} computers have enrolled`);
+    await sleep(500);
+  }
+}
+
+async function post(baseUrl: string, token: string | null, path: string, body: object) {
+  const response = await fetch(`${baseUrl}/api/v2${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as { token: string; id: number };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { readAgentIdentities } from '../../../tools/harness/stack-access.ts';
+import { type MailServer, startMailServer } from '../../support/http/servers.ts';
 import {
   allHistories,
   columnsWith,
@@ -9,7 +10,6 @@ import {
   filesWith,
   RecordingClient,
 } from '../../support/identity/secret-scan.ts';
-import { type MailServer, startMailServer } from '../../support/identity/mail-server.ts';
 import { base64 } from '../../support/scripts/scripts.ts';
 
 const EMAIL = 'admin@example.com';

@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverOptions } from '../../../temporal/connection.ts';
-import { certificatesIn, SERVER_NAME } from '../../../tools/temporal-server/certificates.ts';
-import { listeningPorts } from '../../support/http/listening.ts';
-import { readableHistory } from '../../support/identity/secret-scan.ts';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { stackTls } from '../../../tools/harness/stack-access.ts';
+import { certificatesIn, SERVER_NAME } from '../../../tools/temporal-server/certificates.ts';
+import { listeningPorts } from '../../support/http/servers.ts';
+import { readableHistory } from '../../support/identity/secret-scan.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 const NOBODY = 65_534;

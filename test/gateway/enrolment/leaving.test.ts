@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGroup, createMember } from '../../../tools/harness/accounts.ts';
-import { ping, RawAgent } from '../../support/agents/raw-agent.ts';
-import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import { createServedFleet, ping, RawAgent, type ServedFleet } from '../../support/agents/raw-agent.ts';
 
 let served: ServedFleet;
 let scoped: string;

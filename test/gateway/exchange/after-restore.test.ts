@@ -8,7 +8,7 @@ import { createEngine, type Engine } from '../../../src/services/engine/engine.t
 import { aGroup, childrenOf } from '../../support/activities/activity-rows.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { type ExchangeResponse, RawAgent, result } from '../../support/agents/raw-agent.ts';
-import { takeBackup } from '../../support/database/logical-backup.ts';
+import { takeBackup } from '../../support/database/database.ts';
 
 /** Agents that are ahead of a restored database. @see docs/reliability.md#an-older-backup-is-restored */
 let world: GatewayWorld;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
-import { drain, type RawAgent, work } from '../../support/agents/raw-agent.ts';
-import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import { createServedFleet, drain, type RawAgent, type ServedFleet, work } from '../../support/agents/raw-agent.ts';
 
 let fleet: ServedFleet;
 let engine: Engine;

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { drain, ping, type RawAgent, result, work } from '../../support/agents/raw-agent.ts';
-import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import {
+  createServedFleet,
+  drain,
+  ping,
+  type RawAgent,
+  result,
+  type ServedFleet,
+  work,
+} from '../../support/agents/raw-agent.ts';
 
 let fleet: ServedFleet;
 let agent: RawAgent;

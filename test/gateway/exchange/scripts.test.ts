@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RawAgent } from '../../support/agents/raw-agent.ts';
-import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import { createServedFleet, type RawAgent, type ServedFleet } from '../../support/agents/raw-agent.ts';
 import { script } from '../../support/scripts/scripts.ts';
 
 let served: ServedFleet;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
 import { QUICK, QUIET } from '../../support/agents/fleet-world.ts';
-import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import { createServedFleet, type ServedFleet } from '../../support/agents/raw-agent.ts';
 import { script, scriptProfile } from '../../support/scripts/scripts.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 

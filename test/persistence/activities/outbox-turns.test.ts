@@ -4,7 +4,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { Startable } from '../../../src/persistence/engine/startable.sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { outboxPoll } from '../../../workers/dispatcher/outbox.ts';
-import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
+import { createSqlFleet } from '../../support/activities/activity-runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const MANY = 120;

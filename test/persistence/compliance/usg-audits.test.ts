@@ -3,12 +3,11 @@ import type { RuleResult } from '../../../src/domain/compliance/audit-report.ts'
 import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
 import { recordAuditProgress } from '../../../src/persistence/compliance/usg-audits.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { failUnreported, ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
+import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { TestClock } from '../../support/activities/activity-rows.ts';
-import { auditReport } from '../../support/compliance/audit-reports.ts';
-import { anAuditedRun } from '../../support/compliance/audited-run.ts';
+import { anAuditedRun, auditReport } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase, untilBlocked } from '../../support/database/database.ts';
 
 let database: TestDatabase;

@@ -3,9 +3,8 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { failUnreported, ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
-import { addEvent, childrenOf, type ChildState, TestClock } from '../../support/activities/activity-rows.ts';
-import { auditReport } from '../../support/compliance/audit-reports.ts';
-import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg.ts';
+import { addEvent, type ChildState, childrenOf, TestClock } from '../../support/activities/activity-rows.ts';
+import { auditReport, createUsgWorld, type UsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import fc from '../../support/random.ts';
 

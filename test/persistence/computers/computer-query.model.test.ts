@@ -3,8 +3,16 @@ import { parseComputerQuery } from '../../../src/domain/query/computer-query.ts'
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { compileComputerQuery, type SavedQueries } from '../../../src/persistence/query/computer-conditions.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
-import { fulfils, type ReferenceQuery } from '../../support/computers/query-reference.ts';
-import { aQuery, aSpelling, aTerm, NASTY, SELECTOR_NAMES, spell } from '../../support/computers/query-terms.ts';
+import {
+  aQuery,
+  aSpelling,
+  aTerm,
+  fulfils,
+  NASTY,
+  type ReferenceQuery,
+  SELECTOR_NAMES,
+  spell,
+} from '../../support/computers/query-reference.ts';
 import { createQueryWorld, NOW, type WorldComputer } from '../../support/computers/query-world.ts';
 import { type StoredWorld, storeQueryWorld } from '../../support/computers/query-world-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';

@@ -5,9 +5,9 @@ import { listComputers } from '../../../src/persistence/computers/computers.sql.
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { prepareComputerQuery } from '../../../src/services/query/computer-queries.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { Recount, readRaw } from '../../support/identity/account-recount.ts';
-import { AccountTrial } from '../../support/identity/account-trial.ts';
 import fc from '../../support/random.ts';
+import { Recount, readRaw } from './account-recount.ts';
+import { AccountTrial } from './account-trial.ts';
 
 let database: TestDatabase;
 let db: Database;

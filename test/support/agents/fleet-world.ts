@@ -12,8 +12,7 @@ import { createFleet, type Fleet, type FleetOptions } from '../../../tools/simul
 import { TestClock } from '../activities/activity-rows.ts';
 import { insertComputer } from '../computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
-import { createAdmin, createTestApp, type TestApp, type TestAppOptions } from '../http/app.ts';
-import { TEST_KEYS } from '../identity/test-keys.ts';
+import { createAdmin, createTestApp, TEST_KEYS, type TestApp, type TestAppOptions } from '../http/app.ts';
 
 /** An application with two accounts and people of different rights. */
 export interface FleetWorld {
@@ -104,7 +103,7 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-export interface StoredResult {
+interface StoredResult {
   ok: boolean;
   code: number | null;
   body: string | null;

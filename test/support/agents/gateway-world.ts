@@ -89,7 +89,7 @@ export async function createGatewayWorld(
   };
 }
 
-export interface AccountOptions {
+interface AccountOptions {
   name?: string;
   registrationKey?: string | null;
   autoRegister?: boolean;
@@ -149,7 +149,7 @@ export async function anOperation(
   return row!.id;
 }
 
-export interface InboxRow {
+interface InboxRow {
   activity_id: number;
   kind: string;
   ok: boolean | null;

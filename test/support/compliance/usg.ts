@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
+import type { RuleResult } from '../../../src/domain/compliance/audit-report.ts';
+import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
 import { type CatalogueRule, upsertRuleSets } from '../../../src/persistence/compliance/usg-rules.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
@@ -12,9 +14,10 @@ import {
 } from '../../../src/services/compliance/profiles/usg-profiles.service.ts';
 import { createUsgKind } from '../../../src/services/compliance/profiles/usg-runs.ts';
 import { produceReport } from '../../../src/services/compliance/reports/produce.ts';
+import type { Engine } from '../../../src/services/engine/engine.ts';
 import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
-import { anAccount, SETTINGS } from '../activities/activity-rows.ts';
+import { addEvent, anAccount, childrenOf, SETTINGS, type TestClock } from '../activities/activity-rows.ts';
 import type { FleetWorld } from '../agents/fleet-world.ts';
 import { administratorOf } from '../http/app.ts';
 
@@ -92,7 +95,7 @@ export function usgReportRequests(worldOf: () => FleetWorld) {
   };
 
   /** A run that is over, on two computers and three rules. */
-  const run = (profileId: number, startedAt: string, over: Partial<AuditedRun> = {}) => {
+  const run = (profileId: number, startedAt: string, over: Partial<EndedRun> = {}) => {
     const { db, accountId, ids } = worldOf();
     const computers = new Map([
       [ids['web']!, 'pfn'],
@@ -146,7 +149,7 @@ export function aRule(rule: string, over: Partial<Omit<CatalogueRule, 'digest'>>
   return { ...texts, digest: createHash('sha256').update(JSON.stringify(texts)).digest() };
 }
 
-export interface AuditedRun {
+interface EndedRun {
   accountId: number;
   profileId: number;
   startedAt: Date;
@@ -156,7 +159,7 @@ export interface AuditedRun {
 }
 
 /** A run that is over, as its audits left it. @returns its id */
-export async function insertAuditedRun(db: Database, run: AuditedRun): Promise<number> {
+export async function insertAuditedRun(db: Database, run: EndedRun): Promise<number> {
   const { accountId, profileId, startedAt, rules } = run;
   const digest = createHash('sha256')
     .update(Buffer.concat(rules.map((rule) => rule.digest)))
@@ -191,4 +194,106 @@ export async function insertAuditedRun(db: Database, run: AuditedRun): Promise<n
     }
     return row!.id;
   });
+}
+
+interface Scene {
+  db: Database;
+  engine: Engine;
+  clock: TestClock;
+}
+
+/** A run of a new profile on the computers of a new account, its batches opened. */
+export async function anAuditedRun(scene: Scene, mode: UsgMode, computers: number): Promise<AuditedRun> {
+  const { db, engine, clock } = scene;
+  const world = await createUsgWorld(db, clock, computers);
+  const profile = await world.create({ mode, startDate: clock.now().toISOString() });
+  const [made] = await world.runs(profile);
+  const run = new AuditedRun(scene, world, { profile, activity: made!.activity_id! });
+  for (const { batch: lane } of await engine.listOpenBatches(run.activity))
+    await engine.processPendingEvents(lane, false);
+  return run;
+}
+
+class AuditedRun {
+  readonly #scene: Scene;
+  readonly #world: UsgWorld;
+  readonly profile: number;
+  readonly activity: number;
+
+  constructor(scene: Scene, world: UsgWorld, { profile, activity }: { profile: number; activity: number }) {
+    this.#scene = scene;
+    this.#world = world;
+    this.profile = profile;
+    this.activity = activity;
+  }
+
+  get computers() {
+    return this.#world.computers;
+  }
+
+  /** The steps of one computer, in order. */
+  async steps(index: number) {
+    const all = await childrenOf(this.#scene.db, this.activity);
+    return all.filter(({ computer_id }) => computer_id === this.computers[index]);
+  }
+
+  async tell(index: number, step: number, kind: 'delivered' | 'result' | 'cancel', ok = true) {
+    const { db, clock, engine } = this.#scene;
+    const { id, lane_id } = (await this.steps(index))[step]!;
+    await addEvent(db, { batch: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });
+    await engine.processPendingEvents(lane_id, false);
+  }
+
+  /** What the agent of a computer sends after its audit, by its last step by default. */
+  async report(index: number, report: Buffer, step = -1) {
+    const { db, clock } = this.#scene;
+    const { id, computer_id } = (await this.steps(index)).at(step)!;
+    await db.query('insert into usg_audit_report values ($1, $2, $3, $4, $5)', [
+      id,
+      computer_id,
+      'r',
+      report,
+      clock.now(),
+    ]);
+  }
+
+  async results() {
+    const { lastRun } = await this.#world.profiles.get(this.#world.caller, this.profile);
+    const { not_started, in_progress, passing, failing, open } = lastRun!;
+    return { not_started, in_progress, passing, failing, open };
+  }
+
+  audits() {
+    return this.#scene.db.query(
+      'select state, reason, passed_count, failed_count from usg_audit where profile_id = $1 order by computer_id',
+      [this.profile],
+    );
+  }
+}
+
+const ID = 'xccdf_org.ssgproject.content';
+
+/** A result file as the tools of the format write it, with a benchmark of as many rules as there are results. */
+export function auditReport(results: readonly RuleResult[], edit: { rules?: string; before?: string } = {}): Buffer {
+  const rules = results.map(
+    (_, n) => `<Group id="${ID}_group_${n}"><title>Group ${n}</title>
+      <Rule id="${ID}_rule_${n}" severity="${n % 2 === 0 ? 'high' : 'low'}" selected="true">
+        <title>Rule ${n}</title>
+        <description>Line one,<html:br xmlns:html="http://www.w3.org/1999/xhtml"/>line <html:code>two</html:code>.</description>
+        <reference href="https://benchmarks.example/${n}">5.${n}</reference>
+        <reference href="https://controls.example/${n}"/>
+        <rationale>Because &amp; why</rationale>
+        <ident system="https://ids.example">CCE-${n}</ident>
+        <fix system="urn:xccdf:fix:script:sh"><![CDATA[echo "<title>not this</title>"]]></fix>
+        <check system="oval"><check-content-ref name="${n}" href="x.xml"/></check>
+      </Rule></Group>`,
+  );
+  const verdicts = results.map(
+    (result, n) => `<rule-result idref="${ID}_rule_${n}" severity="${n % 2 === 0 ? 'high' : 'low'}" weight="1.0">
+      <result>${result}</result><check system="oval"><check-export value-id="v" export-name="result"/></check></rule-result>`,
+  );
+  const text = `<?xml version="1.0" encoding="UTF-8"?>${edit.before ?? ''}
+    <Benchmark xmlns="http://checklists.nist.gov/xccdf/1.2" id="b"><status>accepted</status>${edit.rules ?? rules.join('')}
+    <TestResult id="t"><title>audit</title><target>web</target>${verdicts.join('')}<score>50</score></TestResult></Benchmark>`;
+  return Buffer.from(text);
 }

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Sql } from '../../../src/persistence/database/sql.ts';
 import { BFloat, type BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../agents/gateway-world.ts';
-import { RawAgent } from '../agents/raw-agent.ts';
-import type { ServedFleet } from '../agents/served-fleet.ts';
+import { RawAgent, type ServedFleet } from '../agents/raw-agent.ts';
 
-export interface ComputerSeed {
+interface ComputerSeed {
   accountId: number;
   title?: string;
   /** Name of an access group of the account. */
@@ -169,7 +168,7 @@ export const aProcess = (pid: number, change: Record<string, BValue> = {}) => ({
 });
 
 /** A gateway for the tests of a file, and the agent of the test that runs. */
-export interface ReportingAgent {
+interface ReportingAgent {
   readonly world: GatewayWorld;
   agent: RawAgent;
 }

@@ -32,7 +32,7 @@ export interface ApiResponse {
   text: string;
 }
 
-export interface CallOptions {
+interface CallOptions {
   token?: string | null;
   /** Sent as JSON. */
   body?: unknown;
@@ -243,3 +243,6 @@ export async function createTwoProcesses(): Promise<TwoProcesses> {
     },
   };
 }
+
+/** The key of recorded histories and of whatever tests encrypt. */
+export const TEST_KEYS = [{ id: 'test', key: Buffer.alloc(32, 7) }];

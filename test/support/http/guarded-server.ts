@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from '../../../src/api/app/app.ts';
@@ -8,10 +9,29 @@ import { loadConfig } from '../../../src/process/config.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createServices } from '../../../src/services/setup/services.ts';
-import { TEST_KEYS } from '../identity/test-keys.ts';
-import { JWT_SECRET } from './app.ts';
-import { calibrate, plant } from './guard-work.ts';
+import { calibrate } from '../process.ts';
+import { JWT_SECRET, TEST_KEYS } from './app.ts';
 import type { GuardCommand, GuardReply, Usage } from './resource-guard.ts';
+
+const held: Buffer[] = [];
+
+/** Handlers as bad as the guard must notice, in front of an application: `/planted/quadratic` and `/planted/memory`. */
+function plant(app: RequestListener): RequestListener {
+  return (req, res) => {
+    if (req.url === '/planted/quadratic') res.end(String(quadratic(30_000)));
+    else if (req.url === '/planted/memory') {
+      held.push(Buffer.alloc(100 * 1024 * 1024, 1));
+      res.end();
+    } else app(req, res);
+  };
+}
+
+/** Looks for each item among all before it. */
+function quadratic(size: number): number {
+  const seen: number[] = [];
+  for (let i = 0; i < size; i++) if (!seen.includes(i)) seen.push(i);
+  return seen.length;
+}
 
 const TICK_MS = 10;
 const MIB = 1024 * 1024;

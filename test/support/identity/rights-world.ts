@@ -64,7 +64,7 @@ export const SCOPED_OBJECTS = [
   'activity_ids',
 ];
 
-export type Who = 'homeless' | 'other account' | 'no permission' | 'outside' | 'viewer outside' | string;
+type Who = 'homeless' | 'other account' | 'no permission' | 'outside' | 'viewer outside' | string;
 
 interface About {
   objects: Samples;

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { encryptionKeys } from '../../../src/process/setting-types.ts';
 import { EncryptionCodec } from '../../../temporal/payload-codec.ts';
-import { environmentOf } from '../../../tools/harness/stack-processes.ts';
 import type { TestStack } from '../../../tools/harness/stack.ts';
+import { environmentOf } from '../../../tools/harness/stack-processes.ts';
 
 /**
  * How a text looks in what holds it: in clear, in hexadecimal digits (so JSON shows bytes) and in base 64 (so files
@@ -133,8 +133,6 @@ export const createCanaries = () => ({
   tailoring: canary(),
   refusedTailoring: canary(),
 });
-
-export type Canaries = ReturnType<typeof createCanaries>;
 
 /** A client that keeps every response, so that what they show can be searched. */
 export class RecordingClient {

@@ -78,7 +78,7 @@ function filled(text: string, set: Record<string, string>): string {
 }
 
 /** Checks a compose file; rejects with what is wrong. */
-export type ComposeCheck = (file: string) => Promise<void>;
+type ComposeCheck = (file: string) => Promise<void>;
 
 const run = promisify(execFile);
 const PROGRAM = { directory: 'compose-check-2.16.2', file: 'compose-check' };
@@ -116,7 +116,7 @@ async function hasDockerCompose(): Promise<boolean> {
   );
 }
 
-export interface AlertRule {
+interface AlertRule {
   alert: string;
   expr: string;
   for: string;
@@ -126,7 +126,7 @@ export interface AlertRule {
 
 export const RULES_FILE = 'deploy/prometheus/alerts.yml';
 export const CASES_FILE = 'deploy/prometheus/alerts.test.yml';
-export const DASHBOARD_FILE = 'deploy/grafana/flotilla.json';
+const DASHBOARD_FILE = 'deploy/grafana/flotilla.json';
 
 /** Every alert rule that is shipped. */
 export function readAlertRules(): AlertRule[] {
@@ -134,7 +134,7 @@ export function readAlertRules(): AlertRule[] {
   return groups.flatMap(({ rules }) => rules);
 }
 
-export interface Panel {
+interface Panel {
   title: string;
   type: string;
   datasource?: { uid: string };

@@ -1,13 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { migrate, openPersistence } from '../../../src/persistence/orm/orm.ts';
 import { collectLogs, expectNoSecretLogged } from '../../../tools/harness/test-log.ts';
+import { type PostgresServer, startPostgres } from '../../../tools/stack/database/postgres.ts';
+import { findFreePort } from '../../../tools/stack/processes/ports.ts';
 import { isAlive, processesIn, signalProcess } from '../../../tools/stack/processes/processes.ts';
-import { postgresService } from '../database/postgres-service.ts';
+import { StackError } from '../../../tools/stack/stack-error.ts';
 import { findServerPrograms, temporalServices } from '../temporal/temporal-services.ts';
-import { serveRunServices } from './run-services.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -61,4 +66,92 @@ async function removeLeftovers(): Promise<void> {
     for (const pid of processesIn(join(directory, 'postgres'))) signalProcess(pid, 'SIGQUIT');
     await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(() => undefined);
   }
+}
+
+/** Something that a test run has once: started at the first request for it, stopped at the end of the run. */
+export interface RunService {
+  start(): Promise<{ answer: Record<string, string>; stop?: () => Promise<void> }>;
+}
+
+/**
+ * Serves the run's services to the processes of the test files, so that a service without users never starts.
+ * `GET /<name>` returns the service's JSON, or 500 with the reason.
+ */
+async function serveRunServices(
+  services: Record<string, RunService>,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const started = new Map<string, ReturnType<RunService['start']>>();
+  const server: Server = createServer((request, response) => {
+    const name = (request.url ?? '').slice(1);
+    const service = services[name];
+    const running = started.get(name) ?? service?.start();
+    if (!running) return response.writeHead(404).end(`no service ${name}`);
+    started.set(name, running);
+    running.then(
+      ({ answer }) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer)),
+      (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      const running = await Promise.allSettled(started.values());
+      await Promise.all(running.map((result) => (result.status === 'fulfilled' ? result.value.stop?.() : undefined)));
+    },
+  };
+}
+
+/** The PostgreSQL of a run: how to reach its maintenance database, and which of its databases is the migrated template. */
+export interface PostgresService {
+  adminUrl: string;
+  template: string;
+}
+
+const TEMPLATE = 'flotilla_template';
+
+/** One PostgreSQL on a free port with a migrated template database, in a subdirectory of `directory`. */
+function postgresService(directory: string, onStart: (pid: number) => void): RunService {
+  return {
+    async start() {
+      const postgres = await startOnFreePort(directory, onStart);
+      await makeTemplate(postgres);
+      return { answer: { adminUrl: postgres.url('postgres'), template: TEMPLATE }, stop: () => postgres.stop() };
+    },
+  };
+}
+
+async function startOnFreePort(directory: string, onSpawn: (pid: number) => void): Promise<PostgresServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startPostgres({
+        dataDir: join(directory, 'postgres'),
+        port: await findFreePort(),
+        password: randomBytes(12).toString('hex'),
+        logFile: join(directory, 'postgres.log'),
+        durable: false,
+        settings: { max_connections: '400', shared_buffers: '128MB' },
+        onSpawn,
+      });
+    } catch (error) {
+      // Another run may have taken the port between our look and our start.
+      if (attempt === 5 || !(error instanceof StackError)) throw error;
+      await rm(join(directory, 'postgres'), { recursive: true, force: true });
+    }
+  }
+}
+
+async function makeTemplate(postgres: PostgresServer): Promise<void> {
+  const admin = await openPersistence({ url: postgres.url('postgres'), poolSize: 1, applicationName: 'test-setup' });
+  await admin.db.query(`create database ${TEMPLATE}`);
+  await admin.close();
+  const template = await openPersistence({
+    url: postgres.url(TEMPLATE),
+    poolSize: 2,
+    applicationName: 'test-setup',
+  });
+  await migrate(template);
+  await template.close();
 }

@@ -17,9 +17,9 @@ const READY_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 90_000;
 
 /** Settings of one process beside those that all share. */
-export type Settings = Readonly<Record<string, string>>;
+type Settings = Readonly<Record<string, string>>;
 
-export interface RoleOptions {
+interface RoleOptions {
   env?: Settings;
   /** Root of the code to run, with its node_modules; this project by default. Lets two builds run together. */
   project?: string;

@@ -1,6 +1,10 @@
 import type { ReconcileCursor } from '../../../workflows/contracts/housekeeping.contract.ts';
-import { type ActivityRuntime, createActivityRuntime } from '../activities/activity-runtime.ts';
-import { createSqlFleet, type SqlFleet } from '../activities/sql-fleet.ts';
+import {
+  type ActivityRuntime,
+  createActivityRuntime,
+  createSqlFleet,
+  type SqlFleet,
+} from '../activities/activity-runtime.ts';
 
 interface Child {
   id: number;

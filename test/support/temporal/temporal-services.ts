@@ -4,7 +4,7 @@ import { LOCAL_DYNAMIC_CONFIG } from '../../../tools/temporal-server/dynamic-con
 import { resolveTemporal, type TemporalPrograms } from '../../../tools/temporal-server/programs.ts';
 import { startTemporal } from '../../../tools/temporal-server/temporal-server.ts';
 import { resolveTestServer } from '../../../tools/temporal-server/test-server.ts';
-import type { RunService } from '../stack/run-services.ts';
+import type { RunService } from '../stack/global-setup.ts';
 
 const report = (message: string): void => console.log(`[temporal] ${message}`);
 

@@ -6,7 +6,7 @@ import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
 import { buildBundle } from '../../../workers/workflow-bundle.ts';
 import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
-import { TEST_KEYS } from '../identity/test-keys.ts';
+import { TEST_KEYS } from '../http/app.ts';
 
 export { TEST_KEYS };
 

@@ -12,7 +12,7 @@ import {
 } from '../../../src/protocol/bpickle.ts';
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
 import { fromTypedJson } from '../../support/http/typed-json.ts';
-import { processorMs } from '../../support/processor-time.ts';
+import { processorMs } from '../../support/process.ts';
 import fc from '../../support/random.ts';
 
 interface Vector {

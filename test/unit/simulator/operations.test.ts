@@ -15,7 +15,7 @@ import {
   TPM_DESKTOP,
   WINDOWS,
   WSL,
-} from '../../support/agents/fleet-machine.ts';
+} from '../../support/agents/simulator.ts';
 
 describe('snap operations', () => {
   const names = (machine: Machine) => machine.snaps.map(({ name }) => name);

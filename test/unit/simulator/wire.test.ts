@@ -2,11 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import type { BObject } from '../../../src/protocol/bpickle.ts';
 import { createFleet, type Fleet, type SimulatedComputer } from '../../../tools/simulator/fleet.ts';
-import {
-  type ScriptedGateway,
-  type SeenExchange,
-  startScriptedGateway,
-} from '../../support/agents/scripted-gateway.ts';
+import { type ScriptedGateway, type SeenExchange, startScriptedGateway } from '../../support/agents/simulator.ts';
 
 let gateway: ScriptedGateway;
 let fleet: Fleet;

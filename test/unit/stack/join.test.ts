@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinStack } from '../../../tools/stack/join.ts';
 import { createRunningRecord, readStackState } from '../../../tools/stack/processes/running-file.ts';
-import { temporaryDirectory } from '../../support/stack/temporary.ts';
+import { temporaryDirectory } from '../../support/process.ts';
 
 const silent = (): void => undefined;
 

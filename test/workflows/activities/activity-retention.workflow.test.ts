@@ -8,8 +8,11 @@ import {
   type RetentionCursor,
   type RetentionResult,
 } from '../../../workflows/contracts/housekeeping.contract.ts';
-import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
+import {
+  type ActivityRuntime,
+  createActivityRuntime,
+  createSqlFleet,
+} from '../../support/activities/activity-runtime.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, until, withWorker } from '../../support/temporal/workflow-environment.ts';
 

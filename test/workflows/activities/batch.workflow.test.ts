@@ -16,7 +16,7 @@ import {
 import { FAILURE_TYPES } from '../../../workflows/contracts/failures.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { batchWorkflow } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeBatches } from '../../support/activities/fake-batches.ts';
+import { FakeBatches } from '../../support/activities/fakes.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,

@@ -3,8 +3,12 @@ import { USG_ACTIVITY } from '../../../src/domain/compliance/run-steps.ts';
 import { readStartableActivities, readStartableBatches } from '../../../src/persistence/engine/startable.sql.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
-import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
+import {
+  type ActivityRuntime,
+  createActivityRuntime,
+  createSqlFleet,
+  type SqlFleet,
+} from '../../support/activities/activity-runtime.ts';
 import { createUsgWorld } from '../../support/compliance/usg.ts';
 import { createScriptWorld } from '../../support/scripts/scripts.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';

@@ -7,7 +7,7 @@ import type { GroupInput, OperationCounts } from '../../../workflows/contracts/a
 import { OPERATIONS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeBatches } from '../../support/activities/fake-batches.ts';
+import { FakeBatches } from '../../support/activities/fakes.ts';
 import { addSearchAttributes, createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,

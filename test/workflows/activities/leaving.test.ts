@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
-import { createComputerRemovalService } from '../../../src/services/computers/computer-removal.service.ts';
 import { type Caller, systemClock } from '../../../src/services/common/ports.ts';
-import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
+import { createComputerRemovalService } from '../../../src/services/computers/computer-removal.service.ts';
+import {
+  type ActivityRuntime,
+  createActivityRuntime,
+  createSqlFleet,
+  type SqlFleet,
+} from '../../support/activities/activity-runtime.ts';
 import { TEST_TOKEN } from '../../support/http/app.ts';
-import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;

@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGroup } from '../../../src/persistence/activities/activity-creation.repository.ts';
 import { awaitActivity } from '../../../src/persistence/engine/prior-activities.sql.ts';
 import { childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
-import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
+import {
+  type ActivityRuntime,
+  createActivityRuntime,
+  createSqlFleet,
+  type SqlFleet,
+} from '../../support/activities/activity-runtime.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;

@@ -8,8 +8,12 @@ import { createStarter } from '../../../workers/dispatcher/starter.ts';
 import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../../workflows/contracts/housekeeping.contract.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
-import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
+import {
+  type ActivityRuntime,
+  createActivityRuntime,
+  createSqlFleet,
+  type SqlFleet,
+} from '../../support/activities/activity-runtime.ts';
 import {
   TEST_DATA_CONVERTER,
   until,

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
+import {
+  type ActivityRuntime,
+  createActivityRuntime,
+  createSqlFleet,
+} from '../../support/activities/activity-runtime.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;

@@ -5,8 +5,12 @@ import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { PROFILE_TRIGGER_WORKFLOW } from '../../../workflows/contracts/profile-trigger.contract.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { RELEASED_BATCH_WORKFLOW, RELEASED_GROUP_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
+import {
+  type ActivityRuntime,
+  createActivityRuntime,
+  createSqlFleet,
+  type SqlFleet,
+} from '../../support/activities/activity-runtime.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;

@@ -8,7 +8,7 @@ import {
   type AuditRetentionInput,
 } from '../../../workflows/contracts/housekeeping.contract.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeReports } from '../../support/compliance/fakes.ts';
+import { FakeReports } from '../../support/activities/fakes.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,

@@ -8,11 +8,10 @@ import { createEngine, type Engine } from '../../../src/services/engine/engine.t
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
-import { auditReport } from '../../support/compliance/audit-reports.ts';
-import { createUsgWorld } from '../../support/compliance/usg.ts';
+import { auditReport, createUsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
-import { wakeUp, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';
+import { statusOf, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

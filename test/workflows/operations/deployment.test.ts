@@ -13,8 +13,7 @@ import { createTemporalHealth, findOutage } from '../../../temporal/health.ts';
 import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../../workflows/contracts/task-queues.ts';
 import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeBatches } from '../../support/activities/fake-batches.ts';
-import { FakeReports } from '../../support/compliance/fakes.ts';
+import { FakeBatches, FakeReports } from '../../support/activities/fakes.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
 import {
   quietRuntime,

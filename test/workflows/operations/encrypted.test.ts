@@ -6,9 +6,9 @@ import { NativeConnection } from '@temporalio/worker';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
 import { openConnection, serverOptions } from '../../../temporal/connection.ts';
-import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '../../support/http/certificates.ts';
+import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '../../support/http/servers.ts';
+import { temporaryDirectory } from '../../support/process.ts';
 import { SERVER_ADDRESS } from '../../support/temporal/temporal.ts';
-import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const title = 'a Temporal server that asks for certificates';
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SESSION_LOCKS } from '../../../src/persistence/database/advisory-locks.ts';
 import { UNKNOWN_OUTCOME } from '../../../src/persistence/activities/restore.sql.ts';
+import { SESSION_LOCKS } from '../../../src/persistence/database/advisory-locks.ts';
 import { aChain, aGroup } from '../../support/activities/activity-rows.ts';
-import { takeBackup } from '../../support/database/logical-backup.ts';
+import { createSqlFleet } from '../../support/activities/activity-runtime.ts';
+import { createUsgWorld } from '../../support/compliance/usg.ts';
+import { takeBackup } from '../../support/database/database.ts';
+import { createScriptWorld } from '../../support/scripts/scripts.ts';
 import { schedulesOf } from '../../support/temporal/profile-schedules.ts';
 import { createRestoreWorld, type RestoreWorld } from '../../support/temporal/restore-world.ts';
-import { createScriptWorld } from '../../support/scripts/scripts.ts';
-import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
-import { createUsgWorld } from '../../support/compliance/usg.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 /** A database restored to an older backup beside a Temporal server that knows more. @see docs/reliability.md#an-older-backup-is-restored */

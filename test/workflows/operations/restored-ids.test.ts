@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipIds } from '../../../src/persistence/activities/restore.sql.ts';
 import { ORPHANED } from '../../../workers/restore/close-events.ts';
-import { takeBackup } from '../../support/database/logical-backup.ts';
+import { takeBackup } from '../../support/database/database.ts';
 import { createRestoreWorld, type RestoreWorld } from '../../support/temporal/restore-world.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 

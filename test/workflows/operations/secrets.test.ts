@@ -8,7 +8,7 @@ import { connectClient, type TemporalClient } from '../../../temporal/connection
 import { createStarter } from '../../../workers/dispatcher/starter.ts';
 import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeBatches } from '../../support/activities/fake-batches.ts';
+import { FakeBatches } from '../../support/activities/fakes.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
 import {
   countEvents,

@@ -5,7 +5,7 @@ import {
   type ProfileTriggerInput,
   type ProfileTriggerResult,
 } from '../../../workflows/contracts/profile-trigger.contract.ts';
-import { FakeProfiles } from '../../support/compliance/fakes.ts';
+import { FakeProfiles } from '../../support/activities/fakes.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,

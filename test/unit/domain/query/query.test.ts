@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../../../src/domain/common/errors.ts';
 import { parseComputerQuery, usesDeprecated } from '../../../../src/domain/query/computer-query.ts';
 import { parseQuery, type QueryLanguage } from '../../../../src/domain/query/parser.ts';
-import { processorMs } from '../../../support/processor-time.ts';
+import { processorMs } from '../../../support/process.ts';
 import fc from '../../../support/random.ts';
 
 /** The clauses as text: `a|!b & c`. */

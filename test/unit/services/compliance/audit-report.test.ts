@@ -4,8 +4,8 @@ import { createBenchmarkCache, readAuditReport } from '../../../../src/services/
 import { createReportReader } from '../../../../src/services/compliance/audits/report-reader.ts';
 import { createBriefReader } from '../../../../src/services/compliance/audits/report-thread.ts';
 import { ruleSetOf } from '../../../../src/services/compliance/audits/rule-set.ts';
-import { auditReport } from '../../../support/compliance/audit-reports.ts';
-import { calibrate } from '../../../support/http/guard-work.ts';
+import { auditReport } from '../../../support/compliance/usg.ts';
+import { calibrate } from '../../../support/process.ts';
 
 const read = (text: string | Buffer) => readAuditReport(Buffer.from(text));
 const rulesOf = (text: string | Buffer) => {

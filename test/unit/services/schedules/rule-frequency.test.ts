@@ -3,7 +3,7 @@ import { occurrences } from '../../../../src/domain/schedules/occurrences.ts';
 import { isProblem, parseRule } from '../../../../src/domain/schedules/recurrence-rule.ts';
 import { frequencyOf } from '../../../../src/domain/schedules/rule-frequency.ts';
 import { daysOfYear } from '../../../../src/services/schedules/year-days.ts';
-import { processorMs } from '../../../support/processor-time.ts';
+import { processorMs } from '../../../support/process.ts';
 import fc from '../../../support/random.ts';
 import { ENDLESS_RULES, STARTS } from '../../../support/schedules/rules.ts';
 

@@ -28,13 +28,13 @@ import {
   SETTINGS,
   type TestAccount,
   TestClock,
-} from '../activities/activity-rows.ts';
-import { administratorOf } from '../http/app.ts';
+} from '../../support/activities/activity-rows.ts';
+import { administratorOf } from '../../support/http/app.ts';
 
 const EXPIRY_DAYS = 1;
 
 /** What a group of a trial is like. */
-export interface TrialGroup {
+interface TrialGroup {
   computers: readonly number[];
   steps: number;
   /** All computers in one batch, instead of a batch for each. */

@@ -2,7 +2,7 @@ import { kindOf } from '../../../src/domain/activities/kinds.ts';
 import type { Sql } from '../../../src/persistence/database/sql.ts';
 
 /** An activity as it lies in its table, with the state of its message. */
-export interface RawActivity {
+interface RawActivity {
   id: number;
   parent_id: number | null;
   lane_id: number | null;
