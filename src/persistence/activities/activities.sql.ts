@@ -21,7 +21,6 @@ import {
 import { groupsOf } from '../query/group-scope.ts';
 import { type ChildCounters, countVisible, findPage, matching } from './activity-pages.sql.ts';
 
-/** The fields of an activity that every response needs. */
 export type BaseActivityRow = Row<
   'activity',
   `id, parent_id, type, summary, status, deliver_at, creation_time, approval_time, completion_time, creator_id,
@@ -31,24 +30,19 @@ export type BaseActivityRow = Row<
   held: boolean;
   /** For a group that is due: no operation may be sent now, and some are due later. */
   only_later: boolean;
-  /** Null, as `creator_email`, when no person requested it. */
   creator_name: string | null;
   creator_email: string | null;
 };
 
-/** An operation of a group that a revert leaves out. */
 export interface NotReverted {
   activity_id: number;
   computer_id: number;
-  /** At the time of the revert; null when unknown. */
   computer_title: string | null;
   reason: 'failed' | 'canceled' | 'computer_gone' | 'reverted' | 'unchanged';
 }
 
-/** An operation as its group shows it. */
 export interface ChildRow extends BaseActivityRow {
   computer_id: number;
-  /** The last known title of a removed computer. */
   computer_title: string | null;
   cancel_requested: boolean;
 }
@@ -63,7 +57,6 @@ type ActivityColumns = Row<
 export interface ActivityRow extends BaseActivityRow, ActivityColumns {
   /** Still open, with an accepted cancel. */
   cancel_requested: boolean;
-  /** The caller may act on all of its computers. */
   manageable: boolean;
   /** False only for scripts that are redacted or that the caller may not run. */
   runnable: boolean;
@@ -165,14 +158,12 @@ const detailValues = ({ view, manage, execute }: ActivityScope, now: Date) => [
   groupsOf(view),
 ];
 
-// Invisible computers are not named.
 const notReverted = (groups: string) => `case
       when a.reverts is null or a.computer_id is not null or a.parameters->'not_reverted' is null then null
       when ${groups}::int[] is null then a.parameters->'not_reverted' else (
         select coalesce(jsonb_agg(e), '[]') from jsonb_array_elements(a.parameters->'not_reverted') e
         where (e->>'computer_id')::int in ${computersIn(groups)}) end`;
 
-/** @param first - number of its first parameter */
 const detail = (
   first: number,
   among: string,
@@ -190,7 +181,7 @@ const parent = (held: string, later?: string) => `${base(held, later)}, ${CANCEL
       from activity k left join computer c on c.id = k.computer_id left join removed_computer r on r.id = k.computer_id
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
 
-/** For runs of a script profile, which have no window. @param now - number of the parameter with the current time */
+/** Of a run of a script profile, which has no window; `now`: number of the parameter with the current time. */
 export const parentAt = (now: number) => parent(heldAt(`$${now}::timestamptz`));
 
 export const SOURCE = 'activity a left join person p on p.id = a.creator_id';

@@ -5,7 +5,6 @@ interface ApprovedOperation {
   id: number;
   lane_id: number;
   opened: boolean;
-  /** Activity that it waits for; null for none. */
   after: number | null;
 }
 
@@ -27,7 +26,6 @@ export async function readCancelRequested(tx: Sql, activities: readonly number[]
   return rows.map(({ id }) => id);
 }
 
-/** Whether a cancel of activity `a`, or of everything in one of these batches, was accepted. */
 const cancelRequestedIn = (batches: string) => `exists (
     select from agent_inbox i
     where i.kind = 'cancel' and i.lane_id ${batches} and (i.activity_id is null or i.activity_id = a.id))`;

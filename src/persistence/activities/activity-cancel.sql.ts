@@ -12,7 +12,6 @@ export interface Cancellation {
   groups: readonly number[];
   operations: readonly number[];
   now: Date;
-  /** Result text of the operations it ends; null for none. */
   text: string | null;
   traceparent: string | null;
 }
@@ -22,10 +21,8 @@ export async function lockBatchesOf(tx: Sql, accountId: number, activities: read
   await tx.query(LOCK_BATCHES, { accountId, activities });
 }
 
-/**
- * Withdraws messages that no agent has received, adds cancels to the batches, and cancels workflows that have nothing
- * else to do. The caller's transaction holds the batches' locks. Idempotent. @see docs/architecture.md#cancellation
- */
+/** Cancels activities; the caller locks their batches. Idempotent. @see docs/architecture.md#cancellation */
+// Withdraws messages that no agent has received, and cancels workflows that have nothing else to do.
 export async function cancelActivities(tx: Sql, cancellation: Cancellation): Promise<void> {
   const { accountId, groups, operations, now, text, traceparent } = cancellation;
   const open = 'select id from lane where parent_id = any(:groups) and open_count > 0';

@@ -14,7 +14,6 @@ import {
 import { OutboxCommand } from './outbox.entity.ts';
 import { wakeDispatchers } from './outbox.sql.ts';
 
-/** A message that carries out an operation. */
 export interface OperationMessage {
   type: string;
   fields: Readonly<Record<string, unknown>>;
@@ -24,15 +23,12 @@ export interface OperationMessage {
   scriptId?: number | null;
 }
 
-/** What every computer of a group does once; several templates make several operations per computer. */
 export interface OperationTemplate {
   type: string;
   summary: string;
-  /** Sent to the agent; stored once for all computers. */
   message: OperationMessage;
   /** Index of the template that has to succeed first on the same computer; null: none. */
   after?: number | null;
-  /** Seconds between that success and delivery. */
   delaySeconds?: number;
   /** A random delay of up to this many seconds is added, drawn for each computer. */
   delaySpreadSeconds?: number;
@@ -40,34 +36,27 @@ export interface OperationTemplate {
 
 export interface GroupPlan {
   accountId: number;
-  /** Null for work that no person requested. */
   creatorId: number | null;
   type: string;
   summary: string;
   now: Date;
-  /** Earliest delivery; null: at once. */
   deliverAfter: Date | null;
   /** Each computer waits an additional random time of at most this many minutes. */
   windowMinutes: number;
   /** Distinct computers, checked by the caller. */
   computers: readonly number[];
   operations: readonly OperationTemplate[];
-  /** The request, to show and repeat it. */
   parameters?: Readonly<Record<string, unknown>>;
   reappliedFrom?: number | null;
   reverts?: number | null;
   /** Activity that has to succeed on a computer before it is sent anything of this group; null or absent: none. */
   afterActivity?: number | null;
-  /** W3C trace context of the request, continued by the workflow. */
   traceparent?: string | null;
 }
 
 export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
 
-/**
- * Creates a group with its operations and the command that starts its workflow, in five statements for any number of
- * computers. @returns id of the parent @see docs/architecture.md#tables-of-the-engine
- */
+/** Creates a group with operations and start command; returns its id. @see docs/architecture.md#tables-of-the-engine */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSettings): Promise<number> {
   const messages = plan.operations.map(({ message }) => message);
   const payloads = await createPayloads(tx, plan, messages);
@@ -87,20 +76,14 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSetti
   return parent;
 }
 
-/** One operation of a group whose computers do different things. */
 export interface ComputerOperationPlan {
-  /** Index of its computer in the plan. */
   place: number;
-  /** From 0 on each computer, without gaps. */
   link: number;
-  /** Link that has to succeed first on the same computer; null: none. */
   after: number | null;
   delaySeconds: number;
   type: string;
   summary: string;
-  /** Index in the plan's messages. */
   message: number;
-  /** Operation that this one repeats or reverts; null when the group does neither. */
   origin: number | null;
 }
 
@@ -130,7 +113,6 @@ export async function createPerComputerGroup(
   return parent;
 }
 
-/** Parameters of the statements that create groups. */
 function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: BatchSettings) {
   const { length } = plan.computers;
   const single = length <= settings.singleBatchLimit;
@@ -147,7 +129,6 @@ function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settin
   };
 }
 
-/** Parameters of the statements that create different operations. */
 function operationValues(operations: ReadonlyArray<Omit<OperationTemplate, 'message'>>) {
   return {
     types: operations.map(({ type }) => type),
@@ -195,7 +176,6 @@ export async function addStartCommand(
   await wakeDispatchers(tx);
 }
 
-/** A run of a profile or a script that found no computer. */
 export interface EmptyRun {
   accountId: number;
   creatorId: number;

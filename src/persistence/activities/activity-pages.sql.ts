@@ -17,19 +17,13 @@ import {
 import type { SqlCondition } from '../query/compilation.ts';
 import { groupsOf } from '../query/group-scope.ts';
 
-/** All activities, or those without a parent. */
 export type Counted = 'activities' | 'parents';
 
-/** SQL of the ids of a page, and the number of all matches. */
 interface FoundPage extends SqlCondition {
   count(db: Sql): Promise<number>;
 }
 
-/**
- * Unrestricted lists are counted and skipped by blocks. Queries about computers or with a plain word, and lists
- * restricted to access groups, cost as much for a page as for all matches and are evaluated once. All others are read
- * in index order.
- */
+/** Counts and skips unrestricted lists by blocks, evaluates costly queries once, reads all others in index order. */
 export async function findPage(
   db: Sql,
   counted: Counted,
@@ -74,7 +68,6 @@ function costsAllThatMatch({ criterion, negated }: Factor<ActivityCriterion>): b
   return criterion.kind === 'computer' || (criterion.kind === 'keyword' && !negated);
 }
 
-/** The filter of a query for all activities on some computers, named or visible to the caller; else null. */
 function onSomeComputers(scope: ActivityScope, selection: ActivitySelection): SqlCondition | null {
   const { accountId, view } = scope;
   if (selection.query.clauses.length === 0)
@@ -83,7 +76,6 @@ function onSomeComputers(scope: ActivityScope, selection: ActivitySelection): Sq
   return computers && { text: onComputers(computers.text), values: computers.values };
 }
 
-/** A page whose ids and total one statement returns. */
 async function foundPage(
   db: Sql,
   accountId: number,
@@ -116,10 +108,7 @@ export async function countActivities(db: Sql, accountId: number, counted: Count
   return row!.count;
 }
 
-/**
- * SQL of one page of ids, newest first: `$1` the account, `$2` the limit, `$3` the offset. Whole blocks are skipped by
- * their counts, so that at most one is scanned.
- */
+/** SQL of a page of ids, newest first (`$1` account, `$2` limit, `$3` offset). Skips whole blocks by their counts. */
 export function blockPage(counted: Counted): string {
   return `
     with block as materialized (
@@ -159,12 +148,10 @@ const ON_COMPUTERS = `
   select (select count(*)::int from listed) as count,
     array(select id from listed order by id desc limit :limit offset :offset) as ids`;
 
-/** What a parent shows of its children. */
 export type ChildCounters = Row<
   'activity',
   'children_count, computer_count, open_count, succeeded_count, failed_count, canceled_count'
 > & {
-  /** The only computer; null when there are several. */
   computer: { id: number; title: string } | null;
 };
 

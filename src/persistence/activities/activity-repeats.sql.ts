@@ -4,9 +4,7 @@ import type { NotReverted } from './activities.sql.ts';
 import type { OperationMessage } from './activity-creation.repository.ts';
 import { nameSentPackages } from './package-changes.sql.ts';
 
-/** An operation of an activity to be repeated or reverted. */
 export interface SourceOperation {
-  /** The requested activity: its group, or itself. */
   root: number;
   id: number;
   computer_id: number;
@@ -128,7 +126,6 @@ const CARRY_REVERTS_ON = `
   update activity n set reverts = r.reverts from activity r
   where (n.id = :group or n.parent_id = :group) and r.id = n.reapplied_from and r.reverts is not null`;
 
-// Other operations that revert the same one, did not succeed and are not repeated, with this one or before.
 const PARTLY_REPEATED = `exists (
       select from activity b
       where b.parent_id = r.parent_id and b.reverts = r.reverts and b.id <> r.id and b.status <> 'succeeded'

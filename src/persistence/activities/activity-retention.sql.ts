@@ -3,34 +3,25 @@ import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { statusList } from '../database/status-sql.ts';
 
-/** A position among the activities without a parent, ordered by age. */
 export interface AgeCursor {
   /** ISO 8601 with microseconds, as the database writes it. */
   createdAt: string;
   id: number;
 }
 
-/** An old activity without a parent. */
 export interface RetentionCandidate extends AgeCursor {
-  /** Number of its rows, including its operations. */
   size: number;
-  /** Ready for deletion. */
   due: boolean;
 }
 
-/** The rows that belong to some activities. */
 interface ExpiredRows {
   ids: number[];
   batches: number[];
   payloads: number[];
-  /** Activities that some of them repeat. */
   origins: number[];
 }
 
-/**
- * The oldest activities without a parent that were created before a time. Not due: those that are open, ended later or
- * may still get a result, the latest run of every profile, and reverts of an activity that still exists.
- */
+/** The oldest parents. Not due: open, ended later, awaiting results, latest runs, reverts of what still exists. */
 export function readRetentionCandidates(
   db: Sql,
   before: Date,
@@ -67,10 +58,8 @@ export async function deleteActivities(tx: Sql, { ids, origins }: ExpiredRows): 
   await tx.query(UNLINK_REPETITIONS, { ids, origins });
 }
 
-/** Tables keyed by the id of an operation. */
 const RESULTS = ['agent_message', 'package_change_result', 'snap_operation_before', 'usg_audit_report'] as const;
 
-/** Runs of profiles: the latest one that did something stays visible. */
 const RUNS = ['usg_run', 'script_profile_run'] as const;
 
 const latestRun = (runs: string) => `

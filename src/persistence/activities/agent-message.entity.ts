@@ -25,7 +25,6 @@ export const AgentMessageSchema = defineEntity({
   ],
 });
 
-/** The message of an operation to its computer's agent. */
 export class AgentMessage extends AgentMessageSchema.class {}
 AgentMessageSchema.setClass(AgentMessage);
 
@@ -45,6 +44,5 @@ export const PendingEventSchema = defineEntity({
   indexes: [{ name: 'agent_inbox_cancel', properties: ['batchId', 'activityId'], where: `kind = 'cancel'::text` }],
 });
 
-/** What an agent or a person did to an operation, until its batch has processed it. */
 export class PendingEvent extends PendingEventSchema.class {}
 PendingEventSchema.setClass(PendingEvent);

@@ -38,6 +38,5 @@ export const BatchSchema = defineEntity({
   ],
 });
 
-/** Operations of a group that one workflow drives. */
 export class Batch extends BatchSchema.class {}
 BatchSchema.setClass(Batch);

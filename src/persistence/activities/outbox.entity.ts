@@ -20,6 +20,5 @@ export const OutboxCommandSchema = defineEntity({
   ],
 });
 
-/** What a transaction wants Temporal to do after its commit. */
 export class OutboxCommand extends OutboxCommandSchema.class {}
 OutboxCommandSchema.setClass(OutboxCommand);

@@ -38,7 +38,6 @@ export async function hasStartCommand(db: Sql, activityId: number | null): Promi
 
 /** Candidates of all accounts per requested command: some are locked by other dispatchers. */
 const LOOKED_AT_SHARE = 8;
-/** Minimum number of candidates per account. */
 const LOOKED_AT_LEAST = 4;
 
 const CLAIM = `

@@ -9,7 +9,6 @@ import {
 import { PACKAGE_OPERATION_TYPES } from '../../domain/software/package-operations.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** The request and the outcome of an operation on packages. */
 interface PackageOperation {
   id: number;
   requested: RequestedChanges;
@@ -29,10 +28,7 @@ export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
   await tx.query(NAME_SENT, { group });
 }
 
-/**
- * Stores the actual changes of operations that have just succeeded, in three statements. Idempotent.
- * @see docs/api-conventions.md#fields-of-an-activity
- */
+/** Stores the changes of just succeeded operations. Idempotent. @see docs/api-conventions.md#fields-of-an-activity */
 export async function recordPackageChanges(tx: Sql, operations: readonly number[]): Promise<void> {
   const done = await readPackageOperations(tx, operations);
   const packages = await readPackages(
@@ -51,7 +47,6 @@ export async function recordPackageChanges(tx: Sql, operations: readonly number[
 export async function readPackageOperations(db: Sql, operations: readonly number[]): Promise<PackageOperation[]> {
   const rows = await db.query<{
     id: number;
-    /** The computer was already in the requested state. */
     idle: boolean;
     requested: RequestedChanges;
     complemented: Pick<RequestedChanges, 'install' | 'remove'>;

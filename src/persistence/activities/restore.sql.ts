@@ -2,7 +2,6 @@ import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 import { OUTBOX_CHANNEL } from './outbox.sql.ts';
 
-/** Result text of operations that may or may not have been carried out. */
 export const UNKNOWN_OUTCOME = 'The database was restored from a backup; whether this was carried out is not known.';
 
 /** Ids of one kind that may have been assigned since the backup: a burst of this many, and this many per second. */
@@ -25,11 +24,7 @@ export async function setMark(tx: Sql, mark: number): Promise<void> {
   await tx.query('update reconciler_mark set mark = greatest(mark, :mark)', { mark });
 }
 
-/**
- * Skips all ids that may have been assigned since the backup: agents, workflows and clients remember them. The skip grows
- * with the age of the backup, up to a quarter of the remaining ids, and is shorter when a repair is restarted.
- * @param activity - the highest activity id known to the Temporal server; 0 for none
- */
+/** Skips ids that agents and clients may remember. @param activity - the highest known to Temporal; 0 for none */
 export async function skipIds(tx: Sql, now: Date, activity: number): Promise<void> {
   await tx.query(SKIP_IDS, { idMargin: ID_MARGIN, idsPerSecond: IDS_PER_SECOND, now, activity });
   await tx.query(REMEMBER_SKIP, { now });
@@ -40,11 +35,7 @@ export async function resetExchangeTokens(tx: Sql): Promise<void> {
   await tx.query('update agent set token = null, request_digest = null where token is not null');
 }
 
-/**
- * Ends every operation that may have been sent since the backup, by cancels: its message counts as delivered and is never
- * sent again; a late result replaces the end. Operations due later stay. Idempotent.
- * @returns how many operations end, by account
- */
+/** Cancels operations possibly sent since the backup, until a late result. Idempotent. @returns numbers by account */
 export function endUncertainOperations(tx: Sql, now: Date) {
   return tx.query<{ accountId: number; accountName: string; operations: number }>(END_UNCERTAIN, {
     now,

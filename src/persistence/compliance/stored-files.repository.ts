@@ -2,14 +2,11 @@ import { LockMode } from '@mikro-orm/core';
 import type { Sql } from '../database/sql.ts';
 import { StoredFile } from './stored-file.entity.ts';
 
-/** A file that is not published yet. */
 export interface FileDraft extends Pick<StoredFile, 'kind' | 'profileId' | 'creationTime'> {
   accountId: number;
-  /** The activity that writes it; null when a request does. */
   activityId: number | null;
 }
 
-/** A file that is found by its key alone. */
 export interface NewFile extends Omit<FileDraft, 'activityId'> {
   key: string;
   content: string;

@@ -4,7 +4,6 @@ export interface AuditVerdict {
   runId: number;
   computerId: number;
   state: 'pass' | 'fail';
-  /** Why it failed, other than by its rules. */
   reason: string | null;
   passed: number;
   failed: number;
@@ -18,10 +17,7 @@ type AuditKey = { run_id: number; computer_id: number };
 
 type StatusChanges = ReadonlyArray<{ from: string; to: string; ids: readonly number[] }>;
 
-/**
- * Updates the audits of a run in the transaction that changed its operations, before the row of the activity is locked.
- * A failed step fails the computer; a canceled one is no result; a successful audit waits for its report.
- */
+/** Updates audits with their operations, before the activity's row is locked. A successful one waits for its report. */
 export async function recordAuditProgress(tx: Sql, runId: number, changes: StatusChanges, now: Date): Promise<void> {
   const real = changes.filter(({ from, to }) => from !== to);
   const ids = real.flatMap((change) => change.ids);
@@ -73,7 +69,6 @@ export function claimUnreported(tx: Sql, before: Date, limit: number): Promise<A
   return tx.query<AuditKey>(UNREPORTED, { before, limit });
 }
 
-/** A report that is not ingested yet; without a run when its operation belongs to none. */
 export type WaitingReport = {
   activity_id: number;
   computer_id: number;
@@ -103,8 +98,7 @@ const locked = (audit: { computer: string; profile: string; run: string }) => `
     from usg_audit u
     where u.computer_id = ${audit.computer} and u.profile_id = ${audit.profile} and u.run_id = ${audit.run} for update`;
 
-// Rows are locked by a separate statement before the update by `ctid`: while a statement waits for a lock, the row may
-// get another `ctid` that it does not see.
+// Locked before the update by `ctid`: while a statement waits for a lock, the row may get a `ctid` it does not see.
 const LOCK_TOUCHED = `
   select from (select a.computer_id as computer, r.profile_id as profile from activity a, usg_run r
     where a.id = any(:ids::int[]) and r.id = :runId order by a.computer_id) t

@@ -5,7 +5,6 @@ export interface ReportedRuns {
   profile_id: number;
   range_start: Date;
   range_end: Date;
-  /** Runs started earlier are no longer kept; null when all are. */
   kept_since: Date | null;
 }
 
@@ -25,7 +24,6 @@ export type ReportRow = {
   failed: number;
   reported_at: Date | null;
   rule_set_id: number | null;
-  /** One letter for each rule of the set. */
   results: string | null;
 };
 

@@ -1,6 +1,5 @@
 import type { Sql } from '../database/sql.ts';
 
-/** A rule of a benchmark with its texts; the digest covers all of them. */
 export interface CatalogueRule {
   digest: Buffer;
   rule: string;
@@ -11,7 +10,6 @@ export interface CatalogueRule {
   rationale: string;
 }
 
-/** Rules in the order of a report; the digest covers their digests. */
 export interface CatalogueRuleSet {
   digest: Buffer;
   rules: readonly CatalogueRule[];

@@ -1,7 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 import { computersWithOpenRun } from '../query/profile-scope.sql.ts';
 
-/** State of the last run of a profile; each computer counts once. */
 export type LastRun = {
   profile_id: number;
   activity_id: number;
@@ -61,7 +60,6 @@ const INSERT_AUDITS = `
   insert into usg_audit (run_id, profile_id, computer_id, state)
   select :id, :profileId, c, 'not-started' from unnest(:computers::int[]) c`;
 
-// The run has ended on all of its computers without any result.
 const WITHOUT_RESULT = `latest.computer_count > 0 and latest.passing_count + latest.failing_count + latest.in_progress_count = 0
       and not exists (select from activity a where a.id = latest.activity_id and a.open_count > 0)`;
 

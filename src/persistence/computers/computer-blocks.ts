@@ -30,7 +30,6 @@ const JOINS = {
 interface Block {
   key: string;
   joins: ReadonlyArray<keyof typeof JOINS>;
-  /** SQL over `c`, `contact` and the joined rows. */
   value: string;
   when?: string;
 }
@@ -43,7 +42,6 @@ const PROFILE_PARTS: readonly string[] = [
   `select p.id, p.name, p.title, 'script' as type from (${activeProfilesOf('script', 'c')}) p`,
 ];
 
-/** The JSON array of the profiles of `c` that the filter over `p` allows, by name. */
 function profilesOf(only = 'true'): string {
   return `(select coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'title', p.title, 'type', p.type)
     order by p.name collate "C", p.type, p.id), '[]'::json) from (${PROFILE_PARTS.join(' union all ')}) p where ${only})`;
@@ -100,7 +98,6 @@ export function blockSql(blocks: ReadonlySet<ComputerBlock>, compilation: Compil
   };
 }
 
-/** Every alert is a constant text, present or absent. */
 function alerts(): string {
   const each = ALERT_RULES.map((rule) => {
     const { type, summary, severity } = rule;
@@ -109,7 +106,6 @@ function alerts(): string {
   return `case when c.archived then '[]' else '[' || concat_ws(',', ${each.join(', ')}) || ']' end::json`;
 }
 
-/** Status and contact are joined; other tables are read by this computer's id. */
 function isActive({ from, computer, active }: AlertRule): string {
   if (from === 'computer_status s' || from === 'computer_contact contact') return `(${active})`;
   return `(select true from ${from} where ${computer} = c.id and ${active} limit 1)`;
@@ -121,7 +117,6 @@ function devices(columns: readonly string[], which: string): string {
     from computer_network n where n.computer_id = c.id and ${which})`;
 }
 
-/** Without a hardware report, only the reported processors. */
 function groupedHardware(): string {
   const unknown = 'Not available';
   const product = { model: unknown, vendor: unknown };

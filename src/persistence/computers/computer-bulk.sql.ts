@@ -1,9 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-/**
- * Adds missing tags to computers, in one statement, without writing unchanged rows; others are locked in id order.
- * @returns up to 100 computers that now have more than `most` tags, by id
- */
+/** Adds missing tags, locking changed rows in id order. @returns up to 100 computers with more than `most`, by id */
 export function addTags(tx: Sql, computers: readonly number[], tags: readonly string[], most: number) {
   return overLimit(tx, ADD_TAGS, { computers, tags, most });
 }

@@ -1,18 +1,15 @@
 import { REPORTED_COLUMNS } from './computer.entity.ts';
 
-/** Aliases of a computer, its access group and its times of contact. */
 interface Aliases {
   computer: string;
   group: string;
   contact: string;
 }
 
-/** Blocks use these aliases too. */
 const ITEM: Aliases = { computer: 'c', group: 'g', contact: 'contact' };
 const CHILD: Aliases = { computer: 'k', group: 'k_group', contact: 'k_contact' };
 const PARENT: Aliases = { computer: 'p', group: 'p_group', contact: 'p_contact' };
 
-/** SQL of a time in the format of responses. */
 const time = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
 /** What agents report is in every item, except columns for details, blocks and conditions, and those of another form. */
@@ -45,8 +42,7 @@ const visible = (c: string) =>
 /** Accepted computers `c` of an account ($1) in access groups ($2, null for all). */
 export const VISIBLE = visible(ITEM.computer);
 
-// `offset 0` is an optimization fence: without statistics in a new database the planner would read all computers of the
-// account for each computer of the page.
+// `offset 0` is a fence: without statistics the planner would read the account's computers for each one of the page.
 const relatives = (aliases: Aliases, columns: string, which: string) => `
   select ${columns}row_to_json(shown) as body
   from (select * from computer where ${which} offset 0) ${aliases.computer} ${joinsOf(aliases)}
@@ -63,12 +59,10 @@ export const JOINS = `${joinsOf(ITEM)}
   ) kids on true
   left join lateral (${relatives(PARENT, '', 'id = c.parent_id')}) parent on true`;
 
-/** The columns of an item of a list. */
 export const FIELDS = `${fieldsOf(ITEM)},
   coalesce(kids.children, '[]'::json) as children, parent.body as parent, kids.default_child,
   case when c.is_wsl then coalesce(c.is_default_child, false) end as is_default_child`;
 
-/** Additional columns of the detail. */
 export const DETAILS = `, c.hotpatch_info, c.distro_pro_reboot_required_info,
   coalesce(json_array_length(kids.children), 0) as num_child`;
 

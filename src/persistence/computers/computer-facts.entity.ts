@@ -15,7 +15,6 @@ export const ComputerHardwareSchema = defineEntity({
   },
 });
 
-/** What an agent reports of the inventory of its computer. */
 const INVENTORY = {
   clientTypes: p.array().strictNullable(),
   processors: p.json<Json>().strictNullable(),

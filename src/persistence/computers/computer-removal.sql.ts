@@ -24,10 +24,7 @@ export async function findArchiveActivity(tx: Sql, computer: number, type: strin
   return row?.parent_id ?? null;
 }
 
-/**
- * Blocks the exchanges of some computers until the transaction ends.
- * @remarks Exchanges lock the agent, then messages, then the computer: other changes must lock in the same order.
- */
+/** Blocks exchanges until commit. These lock the agent, then messages, then the computer: others must do the same. */
 export async function lockAgents(tx: Sql, accountId: number, computers: readonly number[]): Promise<void> {
   await tx.query(LOCK_AGENTS, { accountId, computers });
 }
@@ -62,7 +59,6 @@ export async function recordRemoved(tx: Sql, computers: readonly number[], now: 
   await tx.query(RECORD_REMOVED, { computers, now });
 }
 
-/** Tables with rows of accepted computers only. */
 const MEMBER_TABLES = [
   'agent',
   'agent_identity',

@@ -4,7 +4,6 @@ import { columnsOf, type Reported } from '../database/reported.ts';
 import { AccessGroup } from '../identity/access-group.entity.ts';
 import { Account } from '../identity/account.entity.ts';
 
-/** What an agent reports of its computer. */
 const REPORTED = {
   hostname: p.text().default(''),
   machineId: p.text().strictNullable(),

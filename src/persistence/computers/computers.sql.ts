@@ -5,7 +5,6 @@ import type { PageRequest } from '../database/page.ts';
 import { blockSql, COMPUTER_BLOCKS, type ComputerBlock } from './computer-blocks.ts';
 import { DETAILS, FIELDS, IS_WSL_HOST, JOINS, VISIBLE } from './computer-columns.ts';
 
-/** An account and its visible access groups; null for all. */
 export interface ComputerScope {
   accountId: number;
   groups: readonly number[] | null;
@@ -33,10 +32,7 @@ export interface ComputerReads {
   genericPlanDb: Sql;
 }
 
-/**
- * One page of computers in id order as the text of a JSON array, and the number of matches, by one statement that finds
- * and one that reads them. Parents and children in invisible access groups are left out.
- */
+/** One page in id order as the text of a JSON array, and the number of matches. Invisible relatives are left out. */
 export async function listComputers(
   { db, genericPlanDb }: ComputerReads,
   filter: ComputerFilter,
@@ -76,8 +72,7 @@ export async function findComputer(
   return item ?? null;
 }
 
-// An extra row shows whether there is another page. Without a query the page comes from the index of the list. A query
-// is evaluated once for page and count: most conditions cost as much for a page as for all matches.
+// An extra row shows whether there is another page. A query costs as much for a page as for all: it is run once.
 function pageStatement(where: string, options: { afterId: boolean; once: boolean }): string {
   const { afterId, once } = options;
   const source = once ? 'matching c' : `computer c where ${where}`;

@@ -12,7 +12,6 @@ export const AGE_BUCKETS = [
   { name: 'older', seconds: null },
 ] as const;
 
-/** `waiting`: no worker has started it. */
 type ReportState = 'waiting' | 'begun';
 
 /** Figures of all accounts together. Counts end at {@link COUNT_LIMIT}. */
@@ -26,12 +25,9 @@ export interface FleetFigures {
   overdueBatches: number;
   /** Those created more than two minutes ago and never opened. */
   unopenedBatches: number;
-  /** Open operations by the age of their batch, one entry per bucket of {@link AGE_BUCKETS}. */
   openOperations: number[];
   messages: Record<'queued' | 'sent', number>;
-  /** Open reports on USG profiles among the newest {@link REPORTS_LOOKED_AT} requested. */
   reports: Record<ReportState, number>;
-  /** Age of the oldest of them in seconds; 0 for none. */
   reportsOldestSeconds: Record<ReportState, number>;
   computers: Record<'approved' | 'pending' | 'archived', number>;
   /** Accepted computers without contact for five minutes. */

@@ -9,11 +9,9 @@ export interface PendingComputerRow {
   client_tags: string[];
   vm_info: string | null;
   container_info: string | null;
-  /** Name of the access group requested by the machine if it exists, else of the root. */
   access_group: string;
 }
 
-/** Scope of pending computers; `groups` null for every access group. */
 export interface PendingScope {
   accountId: number;
   groups: readonly number[] | null;

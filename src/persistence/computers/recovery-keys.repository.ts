@@ -6,10 +6,8 @@ import type { Sql } from '../database/sql.ts';
 import { ComputerRecoveryKey } from './computer-facts.entity.ts';
 import { Computer } from './computer.entity.ts';
 
-/** Type of the operations that generate a recovery key. */
 export const GENERATE_RECOVERY_KEY = 'GenerateFDERecoveryKeyRequest';
 
-/** A recovery key as stored: encrypted, with the id of the encryption key. */
 type EncryptedKey = Pick<ComputerRecoveryKey, 'keyId' | 'ciphertext'>;
 
 /** Locks a computer, so that concurrent requests see each other's operations. Supported: its agent can generate keys. */
@@ -57,10 +55,7 @@ export async function readEncryptedKey(
   return { title, key: await em.findOne(ComputerRecoveryKey, computerId) };
 }
 
-/**
- * Re-encrypts some keys that are encrypted with one of `readable`, but not with `keyId`; skips locked ones.
- * @returns how many
- */
+/** Re-encrypts keys encrypted with one of `readable`, but not with `keyId`; skips locked ones. @returns how many */
 export async function reencryptKeys(
   tx: Sql,
   { keyId, readable, limit }: { keyId: string; readable: string[]; limit: number },

@@ -2,10 +2,7 @@ import { lockExclusive, lockShared } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 
-/**
- * Prevents archiving and removal of an account's computers until the transaction ends, so that those selected for new
- * operations stay. Shared by its holders. Take it before any row lock, to avoid deadlocks.
- */
+/** Prevents archiving and removal of computers until commit. Shared. Take it before any row lock (deadlocks). */
 export async function lockFleetShared(tx: Sql, accountId: number): Promise<void> {
   await lockShared(tx, 'fleet', accountId);
 }
@@ -15,7 +12,6 @@ export async function lockFleetExclusive(tx: Sql, accountId: number): Promise<vo
   await lockExclusive(tx, 'fleet', accountId);
 }
 
-/** Why computers of a request cannot be acted on; each list is by id. */
 export interface TargetProblems {
   /** Missing, pending, invisible or of another account. */
   unknown: number[];
@@ -23,7 +19,6 @@ export interface TargetProblems {
   archived: number[];
 }
 
-/** Maximum number of computers named in an error response. */
 export const MAX_NAMED = 100;
 
 /** Checks the computers of a request, in one statement. @param most - limit of each list, by id; null for none */

@@ -1,10 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import type { AcceptedComputer } from './pending-computers.sql.ts';
 
-/**
- * Links WSL instances and Windows hosts among just accepted computers. Idempotent. The first instance of a host is its
- * default one, as in WSL itself; agents do not report it.
- */
+/** Links WSL instances and hosts among accepted computers. Idempotent. As in WSL, a host's first is its default. */
 export async function joinFamilies(tx: Sql, accountId: number, accepted: readonly AcceptedComputer[]): Promise<void> {
   const uids = new Set(accepted.flatMap(({ hostagent_uid }) => hostagent_uid ?? []));
   if (uids.size === 0) return;
@@ -17,8 +14,7 @@ export async function joinFamilies(tx: Sql, accountId: number, accepted: readonl
   await tx.query(ATTACH_TO_HOSTS, { accountId, ids });
 }
 
-// Members are found before filtering, and by arrays: without statistics on a new server, PostgreSQL would scan the
-// whole fleet by the index of approved computers, or join a few rows with it.
+// Found before filtering, by arrays: without statistics PostgreSQL would scan the whole fleet or join rows with it.
 const member = (uids: string) => `member as materialized (
     select id, hostagent_uid, is_wsl, is_default_child, state = 'approved' and not archived as in_fleet from computer
     where account_id = :accountId and hostagent_uid is not null and hostagent_uid = any(array(select hostagent_uid from ${uids}))

@@ -22,7 +22,6 @@ export function isSerializationFailure(error: unknown): boolean {
   return code === '40P01' || code === '40001';
 }
 
-/** SQLSTATE classes of values that can never be stored. */
 const INVALID_DATA = /^(21|22|23|54)\w{3}$/;
 
 /** Whether PostgreSQL rejected the values themselves: a retry cannot succeed. */

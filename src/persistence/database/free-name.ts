@@ -1,9 +1,6 @@
 import type { Sql } from './sql.ts';
 
-/**
- * The first free name of `slug`, `slug-2`... of an account in a table, under a lock of the caller.
- * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
- */
+/** First free name: `slug`, `slug-2`... Caller locks. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
 export async function freeName(
   sql: Sql,
   table: 'access_group' | 'usg_profile',

@@ -1,14 +1,10 @@
 import { LRUCache } from 'lru-cache';
 
-/** Values of parameters by name; an array for those by position. */
 export type Parameters = object;
 
 const cache = new LRUCache<string, { text: string; names: readonly string[] }>({ max: 2000 });
 
-/**
- * A statement as the driver takes it: `:name` becomes `$1`, `$2`, ... in the order of appearance, the same for the same name.
- * Casts (`::int`) and names that `parameters` lacks stay as they are.
- */
+/** `:name` becomes `$1`, `$2`, ... in order of appearance, once per name. Casts (`::int`) and unknown names stay. */
 export function positional(text: string, parameters: Parameters): { text: string; values: unknown[] } {
   if (Array.isArray(parameters)) return { text, values: parameters as unknown[] };
   const byName = parameters as Record<string, unknown>;

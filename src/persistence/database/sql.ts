@@ -6,35 +6,20 @@ import type { Parameters } from './named-parameters.ts';
 // biome-ignore lint/suspicious/noEmptyInterface: declarations are merged into it
 export interface Registry {}
 
-/** MikroORM's entity manager; `getKysely` knows the tables of all entities. */
 export type EntityManager = PostgreSqlEntityManager & {
   '~entities'?: Registry extends { entities: infer Entities } ? Entities : never;
 };
 
-/**
- * The database, or one transaction on it: entities and parameterized SQL. Rows have native types: `int` and `bigint` as
- * number, `timestamptz` as Date, `jsonb` parsed.
- */
+/** The database, or a transaction on it. Rows have native types: `bigint` as number, `timestamptz` as Date. */
 export interface Sql {
-  /**
-   * In a transaction its entity manager, which writes changed entities before the commit, and before each `query`; flush
-   * before statements of `em.getKysely()` that should see them. Outside of one, a new entity manager for each use.
-   */
+  /** In a transaction it flushes before `query` and commit, not before `em.getKysely()`. Outside, new per use. */
   readonly em: EntityManager;
-  /**
-   * Runs one statement.
-   * @param text - the SQL with named parameters (`:account`), or `$1`, `$2`, ... where it is composed
-   * @param name - when given, it is prepared once per connection under this name
-   */
+  /** Parameters are named (`:account`), or `$1`, `$2`, ... @param name - prepares it once per connection */
   query<R extends object = QueryResultRow>(text: string, parameters?: Parameters, name?: string): Promise<R[]>;
 }
 
-/** A pool: single statements, or several in one transaction of MikroORM. */
 export interface Database extends Sql {
-  /**
-   * Runs `work` in one transaction on its own connection; rolls back when it throws. After a deadlock or serialization
-   * failure `work` runs again, up to four times in all: it must have no other effects before it returns.
-   */
+  /** Runs `work` again, up to four times, after deadlocks and the like: it must have no effects outside. */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** A dedicated connection for LISTEN; the caller releases it. */
   connect(): Promise<PoolClient>;

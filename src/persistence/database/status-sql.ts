@@ -6,12 +6,8 @@ export function statusList(statuses: readonly ActivityStatus[]): string {
 }
 
 /**
- * The `where` condition of a statement that changes statuses, so that only transitions of the table are possible. Every
- * statement that writes the status of an operation or report uses it, directly or for selecting its rows. A group's
- * status follows from its operations.
- * @param column - the status as stored, with its table's alias
- * @throws while its module is loaded, when the table does not allow a transition
- * @see docs/api-conventions.md#activity-statuses
+ * Condition of every statement that writes the status of an operation or report: the table's transitions alone.
+ * @throws when its module is loaded, for another transition @see docs/api-conventions.md#activity-statuses
  */
 export function transitionGuard(
   column: string,

@@ -54,21 +54,16 @@ export async function readUnopenedBatches(db: Sql, group: number): Promise<numbe
   return rows.map(({ id }) => id);
 }
 
-/**
- * Writes a cancel for every opened batch of a group, unless one is pending: a cancel of the parent workflow reaches
- * only the first run of its children. @returns whether there was any @see docs/architecture.md#cancellation
- */
+/** Cancels opened batches of a group once. @returns whether there was any @see docs/architecture.md#cancellation */
+// A cancel of the parent workflow reaches only the first run of its children.
 export async function cancelOpenedBatches(tx: Sql, group: number, now: Date): Promise<boolean> {
   return (await tx.query(CANCEL_OPENED, { group, now })).length > 0;
 }
 
-/** An operation with the name of its computer. */
 export interface NamedOperation extends Row<'activity', 'id, status, deliver_at'> {
   computer_id: number;
   title: string;
-  /** Requested by id, rather than because it is open. */
   is_moved: boolean;
-  /** Number of computers with open operations. */
   open_computers: number;
 }
 

@@ -13,11 +13,7 @@ export async function readGroupProgress(db: Sql, group: number): Promise<GroupPr
 
 type MovedGroup = ChildCounts & Row<'activity', 'status, delivery_time'>;
 
-/**
- * Moves the counters of a group; the first delivery of a child starts it.
- * @param deliveredAt - earliest delivery among the changes; null for none
- * @returns the group; undefined when it was deleted
- */
+/** Moves the counters of a group; the first delivery starts it (null: none). @returns undefined when it was deleted */
 export async function moveGroupCounters(
   tx: Sql,
   group: number,

@@ -3,18 +3,15 @@ import type { Transition } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
 
-/** Operations whose status one statement changed. */
 export interface Change extends Transition {
   ids: number[];
   /** Latest end among them, ms since the epoch; null for none. */
   endedAt: number | null;
   /** Earliest delivery among them, ms since the epoch; null for none. */
   deliveredAt: number | null;
-  /** Those that changed packages; null for none. */
   packageIds?: number[] | null;
 }
 
-/** A chained operation that may be delivered at its own time. */
 export interface Released {
   id: number;
   deliver_at: Date;
@@ -64,14 +61,10 @@ export function failUndelivered(tx: Sql, batch: number, now: Date, text: string)
 
 /** Times that operations of a batch wait for, in ms since the epoch; null for none. */
 interface DueTimes {
-  /** Earliest time at which an unanswered operation fails. */
   first_overdue: number | null;
-  /** First and last future delivery. */
   first_due: number | null;
   last_due: number | null;
-  /** An operation is already due for delivery. */
   some_due: boolean | null;
-  /** Earliest delivery deadline. */
   delivery_deadline: number | null;
 }
 
@@ -91,11 +84,9 @@ async function changesOf(tx: Sql, text: string, values: object): Promise<Change[
   return rows.map(({ endedAt, ...change }) => ({ ...change, endedAt: endedAt.getTime(), deliveredAt: null }));
 }
 
-/** Statuses of operations that an agent can report on. */
 export const SENDABLE = ['undelivered', 'delivered'] as const satisfies readonly ActivityStatus[];
 
-// A batch is newer than the statistics, which expect a row or two. Named operations must be found by their own index:
-// searching the batch's for each would be quadratic. The sum disables that index.
+// Statistics expect a row or two: without the sum PostgreSQL would search the batch's index for each operation.
 export const inBatch = (operation: string) => `${operation}.lane_id + 0 = :batch`;
 
 // Start of the wait for a result: delivery by the gateway's clock, or its processing by the clock that checks expiry.
@@ -130,7 +121,6 @@ const ended = (source: string, status: 'failed' | 'canceled') => `
   select old as "from", '${status}' as "to", count(*)::int as count, array_agg(id) as ids, :now::timestamptz as "endedAt"
   from ended group by old`;
 
-/** Operations that can never start after the failure or cancel of their predecessor. */
 const IS_DEPENDENT = (operation: string) => transitionGuard(`${operation}.status`, IDLE_STATUSES, 'canceled');
 
 const IS_CANCELABLE = (column: string) => transitionGuard(column, OPEN_STATUSES, 'canceled');

@@ -6,7 +6,6 @@ import { type Change, inBatch, SENDABLE } from './operations.sql.ts';
 export interface CancelRequest {
   /** Null: everything that is open in the batch. */
   activity: number | null;
-  /** The operation's result text. */
   text: string | null;
 }
 
@@ -24,7 +23,6 @@ export interface BatchEvents {
   results: number;
   hasCancel: boolean;
   workflowId: string;
-  /** Operations of the batch, all and still open. */
   size: number;
   open: number;
   ageMs: number;
@@ -33,11 +31,8 @@ export interface BatchEvents {
 /** Maximum number of events per call, besides cancels, to keep transactions short. */
 export const EVENTS_LIMIT = 5000;
 
-/**
- * Deletes pending events of a batch, every cancel and the oldest of the rest, and applies them to its operations. The
- * first result wins; a result replaces `canceled` once and counts as delivered too; events of unknown or ended operations
- * change nothing. The caller holds the batch's lock. @see docs/architecture.md#processing-pending-events
- */
+/** Applies and deletes pending events of a locked batch. @see docs/architecture.md#processing-pending-events */
+// The first result wins and replaces `canceled` once; events of unknown or ended operations change nothing.
 export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Promise<AppliedEvents> {
   const [row] = await tx.query<AppliedEvents>(APPLY, {
     batch,
@@ -59,10 +54,7 @@ export async function addCancel(db: Sql, batch: number, text: string): Promise<v
   await db.query(`insert into agent_inbox (lane_id, kind, body) values (:batch, 'cancel', :text)`, { batch, text });
 }
 
-/**
- * Stores results of what the server itself has carried out, in the creating transaction: computers are sent nothing.
- * @param activity - a new group, with all its operations, or an operation without a group
- */
+/** Stores results of what the server itself did for a new group or a single operation, in the creating transaction. */
 export async function answerOnServer(
   tx: Sql,
   activity: number,
@@ -71,11 +63,7 @@ export async function answerOnServer(
   await tx.query(ANSWER, { ...result, activity });
 }
 
-/**
- * Fails operations of a new group without sending them: batches apply these events before they queue messages.
- * @param steps - indexes of the operations in the group, in id order, with the result text of each
- * @see docs/architecture.md#operations-that-are-never-sent
- */
+/** Fails operations of a new group unsent, by index. @see docs/architecture.md#operations-that-are-never-sent */
 export async function failUnsent(
   tx: Sql,
   group: number,

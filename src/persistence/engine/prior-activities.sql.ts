@@ -2,10 +2,7 @@ import type { Sql } from '../database/sql.ts';
 import { transitionGuard, statusList } from '../database/status-sql.ts';
 import type { Released } from './operations.sql.ts';
 
-/**
- * Locks the batches of an activity, so that none ends in between, and makes them wake others from now on. Idempotent.
- * @returns those of `computers` on which it does nothing
- */
+/** Locks an activity's batches; they wake others from now on. Idempotent. @returns `computers` where it does nothing */
 export async function awaitActivity(
   tx: Sql,
   accountId: number,

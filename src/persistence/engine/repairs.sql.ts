@@ -60,8 +60,7 @@ const OPEN_PAGE = `
   ${OPEN} and id > :after and closed_at is null and created_at <= now() - make_interval(secs => :ageMs::float8)
   order by id limit :limit`;
 
-// Scans `lane_open`, which the events need anyway. An index on the time would make every update of a batch slower:
-// updates of indexed columns are not HOT.
+// Scans `lane_open`, as events need anyway: with an index on the time, updates of batches would not be HOT.
 const IDLE = `
   select l.id, l.wf_id, l.parent_id, l.opened_at is not null as opened from lane l
   where l.id > :after and l.closed_at is null and l.open_count > 0 and l.created_at <= now() - make_interval(secs => :idleMs::float8)

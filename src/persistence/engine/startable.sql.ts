@@ -2,20 +2,16 @@ import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activities/workflow-id.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** A row driven by a workflow: a group, or a batch with its own top-level workflow. */
 export interface Startable {
-  /** Null for a group. */
   batch: number | null;
   workflowId: string;
   single: boolean;
   activityId: number;
   accountId: number;
-  /** For a group, that of its first operation. */
   type: string;
   summary: string;
   groupId: number | null;
   computerId: number | null;
-  /** The person who requested it; null for none. */
   personId: number | null;
   /** The profile of the run, by its schedule id; null for none. */
   profileId: string | null;

@@ -2,23 +2,18 @@ import { type AlertName, PROFILE_ALERT } from '../../domain/events/alerts.ts';
 import type { Sql } from '../database/sql.ts';
 import { ALERT_RULES, type AlertRule } from '../query/alert-conditions.ts';
 
-/** The caller, and the computers in the caller's view. */
 export interface AlertScope {
   accountId: number;
-  /** Null for every access group. */
   groups: readonly number[] | null;
   personId: number;
 }
 
-/** State of an alert over the visible computers or profiles. */
 export interface AlertRow {
   id: number;
   name: AlertName | typeof PROFILE_ALERT;
-  /** Number of computers, or profiles, with the alert. */
   subjects: number;
   /** Those with the alert raised after the person last dismissed it. */
   fresh: number;
-  /** Earliest activation among the fresh ones; null when there is none. */
   activation_time: Date | null;
 }
 
@@ -54,7 +49,6 @@ function counted({ name, from, computer, active, since }: AlertRule): string {
     group by l.id, l.name`;
 }
 
-/** Running profiles whose creator left the account, visible like the computers in their access group. */
 const ORPHANED = `
   select l.id, l.name, count(*)::int as subjects, count(*) filter (where o.fresh)::int as fresh,
     min(o.since) filter (where o.fresh) as activation_time

@@ -23,6 +23,5 @@ export const EventEntrySchema = defineEntity({
   indexes: [{ name: 'event_account', properties: ['accountId', 'creationTime', 'id'] }],
 });
 
-/** A line of the event log; never updated. */
 export class EventEntry extends EventEntrySchema.class {}
 EventEntrySchema.setClass(EventEntry);

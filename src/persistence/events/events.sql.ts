@@ -2,13 +2,7 @@ import type { EventActor, NewEvent } from '../../domain/events/events.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
-/**
- * Records one event: who did what, when and from where.
- * @param tx - the transaction of the change itself, so that both or neither are committed
- * @param actor - a `Caller`, or another actor
- * @remarks Append-only: the database rejects changes and deletions other than by {@link purgeExpiredEvents}.
- * @see docs/api-conventions.md#event-log
- */
+/** Records an event in the transaction of the change itself. Append-only. @see docs/api-conventions.md#event-log */
 export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): Promise<void> {
   await recordEvents(tx, actor, [event]);
 }
@@ -29,12 +23,7 @@ export async function recordEvents(tx: Sql, actor: EventActor, events: readonly 
   await tx.query(INSERT, values, 'events');
 }
 
-/**
- * Deletes events older than `keepDays`, oldest first: the only deletion that the database allows.
- * @param keepDays - 1 or more
- * @param limit - number of events examined; if fewer are deleted, no more are due
- * @returns how many were deleted
- */
+/** Deletes events older than `keepDays` (1 or more), oldest first, among `limit`. @returns how many; fewer: no more */
 export async function purgeExpiredEvents(db: Sql, keepDays: number, limit: number): Promise<number> {
   const rows = await db.query<{ deleted: number }>('select forget_events(:keepDays, :limit) as deleted', {
     keepDays,
@@ -58,9 +47,7 @@ export interface EventRow {
 
 export interface EventFilter {
   accountId: number;
-  /** Restricts to this many last days. */
   days: number;
-  /** Case-insensitive part of the message or of a name; empty for all. */
   search: string;
 }
 

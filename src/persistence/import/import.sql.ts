@@ -28,10 +28,7 @@ export function findProfiles(tx: Sql, accountId: number) {
   return tx.query<Pick<Profile, 'type' | 'id' | 'name'>>(PROFILES, { accountId });
 }
 
-/**
- * The accepted, unarchived computers for ids or case-insensitive hostnames, in order.
- * @returns number of matches for each, and the id of a single match
- */
+/** Accepted, unarchived computers for ids or hostnames in any case, in order: number of matches, id of a single one. */
 export function findComputers(
   tx: Sql,
   accountId: number,
@@ -41,7 +38,6 @@ export function findComputers(
   return tx.query<{ id: number | null; count: number }>(COMPUTERS, values);
 }
 
-/** The new values of a computer. */
 interface Replacement<T> {
   id: number;
   value: T;
@@ -103,7 +99,6 @@ export async function replaceContracts(
 }
 
 export type ProfileAssociation = Pick<Profile, 'type' | 'id'> & {
-  /** Null: unknown. */
   status: 'compliant' | 'noncompliant' | null;
 };
 
@@ -119,7 +114,6 @@ export async function replaceProfiles(
   await tx.query(JOIN_PROFILES, { ...values, accountId });
 }
 
-/** Rows as an array for each column. */
 function columns<T, Name extends keyof T & string>(rows: readonly T[], ...names: Name[]) {
   const entries = names.map((name) => [name, rows.map((row) => row[name])]);
   return Object.fromEntries(entries) as Record<Name, unknown[]>;

@@ -25,12 +25,7 @@ function literal(sql: string): string {
   return /['\n\\]/.test(sql) ? `\`${sql.replace(/[`$\\]/g, '\\$&')}\`` : `'${sql}'`;
 }
 
-/**
- * Writes what entities have and the database lacks as a new migration, and adds it to the list in `index.ts`.
- * @param name - in lower case with dashes, for file and class
- * @returns the file, or null when nothing differs
- * @throws when the database has not run all migrations
- */
+/** Writes and lists a migration (`name` with dashes); null when nothing differs. @throws when some have not been run */
 export async function createMigration(
   { migrator }: Pick<MikroORM, 'migrator'>,
   name: string,

@@ -8,11 +8,7 @@ import type { Database, EntityManager, Sql } from '../database/sql.ts';
 
 const FIRST_RETRY_MS = 15;
 
-/**
- * Statements and transactions over a pool.
- * @param em - the global entity manager of a MikroORM over this pool
- * @param maxAttempts - of transactions that PostgreSQL aborts in favour of another
- */
+/** Statements and transactions over a pool. @param maxAttempts - of those aborted by PostgreSQL for another */
 export function createDatabase(pool: Pool, em: EntityManager, maxAttempts = 1): Database {
   return {
     get em() {
@@ -36,7 +32,6 @@ function transact<T>(em: EntityManager, maxAttempts: number, work: (tx: Sql) => 
   });
 }
 
-/** Statements on the connection of the transaction that `em` runs. */
 function statementsOf(em: EntityManager): Sql {
   const connection = em.getTransactionContext<Transaction<unknown>>()!;
   const unitOfWork = em.getUnitOfWork();

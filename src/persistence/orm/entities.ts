@@ -70,7 +70,6 @@ import {
 } from '../software/package.entity.ts';
 import { ComputerSnapSchema, SnapOperationBeforeSchema } from '../software/snap.entity.ts';
 
-/** The entities of all tables. */
 export const ENTITIES = [
   ActivityBlockSchema,
   ActivitySchema,

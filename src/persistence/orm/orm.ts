@@ -15,15 +15,10 @@ import { MIGRATIONS } from './migrations/index.ts';
 import { PostgresNames } from './naming.ts';
 import { openPool, PoolDialect, type PoolOptions, poolState } from './pool.ts';
 
-/** The database of one process: MikroORM for entities that are written, plain SQL for sets and lists, over one pool. */
 export interface Persistence {
   orm: MikroORM;
   db: Database;
-  /**
-   * A second pool of the same size, for statements that find every row by a key. Their generic plans, made once per
-   * connection, always use indexes: planning can cost several times the execution, and a plan made for an empty table
-   * would still scan it after it has grown.
-   */
+  /** For statements that find every row by a key: generic plans, made once per connection, always use indexes. */
   genericPlanDb: Database;
   pools(): PoolState[];
   close(): Promise<void>;
@@ -34,7 +29,6 @@ export interface PersistenceOptions extends PoolOptions {
   lazy?: boolean;
 }
 
-/** For transactions that PostgreSQL aborts in favour of another. */
 const MAX_ATTEMPTS = 4;
 
 /** Opens the pool without touching the schema. @throws when the server cannot be reached, unless `lazy` */
@@ -61,11 +55,7 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   };
 }
 
-/**
- * What entities leave to the migrations. Triggers and functions belong together and are PL/pgSQL; views are read by
- * statements alone. MikroORM also compares no storage parameters, and not that two tables of log lines
- * (`invitation_mail`, `login_failure`) have no primary key: their entities have all columns as one.
- */
+/** Left to migrations, as are storage parameters and that `invitation_mail` and `login_failure` have no primary key. */
 const UNCOMPARED = {
   ignoreTriggers: true,
   ignoreRoutines: true,
@@ -99,10 +89,7 @@ function ormOptions({ url, onError }: PersistenceOptions, pool: Pool) {
 
 const LOCK_POLL_MS = 250;
 
-/**
- * Migrates the schema, each migration in its own transaction. Idempotent; concurrent processes wait for each other.
- * Uses a session lock, because an open transaction would block `create index concurrently`.
- */
+/** Runs each migration in its own transaction, under a session lock. Idempotent; concurrent processes wait. */
 export async function migrate(persistence: Persistence): Promise<void> {
   const session = await persistence.db.connect();
   let broken: Error | undefined;

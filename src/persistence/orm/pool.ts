@@ -8,18 +8,13 @@ import { NATIVE_TYPES } from '../database/native-types.ts';
 export interface PoolOptions {
   url: string;
   poolSize: number;
-  /** Shown in pg_stat_activity. */
   applicationName: string;
   onError?: (error: Error) => void;
-  /** Limits enforced by the server for each statement and transaction; absent for none, as in migrations. */
   limits?: DatabaseLimits;
 }
 
-/**
- * Opens a pool; connections are made when they are needed. Keep-alive probes detect unreachable hosts. Idle connections
- * stay for ten minutes: a new one has no plans and a cold cache, so that its first large group takes half as long again.
- * @param session - a statement that prepares each connection
- */
+/** Opens a pool; it connects when needed. @param session - a statement that prepares each connection */
+// Idle connections stay for ten minutes: new ones have no plans and a cold cache.
 export function openPool(options: PoolOptions, session?: string): Pool {
   const onError = connectionErrorHandler(options);
   const pool = new pg.Pool({

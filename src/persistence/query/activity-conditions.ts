@@ -9,7 +9,6 @@ import { computersCondition, type SavedQueries } from './computer-conditions.ts'
 export interface ActivitySelection {
   query: ActivityQuery;
   searches: SavedQueries;
-  /** Ids of the people with its addresses, by address as written there. */
   creators: ReadonlyMap<string, readonly number[]>;
   /** Time of the query: activities due later are scheduled. */
   now: Date;
@@ -22,11 +21,8 @@ interface CompilationScope {
   firstParameter: number;
 }
 
-/**
- * Translates a query into SQL over the alias `a` of `activity`: true for matches, false or null for other rows.
- * @remarks The text depends on the shape of the query alone. The condition does not restrict `a` to the account.
- * Conditions that are not negated keep forms that an index supports.
- */
+/** SQL over `a` of `activity`: true for matches. Depends on the query's shape alone, and leaves the account open. */
+// Conditions that are not negated keep forms that an index supports.
 export function compileActivityQuery(selection: ActivitySelection, scope: CompilationScope): SqlCondition {
   const context = contextOf(selection, scope);
   const text = queryText(
@@ -92,13 +88,11 @@ function statusCondition(status: ActivityStatus, compilation: Compilation): stri
   }
 }
 
-/** Operations on such computers, and their groups. */
 function computerCondition(query: ComputerQuery, context: Context): string {
   return `a.id in (
     select unnest(array[k.id, k.parent_id]) from activity k where k.computer_id in ${computersText(query, context)})`;
 }
 
-/** Invisible computers never match. */
 function computersText(query: ComputerQuery, { compilation, searches, groups }: Context): string {
   const seen = groups === null ? '' : ` and c.access_group_id = any(${compilation.value(groups, 'int[]')})`;
   return `(

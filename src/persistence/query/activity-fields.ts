@@ -4,21 +4,16 @@ import { statusList } from '../database/status-sql.ts';
 import { beyondBound } from './delivery-conditions.ts';
 
 /** Over the alias `a` of `activity`: a child of it, as `k`, meets the condition; true or false. */
-// Children are read in index order with a limit: PostgreSQL assumes they are spread over the table and would scan it.
-// `is true` prevents a join, which would read and sort all children to find the first.
+// In index order, or PostgreSQL would scan the table; `is true` prevents a join that sorts all children.
 export const anyChild = (condition: string) => `(
       select true from activity k where k.parent_id = a.id and (${condition}) is true order by k.id limit 1) is true`;
 
 const isBounded = '(select b.max_message_backlog from account b where b.id = a.account_id) is not null';
 
-/** A child `k` may be delivered at its computer's next exchange. */
 const isFree = (now: string) =>
   `k.status = 'undelivered' and (k.deliver_at > ${now}) is not true and not ${beyondBound('k', now)}`;
 
-/**
- * Over the alias `a` of `activity`: due, and waits for room in its computer's queue; for a group, every undelivered
- * operation does or waits for another activity.
- */
+/** Over `a`: due, waits for room in its computer's queue; a group: all undelivered do, or wait for an activity. */
 // A group is checked only while it is new, and only in accounts with a limit, up to its first deliverable child.
 export const heldAt = (now: string) => `case
     when a.status <> 'undelivered' or a.deliver_at > ${now} or not (${isBounded} or a.after_activity_id is not null)
@@ -27,8 +22,7 @@ export const heldAt = (now: string) => `case
     else a.children_count > 0 and not ${anyChild(isFree(now))} end`;
 
 /** Over the alias `a` of `activity`: a due group of which no operation may be delivered and some are due later. */
-// Without a window everything is due at once; while nothing has ended and there is no limit, due operations are
-// deliverable: children are rarely read.
+// Without a window everything is due at once; before any end, and without a limit, children are rarely read.
 export const onlyLater = (now: string) => `case
     when a.status <> 'undelivered' or a.children_count = 0 or a.deliver_at > ${now} then false
     when a.after_activity_id is null
@@ -48,10 +42,7 @@ const OPERATION_CANCEL = `${cancelWaits('a.lane_id', '= a.id')} or ${cancelWaits
 /** As {@link CANCEL_REQUESTED}, of an operation. */
 export const OPERATION_CANCEL_REQUESTED = `case when ${NOT_PENDING} then false else ${OPERATION_CANCEL} end`;
 
-/**
- * Over the alias `a` of `activity`: open with an accepted cancel, of itself, of its batch, or, for a group, of all its
- * open operations. True or false.
- */
+/** Over `a` of `activity`, never null: open, with an accepted cancel of itself, its batch, or all open operations. */
 export const CANCEL_REQUESTED = `case when ${NOT_PENDING} then false
     when a.lane_id is not null then ${OPERATION_CANCEL}
     else exists (select from lane l where l.parent_id = a.id and ${cancelWaits('l.id', 'is null')}) end`;
@@ -69,10 +60,7 @@ const inForce = (operation: string) => `${operation}.status = 'succeeded'
 const isHere = (operation: string) => `exists (
       select from computer c where c.id = ${operation}.computer_id and not c.archived)`;
 
-/**
- * Over the alias `a` of `activity`: succeeded, has an inverse and is not fully reverted; for an ended group, true of
- * one operation on a computer that still exists.
- */
+/** Over `a` of `activity`: succeeded, invertible, not fully reverted; an ended group: one on a remaining computer. */
 export const UNDOABLE = `case when a.computer_id is not null then ${inForce('a')}
     when a.open_count > 0 or a.succeeded_count = 0 or not a.child_types && array[${REVERSIBLE}] then false
     else ${anyChild(`${inForce('k')} and ${isHere('k')}`)} end`;
@@ -80,10 +68,7 @@ export const UNDOABLE = `case when a.computer_id is not null then ${inForce('a')
 const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archived
     union all select r.id from removed_computer r where r.account_id = $1)`;
 
-/**
- * Over the alias `a` of `activity` of the account `$1`: ended, and one of its computers is archived or removed. Most
- * accounts have lost few. @param groups - operator and ids of all groups to check
- */
+/** Over `a` of account `$1`: ended, a computer is archived or removed. @param groups - operator, ids of all groups */
 export const lostAmong = (
   groups: string,
 ) => `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then

@@ -3,7 +3,6 @@ import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
 import { anyChild } from './activity-fields.ts';
 import { type GroupScope, groupsOf } from './group-scope.ts';
 
-/** An account's activities, and the caller's access to them. */
 export interface ActivityScope {
   accountId: number;
   view: GroupScope;
@@ -45,17 +44,13 @@ const ownerAmong = (owners: string, id: string, groups: string) => `(${groups}::
 const profileIn = (usgGroups: string, scriptGroups: string) => `case when a.type = '${ACTIVITY_GROUP}'
       then ${ownerAmong('script', 'script_id', scriptGroups)} else ${ownerAmong('usg_profile', 'profile_id', usgGroups)} end`;
 
-/**
- * Over the alias `a` of `activity`, with {@link visibilityParameters}: visible like its computer, a parent like any
- * child, others like their profile or script. A removed computer counts in its last access group.
- */
+/** Over `a`, with {@link visibilityParameters}: by its (last) access group, any child, or its profile or script. */
 export const VISIBLE = `a.account_id = $1 and (($2::int[] is null and $3::int[] is null and $4::int[] is null)
     or case when ${ON_NO_COMPUTER} then ${profileIn('$3', '$4')}
       else $2::int[] is null or a.computer_id in ${computersIn('$2')}
         or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)}) end)`;
 
-// Starts from the computers, whose operations bound the cost; checking groups row by row would read all their children.
-// Groups have no computer of their own, so that there are no duplicates.
+// From the computers, which bound the cost. Groups have none of their own, so that there are no duplicates.
 const withOperationsOn = (computers: string, further = '') => `with own as materialized (
     select k.id, k.parent_id from activity k where k.computer_id in ${computers}
   ), found as materialized (

@@ -1,10 +1,7 @@
 import { ALERT_NAMES, type AlertName } from '../../domain/events/alerts.ts';
 
-/** An alert, and the state that raises and clears it. */
 export interface AlertRule {
-  /** As the `alert:` selector names it. */
   name: AlertName;
-  /** As responses name it: `PackageUpgradesAlert` for `package-upgrades`. */
   type: string;
   severity: 'info' | 'warning' | 'danger';
   summary: string;
@@ -27,7 +24,6 @@ const LAST_HEARD = 'greatest(contact.known_since, contact.last_ping_time, contac
 
 type State = Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'>;
 
-/** An alert that is active while a column of `computer_status`, maintained by the database, is not null. */
 const standing = (column: string): State => ({
   from: 'computer_status s',
   computer: 's.computer_id',
@@ -35,7 +31,6 @@ const standing = (column: string): State => ({
   since: `s.${column}`,
 });
 
-/** An alert that is active while a computer does not comply with a profile of a type. */
 const noncompliant = (type: 'package' | 'wsl'): State => ({
   from: 'computer_profile m',
   computer: 'm.computer_id',
@@ -127,10 +122,7 @@ export function alertRule(name: AlertName): AlertRule {
   return ALERT_RULES[ALERT_NAMES.indexOf(name)]!;
 }
 
-/**
- * SQL: true for computers `c` with the alert, never null or for archived ones. A list of ids that does not depend on
- * `c`: cheap below OR and NOT too.
- */
+/** True for unarchived computers `c` with the alert, never null. Independent of `c`: cheap below OR and NOT too. */
 export function alertCondition(name: AlertName): string {
   const { from, computer, active } = alertRule(name);
   return `(not c.archived and c.id in (select ${computer} from ${from} where ${active}))`;

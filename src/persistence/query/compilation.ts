@@ -6,7 +6,6 @@ export interface SqlCondition {
   values: readonly unknown[];
 }
 
-/** Context of conditions: account, time, and placeholders for values. */
 export class Compilation {
   readonly values: unknown[] = [];
   readonly #firstParameter: number;
@@ -31,7 +30,6 @@ export class Compilation {
     return this.#account;
   }
 
-  /** The placeholder of the current time; created once. */
   now(): string {
     this.#now ??= this.value(this.moment, 'timestamptz');
     return this.#now;

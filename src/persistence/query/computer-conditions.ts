@@ -15,11 +15,7 @@ export interface ComputerSelection {
   now: Date;
 }
 
-/**
- * Translates a query into SQL over the alias `c` of `computer`: true or false for every row, never null.
- * @param scope.accountId - the account in which names and ids are resolved; the condition does not restrict `c` to it
- * @param scope.firstParameter - number of the first free placeholder of the statement
- */
+/** SQL over `c` of `computer`, never null: names and ids of an account, but `c` is not restricted to it. */
 export function compileComputerQuery(
   { query, searches, now }: ComputerSelection,
   scope: { accountId: number; firstParameter: number },

@@ -8,7 +8,6 @@ interface Delivery {
 const firstUnopened = (account: string) => `(
       select min(l.parent_id) from lane l where l.account_id = ${account} and l.opened_at is null)`;
 
-/** Operations `o` of a computer that are due and have no message yet. */
 const unqueued = ({ computer, account, now }: Delivery) => `activity o
     where o.computer_id = ${computer} and o.id > ${firstUnopened(account)} and o.status = 'undelivered'
       and (o.deliver_at <= ${now}) is not false and (o.deliver_before_time > ${now}) is not false
@@ -21,8 +20,7 @@ export const firstUnqueued = (delivery: Delivery) => `(select min(o.id) from ${u
 export const isDue = (now: string) => `m.state in ('held', 'queued') and m.deliver_at <= ${now}
     and (m.deliver_before is null or m.deliver_before > ${now})`;
 
-/** The operation is due, undelivered and above its computer's message limit. @param a - its alias of `activity` */
-// The limit counts unacknowledged messages, and operations that are due and were accepted earlier.
+/** The operation is due, but unacknowledged messages and earlier due operations reach its computer's limit. */
 export const beyondBound = (a: string, now: string) => {
   const delivery = { computer: `${a}.computer_id`, account: `${a}.account_id`, now };
   return `(select (

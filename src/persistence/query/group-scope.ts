@@ -1,4 +1,3 @@
-/** Access groups where a right holds; `all` means the whole account. */
 export type GroupScope = 'all' | readonly number[];
 
 /** As an SQL parameter: null for the whole account. */

@@ -1,8 +1,7 @@
 import type { LicenseCriterion, LicenseType } from '../../domain/query/computer-query.ts';
 import type { Compilation, Conditions } from './compilation.ts';
 
-// A computer is licensed by a seat of a legacy licence, by the Pro subscription that its agent reports, or by an
-// associated contract if its agent reports none; also in several ways at once.
+// By a seat, by the Pro subscription that its agent reports, or, if it reports none, by an associated contract.
 const HAS_SEAT = 'exists (select from computer_license l where l.computer_id = c.id)';
 const associated = (condition: string) =>
   `exists (select from computer_contract m join contract k on k.account_id = m.account_id and k.id = m.contract_id
@@ -20,7 +19,6 @@ export const LICENSE_CONDITIONS: Conditions<LicenseCriterion> = {
   'license-type': ({ type }) => BY_TYPE[type],
   'license-id': ({ id }, compilation) => `exists (select from computer_license l
     where l.computer_id = c.id and l.license_id = ${compilation.value(id, 'int')})`,
-  /** By report or association. */
   contract({ text }, compilation) {
     const wanted = compilation.value(text, 'text');
     return `(c.pro_attached and c.pro_contract_id is not null and c.pro_contract_id = ${wanted}

@@ -2,7 +2,7 @@ import type { ProfileCriterion } from '../../domain/query/computer-query.ts';
 import type { Compilation } from './compilation.ts';
 import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.sql.ts';
 
-/** The computer has the profile, in the given `status` if any. No computer has an unknown one. @see docs/api-conventions.md#computer-selectors */
+/** Has the profile, in the `status` if any; false for unknown ones. @see docs/api-conventions.md#computer-selectors */
 export function profileCondition(profile: ProfileCriterion, compilation: Compilation): string {
   if (profile.type === 'usg') return usgProfile(profile, compilation);
   if (profile.type === 'script') return scriptProfile(profile, compilation);
@@ -15,10 +15,7 @@ function membership({ type, id, status }: ProfileCriterion, compilation: Compila
   return `exists (select from computer_profile p where p.computer_id = c.id and ${key}${state})`;
 }
 
-/**
- * `pass` and `fail` are the last audit result, whatever is open since. The materialized expression reads the profile
- * once, not for every computer.
- */
+/** `pass` and `fail` are the last audit result. Materialized to read the profile once, not for every computer. */
 function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation): string {
   const profile = compilation.value(id, 'int');
   const active = status === 'in-progress' ? ' and not p.archived' : '';

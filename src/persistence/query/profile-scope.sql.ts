@@ -2,26 +2,18 @@ import type { ProfileKindName } from '../../domain/schedules/profile-schedule.ts
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-/** SQL of the profiles of a kind, each with its access group. */
 const PROFILES: Readonly<Record<ProfileKindName, string>> = { usg: 'usg_profile', script: 'scoped_script_profile' };
 
-/** SQL over `p`: it applies to its computers continually, not once at their enrolment. */
 const STANDING: Readonly<Record<ProfileKindName, string>> = {
   usg: 'not p.archived',
   script: `not p.archived and p.trigger_type <> 'event'`,
 };
 
-/**
- * Profiles of a kind as `p` with `groups`, the access groups they reach. As a common table expression it has to be
- * `materialized`, so that the tree is traversed once per profile.
- */
+/** Profiles `p` with the `groups` they reach. A CTE of it has to be `materialized`: one tree traversal per profile. */
 export const scopedProfiles = (kind: ProfileKindName) =>
   `select p.*, access_group_subtree(p.access_group_id) as groups from ${PROFILES[kind]} p`;
 
-/**
- * Defines the computers `c` of a profile `p` of {@link scopedProfiles}.
- * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
- */
+/** The computers `c` of a profile `p`. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
 export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.account_id and ${c}.state = 'approved'
   and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
 

@@ -2,7 +2,6 @@ import { containing } from '../database/sql.ts';
 import type { Compilation } from './compilation.ts';
 import { upgradableReleases } from '../../domain/common/releases.ts';
 
-/** Distributor that WSL hosts report. */
 const WINDOWS = 'microsoft';
 
 /** The release has the number or code name, in any case; `windows` stands for WSL hosts. */
@@ -24,8 +23,7 @@ export function addressCondition(
   part: string,
   compilation: Compilation,
 ): string {
-  // The index has addresses without separators, a superset of the matches. The exact check is not a LIKE, or the
-  // planner would treat the two as independent and expect almost no rows.
+  // A superset, by index. The exact check is not a LIKE, or the planner would multiply both and expect few rows.
   const indexed = compilation.value(containing(part.replaceAll(/[.:]/g, '')), 'text');
   const exact = compilation.value(part, 'text');
   return `exists (select from computer_network n where n.computer_id = c.id

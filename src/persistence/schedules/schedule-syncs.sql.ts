@@ -2,11 +2,7 @@ import { wakeDispatchers } from '../activities/outbox.sql.ts';
 import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
-/**
- * Adds an outbox command to make the schedule of a profile on the Temporal server equal to its row.
- * @param scheduleId - `<kind>/<profile id>`
- * @see docs/architecture.md#schedules-of-profiles
- */
+/** Requests a sync of the schedule `<kind>/<profile id>` to its row. @see docs/architecture.md#schedules-of-profiles */
 export async function enqueueScheduleSync(tx: Sql, scheduleId: string, now: Date): Promise<void> {
   await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', :scheduleId, :now)`, {
     scheduleId,

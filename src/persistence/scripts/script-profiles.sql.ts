@@ -9,7 +9,6 @@ type StoredRow = Omit<Row<'script_profile'>, 'event_type'> & {
   access_group_id: number;
   access_group: string;
   created_by: PersonName;
-  /** Start of the latest run of this trigger; null before the first. */
   last_run: Date | null;
 };
 
@@ -17,7 +16,6 @@ export type ScriptProfileRow = Omit<StoredRow, 'trigger_type' | 'run_at' | 'star
   trigger: Trigger;
 };
 
-/** Null parts do not restrict. */
 interface ScriptProfileFilter extends ScriptScope, PageRequest {
   archived: boolean | null;
   search: string | null;

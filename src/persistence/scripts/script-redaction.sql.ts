@@ -27,10 +27,7 @@ export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): 
   return new Map(rows.map(({ payload, ...script }) => [payload, script]));
 }
 
-/**
- * Deletes the code of a script in every version and message. An unacknowledged message is sent again at its old
- * position: the agent has to reject the rest, not succeed with nothing. @see docs/agent-protocol.md#scripts
- */
+/** Deletes a script's code everywhere; agents reject what is sent again. @see docs/agent-protocol.md#scripts */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
   await tx.query(`update script_version set code = null where script_id = :scriptId`, { scriptId });
   await tx.query('update operation_payload set fields = fields || :wiped::jsonb where script_id = :scriptId', {

@@ -33,7 +33,6 @@ export interface ScriptChange {
   username?: string | undefined;
   status?: Script['status'] | undefined;
   accessGroup?: number | undefined;
-  /** With it the script gets a new version. */
   body?: ScriptBody | undefined;
 }
 

@@ -2,7 +2,6 @@ import type { HotpatchReports, ReportedKernel } from '../../domain/software/kern
 import { IS_WSL_HOST } from '../computers/computer-columns.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** Known fixes of a version. */
 export interface PackageFixes {
   cves: string[];
   name: string;

@@ -3,31 +3,23 @@ import type { PackageState, ReportedVersion } from '../../domain/software/packag
 import { containing, type Sql } from '../database/sql.ts';
 import type { PageRequest } from '../database/page.ts';
 
-/** Filter of packages and computers; an absent flag does not restrict. */
 export interface PackageFilter {
   accountId: number;
-  /** Visible access groups; null for all. */
   groups: readonly number[] | null;
-  /** Restricts to these computers; null for all that are not archived. */
   computers: readonly number[] | null;
-  /** Case-insensitive part of the name or of the summary; empty for all. */
   search: string;
-  /** Exact names; null for all. */
   names: readonly string[] | null;
   states: Readonly<Partial<Record<PackageState, boolean>>>;
 }
 
-/** One version of a package known to one computer. */
 export interface PackageRow extends ReportedVersion {
   computer_id: number;
   name: string;
   summary: string;
 }
 
-/** Maximum number of computers shown per package. */
 export const SHOWN_COMPUTERS = 100;
 
-/** Sizes of the first and the largest batch of computers; each is twice as large as the previous one. */
 export interface PackageBatches {
   first: number;
   largest: number;
@@ -35,10 +27,7 @@ export interface PackageBatches {
 
 const BATCHES: PackageBatches = { first: SHOWN_COMPUTERS, largest: 1600 };
 
-/**
- * One page of package names in order, each with the versions that its first {@link SHOWN_COMPUTERS} computers know, and
- * the number of names. Computers are read in batches, in id order: the sets of a fleet do not fit into memory.
- */
+/** A page of names, with what {@link SHOWN_COMPUTERS} computers know; batches, as fleets do not fit into memory. */
 export async function listPackages(
   db: Sql,
   filter: PackageFilter,
@@ -67,7 +56,6 @@ function* inBatches(computers: readonly number[], { first, largest }: PackageBat
   }
 }
 
-/** The computers of a filter, in order. */
 async function findComputers(db: Sql, { accountId, groups, computers }: PackageFilter): Promise<number[]> {
   const which = computers
     ? 'c.id in (select unnest(:computers::int[]))'
@@ -82,7 +70,6 @@ async function findComputers(db: Sql, { accountId, groups, computers }: PackageF
   return rows.map(({ id }) => id);
 }
 
-/** Reads until each name has been found on as many computers as are shown. */
 async function findRows(
   db: Sql,
   text: string,
@@ -104,10 +91,8 @@ async function findRows(
   return [...rows.values()].flat();
 }
 
-/** Computers that know the same versions of some packages. */
 export interface ComputersWithSameVersions {
   computers: number[];
-  /** By index of the given package: its versions that these computers know. */
   versions: ReadonlyMap<number, readonly KnownVersion[]>;
 }
 
@@ -170,7 +155,6 @@ const SETS: Readonly<Record<PackageState, string>> = {
   security: '(s.security * s.available_upgrades)',
 };
 
-/** Columns with everything a computer knows, and those with one state each. */
 const KNOWN = ['s.installed', 's.available', 's.available_upgrades'];
 const HOLDING = {
   security: ['s.security'],
@@ -189,11 +173,7 @@ function overColumns(states: PackageFilter['states'], text: (column: string) => 
   return columnsOf(states).map(text).join(between);
 }
 
-/**
- * Those of a set of ids that a computer knows in the requested states. An available upgrade is not installed itself, so
- * with `upgrade` and `security` the other states are about its package: it is installed, not merely available, and held
- * if the installed version is.
- */
+/** An available upgrade is not installed itself: with `upgrade` and `security` other states are about its package. */
 function narrowed(set: string, states: PackageFilter['states']): string {
   const areNewer = states.upgrade === true || states.security === true;
   const isImplied = (state: PackageState) =>
