@@ -89,6 +89,13 @@ describe('SQL', () => {
     expect(files.length).toBeGreaterThan(300);
     expect(files.filter((file) => STATEMENT.test(readFileSync(file, 'utf8')))).toEqual([]);
   });
+
+  it('of an area is in its files named sql', () => {
+    const files = globSync('src/persistence/*/*.ts').filter((file) => !/\/(database|orm)\//.test(file));
+    const callers = files.filter((file) => /\b(tx|sql|db)\.query\b/.test(readFileSync(file, 'utf8')));
+    expect(callers.length).toBeGreaterThan(40);
+    expect(callers.filter((file) => !file.endsWith('.sql.ts'))).toEqual([]);
+  });
 });
 
 describe('tests', () => {

@@ -104,7 +104,7 @@ function isKind({ kinds }: Column, kind: string): boolean {
 /** The columns of a statement as PostgreSQL describes them, without running it; the error of one that it cannot parse. */
 function describeRows(client: pg.Client, text: string): Promise<pg.FieldDef[] | Error> {
   return new Promise((resolve) => {
-    let result: pg.FieldDef[] | Error = [];
+    let result: pg.FieldDef[] = [];
     client.query({
       submit(connection: pg.Connection) {
         connection.parse({ text, name: '', types: [] } as never, true);
@@ -114,9 +114,7 @@ function describeRows(client: pg.Client, text: string): Promise<pg.FieldDef[] | 
       handleRowDescription: ({ fields }: { fields: pg.FieldDef[] }) => {
         result = fields;
       },
-      handleError: (error: Error) => {
-        result = error;
-      },
+      handleError: resolve,
       handleReadyForQuery: () => resolve(result),
     } as unknown as pg.Submittable);
   });
