@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { DomainError } from '../../src/domain/common/errors.ts';
 import { ConfigError } from '../../src/process/config.ts';
-import { resetPassword } from '../../src/services/identity/login/password-reset.ts';
+import { resetPassword } from '../../src/services/identity/login/password-change.service.ts';
 import { withDatabase } from './database/with-database.ts';
 import { generatePassword } from './secrets.ts';
 import { StackError } from './stack-error.ts';

@@ -8,7 +8,7 @@ import {
 import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
 import type { Database, Sql } from '../../src/persistence/database/sql.ts';
 import { recordEvent } from '../../src/persistence/events/events.sql.ts';
-import { revokeAfterRestore } from '../../src/persistence/identity/revocations.repository.ts';
+import { revokeAfterRestore } from '../../src/persistence/identity/rights.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { requestEveryScheduleUpdate } from '../reconciler/missed-runs.ts';

@@ -72,8 +72,7 @@ function tokenOf({ request }: RequestContext<'getMe' | 'switchAccount'>): string
 }
 
 function toCredentialResponse(credential: Credential, publicUrl: string): components['schemas']['Credential'] {
-  const { key, secretKey, accountName, accountTitle } = credential;
-  const accessKey = key?.accessKey ?? null;
+  const { accessKey, secretKey, accountName, accountTitle } = credential;
   const endpoint = `${publicUrl}/api/v2`;
   return {
     access_key: accessKey,
@@ -81,10 +80,10 @@ function toCredentialResponse(credential: Credential, publicUrl: string): compon
     account_name: accountName,
     account_title: accountTitle,
     endpoint,
-    name: key?.name ?? null,
-    creation_time: formatTime(key?.creationTime ?? null),
-    expires_at: formatTime(key?.expiresAt ?? null),
-    last_used_at: formatTime(key?.lastUsedAt ?? null),
+    name: credential.name,
+    creation_time: formatTime(credential.creationTime),
+    expires_at: formatTime(credential.expiresAt),
+    last_used_at: formatTime(credential.lastUsedAt),
     exports: accessKey === null || secretKey === null ? null : exportsOf(endpoint, accessKey, secretKey),
   };
 }

@@ -1,8 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { lockExclusive } from '../database/advisory-locks.ts';
-import type { PageRequest } from '../database/page.ts';
+import type { Paged, PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
-import type { Paged } from '../identity/administrators.repository.ts';
 import { SavedSearch } from './saved-search.entity.ts';
 
 /** Saved searches of an account by name. */

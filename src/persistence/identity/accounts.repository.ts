@@ -1,17 +1,14 @@
-import { LockMode } from '@mikro-orm/core';
+import { randomUUID } from 'node:crypto';
+import { LockMode, raw } from '@mikro-orm/core';
 import type { SeedRole } from '../../domain/identity/permissions.ts';
 import type { Sql } from '../database/sql.ts';
 import { AccessGroup } from './access-group.entity.ts';
 import { Account } from './account.entity.ts';
 import { Membership, MembershipRole } from './membership.entity.ts';
+import { Person } from './person.entity.ts';
 import { Role, RoleAccessGroup } from './role.entity.ts';
 
-export interface NewAccount {
-  name: string;
-  title: string;
-  autoRegister: boolean;
-  registrationKey: string | null;
-}
+export type NewAccount = Pick<Account, 'name' | 'title' | 'autoRegister' | 'registrationKey'>;
 
 export interface NewPerson {
   email: string;
@@ -49,14 +46,17 @@ export async function insertAdministrator(tx: Sql, account: number, person: numb
 
 /** Creates an account with its root access group and its roles. @returns null when an account of that name exists */
 export async function insertAccount(tx: Sql, account: NewAccount, roles: readonly SeedRole[]): Promise<number | null> {
-  const rows = await tx.query<{ id: number }>(
-    `insert into account (name, title, auto_register, registration_key) values (:name, :title, :autoRegister, :registrationKey)
-     on conflict (name) do nothing returning id`,
-    account,
-  );
-  const accountId = rows[0]?.id ?? null;
-  if (accountId !== null) await seedRoles(tx, accountId, roles);
-  return accountId;
+  const { name, title, autoRegister, registrationKey } = account;
+  const inserted = await tx.em
+    .getKysely()
+    .insertInto('account')
+    .values({ name, title, auto_register: autoRegister, registration_key: registrationKey })
+    .onConflict((on) => on.column('name').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (!inserted) return null;
+  await seedRoles(tx, inserted.id, roles);
+  return inserted.id;
 }
 
 /**
@@ -77,16 +77,12 @@ export async function closeEnrolment(
  * Creates a person whose login name is their address, or derived from it if that login name is taken.
  * @throws an error for which `isAddressTaken` is true when another person has or had the address
  */
-export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountId: number | null): Promise<number> {
-  const rows = await tx.query<{ id: number }>(
-    `insert into person (name, email, allowable_emails, identity, password_hash, preferred_account_id, operator)
-     select :name, :email::text, array[:email::text],
-       case when exists (select 1 from person where lower(identity) = lower(:email)) then :email || '/' || gen_random_uuid() else :email end,
-       :passwordHash, :preferredAccountId::int, :operator
-     returning id`,
-    { ...person, preferredAccountId, operator: person.operator ?? false },
-  );
-  return rows[0]!.id;
+export async function insertPerson(tx: Sql, person: NewPerson, preferredAccount: number | null): Promise<number> {
+  const { name, email, passwordHash, operator = false } = person;
+  const isTaken = await tx.em.count(Person, { [raw('lower(identity)')]: raw('lower(?)', [email]) });
+  const identity = isTaken ? `${email}/${randomUUID()}` : email;
+  const addresses = { email, allowableEmails: [email], identity };
+  return tx.em.insert(Person, { name, ...addresses, passwordHash, preferredAccount, operator });
 }
 
 async function seedRoles({ em }: Sql, account: number, roles: readonly SeedRole[]): Promise<void> {
@@ -111,29 +107,19 @@ export async function readAccountName(sql: Sql, accountId: number): Promise<stri
   return (await sql.em.findOneOrFail(Account, accountId)).name;
 }
 
-export interface AccountRow {
-  name: string;
-  title: string;
-  creation_time: Date;
-  disabled: boolean;
-  disabled_reason: string | null;
-  subdomain: string | null;
-  salesforce_account_key: string | null;
-  administrators: Array<{ name: string; email: string }>;
-  computers: number;
-  last_login_time: Date | null;
+/** The preferences of an account. Without a registration key computers need none; -1 keeps audits forever. */
+export type Preferences = Pick<Account, 'title' | 'registrationKey' | 'autoRegister' | 'auditRetentionDays'>;
+
+export async function findPreferences(sql: Sql, accountId: number): Promise<Preferences | null> {
+  return sql.em.findOne(Account, accountId);
 }
 
-export async function findAccount(sql: Sql, accountId: number): Promise<AccountRow | null> {
-  const rows = await sql.query<AccountRow>(
-    `select a.name, a.title, a.creation_time, a.disabled, a.disabled_reason, a.subdomain, a.salesforce_account_key,
-       coalesce((select jsonb_agg(jsonb_build_object('name', p.name, 'email', p.email) order by p.id)
-         from membership m join person p on p.id = m.person_id where m.account_id = a.id), '[]') as administrators,
-       (select count(*)::int from computer c where c.account_id = a.id and c.state = 'approved' and not c.archived) as computers,
-       (select max(p.last_login_time) from membership m join person p on p.id = m.person_id where m.account_id = a.id)
-         as last_login_time
-     from account a where a.id = :accountId`,
-    { accountId },
-  );
-  return rows[0] ?? null;
+/** Changes the given fields; undefined ones are unchanged. */
+export async function updatePreferences(
+  tx: Sql,
+  accountId: number,
+  change: Partial<Preferences>,
+): Promise<Preferences | null> {
+  const account = await tx.em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  return account && tx.em.assign(account, change, { ignoreUndefined: true });
 }

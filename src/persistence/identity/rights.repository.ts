@@ -1,90 +1,10 @@
+import { raw } from '@mikro-orm/core';
+import { SystemSetting } from '../common/system-setting.entity.ts';
 import { lockExclusive } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
-
-/** A person in one account, with everything that determines a token's rights. */
-export interface RightsRow {
-  email: string;
-  name: string;
-  /** The token was ended by a logout, or with its access key. */
-  token_revoked: boolean;
-  person_epoch: number;
-  system_epoch: number;
-  /** Null without such an account or without membership in it. */
-  account_id: number | null;
-  account_epoch: number;
-  /** Number of the membership: a person who is removed and rejoins gets a new one. */
-  membership: number | null;
-  account_disabled: boolean;
-  global_permissions: string[];
-  /** By role: its group permissions and its access groups with their descendants; null is everywhere. */
-  group_permissions: Array<{ permissions: string[]; groups: number[] | null }>;
-}
-
-/**
- * Current rights, in one statement. A permission holds in its role's access groups and their descendants; on the root
- * group it covers the account.
- * @see docs/api-conventions.md#access-groups-as-scope
- */
-export async function findRights(
-  sql: Sql,
-  of: { personId: number; accountName: string; tokenIds: readonly string[]; accessKey: string | null },
-): Promise<RightsRow | null> {
-  const rows = await sql.query<RightsRow>(FIND_RIGHTS, of, 'rights');
-  return rows[0] ?? null;
-}
-
-/** Access groups, with descendants, where a person holds roles with ManageRole; null is everywhere. */
-export async function findRoleReach(
-  sql: Sql,
-  of: { personId: number; accountId: number },
-): Promise<readonly number[] | null> {
-  const [row] = await sql.query<{ everywhere: boolean; groups: number[] }>(FIND_ROLE_REACH, {
-    personId: of.personId,
-    accountId: of.accountId,
-  });
-  return row!.everywhere ? null : row!.groups;
-}
-
-const FIND_ROLE_REACH = `
-  with recursive reach (group_id, is_root) as (
-    select g.id, g.parent_id is null
-    from membership_role mr join role r on r.id = mr.role_id and 'ManageRole' = any(r.global_permissions)
-    join role_access_group rg on rg.role_id = r.id join access_group g on g.id = rg.access_group_id
-    where mr.person_id = :personId and mr.account_id = :accountId
-    union
-    select g.id, false from reach join access_group g on g.parent_id = reach.group_id where not reach.is_root
-  )
-  select coalesce(bool_or(is_root), false) as everywhere, coalesce(array_agg(group_id), '{}') as groups from reach`;
-
-const FIND_RIGHTS = `
-with recursive member as (
-  select m.account_id, m.person_id, m.number from membership m join account a on a.id = m.account_id
-  where m.person_id = :personId and a.name = :accountName
-), held as (
-  select r.id, r.permissions, r.global_permissions
-  from member m
-  join membership_role mr on mr.account_id = m.account_id and mr.person_id = m.person_id
-  join role r on r.id = mr.role_id and r.account_id = m.account_id
-), reach (role_id, group_id, is_root) as (
-  select h.id, g.id, g.parent_id is null
-  from held h join role_access_group rg on rg.role_id = h.id join access_group g on g.id = rg.access_group_id
-  union
-  select reach.role_id, g.id, false from reach join access_group g on g.parent_id = reach.group_id
-  where not reach.is_root
-)
-select p.email, p.name, p.token_epoch as person_epoch,
-  exists (select from revoked_token where token_id = any(:tokenIds::text[]))
-    or (:accessKey::text is not null and not exists (select from credential where access_key = :accessKey and person_id = :personId)) as token_revoked,
-  (select value::int from system_setting where key = 'token_epoch') as system_epoch,
-  a.id as account_id, m.number as membership, coalesce(a.token_epoch, 0) as account_epoch, coalesce(a.disabled, false) as account_disabled,
-  coalesce((select array_agg(distinct perm) from held, unnest(held.global_permissions) perm), '{}') as global_permissions,
-  coalesce((
-    select jsonb_agg(jsonb_build_object('permissions', held.permissions, 'groups', r.groups))
-    from held join (
-      select role_id, case when bool_or(is_root) then null else array_agg(group_id) end as groups from reach group by role_id
-    ) r on r.role_id = held.id), '[]') as group_permissions
-from person p left join member m on m.person_id = p.id left join account a on a.id = m.account_id
-where p.id = :personId`;
+import { Account } from './account.entity.ts';
+import { RevokedToken } from './credential.entity.ts';
+import { Person } from './person.entity.ts';
 
 /**
  * Serializes changes of one account's administrators, roles, invitations and access groups. Take it before locks on
@@ -92,4 +12,48 @@ where p.id = :personId`;
  */
 export async function lockRights(tx: Sql, accountId: number): Promise<void> {
   await lockExclusive(tx, 'rights', accountId);
+}
+
+/** Ends the tokens with these ids or session ids, and deletes expired revocations. */
+export async function revokeTokens(
+  { em }: Sql,
+  { ids, expiresAt }: { ids: readonly string[]; expiresAt: Date },
+  now: Date,
+): Promise<void> {
+  const tokens = [...new Set(ids)].map((tokenId) => ({ tokenId, expiresAt }));
+  await em.upsertMany(RevokedToken, tokens, { onConflictAction: 'ignore' });
+  await em.nativeDelete(RevokedToken, { expiresAt: { $lt: now } });
+}
+
+function nextEpoch() {
+  return { tokenEpoch: raw('token_epoch + 1') };
+}
+
+export async function revokePerson(tx: Sql, personId: number): Promise<void> {
+  await tx.em.nativeUpdate(Person, personId, nextEpoch());
+}
+
+/** Stores a new password and ends every token of the person. */
+export async function replacePassword(tx: Sql, personId: number, passwordHash: string): Promise<void> {
+  await tx.em.nativeUpdate(Person, personId, { passwordHash, ...nextEpoch() });
+}
+
+/** Ends every token for an account. @returns null when there is no such account */
+export async function revokeAccount(tx: Sql, by: { id: number } | { name: string }): Promise<Account | null> {
+  await tx.em.nativeUpdate(Account, by, nextEpoch());
+  return tx.em.findOne(Account, by);
+}
+
+export async function revokeSystem(tx: Sql): Promise<void> {
+  await tx.em.nativeUpdate(SystemSetting, { key: 'token_epoch' }, { value: raw('(value::int + 1)::text') });
+}
+
+/**
+ * As {@link revokeSystem}, for a restored database that may not know the latest epoch: the new one is the number of
+ * seconds since 2026, higher than any earlier revocation can have reached.
+ */
+export async function revokeAfterRestore(tx: Sql): Promise<void> {
+  const seconds = `extract(epoch from now() - timestamptz '2026-01-01Z')::int`;
+  const value = raw(`greatest(value::int + 1, ${seconds})::text`);
+  await tx.em.nativeUpdate(SystemSetting, { key: 'token_epoch' }, { value });
 }

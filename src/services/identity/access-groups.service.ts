@@ -6,83 +6,74 @@ import {
   type AccessGroupRow,
   deleteAccessGroup,
   findAccessGroup,
+  listAccessGroups,
+} from '../../persistence/identity/administration.sql.ts';
+import {
   insertAccessGroup,
   isTitleTaken,
-  listAccessGroups,
   updateAccessGroupTitle,
-} from '../../persistence/identity/access-groups.repository.ts';
-import type { Paged } from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
+} from '../../persistence/identity/roles.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { fieldError } from '../common/fields.ts';
 import { resolveAccessGroups } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
+import { record } from './record.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
 const ROOT = 'global';
 
-export interface AccessGroupsService {
-  /** One page of the account's access groups, the root first. Visible to every administrator. */
-  list(caller: Caller, page: PageRequest): Promise<Paged<AccessGroupRow>>;
-  /** @throws {DomainError} UnknownAccessGroup */
-  get(caller: Caller, name: string): Promise<AccessGroupRow>;
-  /**
-   * Creates a group whose name is the slug of its title.
-   * @param parent - name of the parent; default `global`
-   * @throws {DomainError} InvalidParameter, UnknownAccessGroup for the parent (400), DuplicateAccessGroup
-   * @see docs/api-conventions.md#access-groups
-   */
-  create(caller: Caller, title: string, parent: string | undefined): Promise<AccessGroupRow>;
-  /** Changes only the title. @throws {DomainError} UnknownAccessGroup, InvalidParameter, DuplicateAccessGroup */
-  rename(caller: Caller, name: string, title: string): Promise<AccessGroupRow>;
-  /**
-   * Removes a group and moves its children and computers to its parent. Roles limited to it do not gain the parent.
-   * @returns the parent
-   * @throws {DomainError} UnknownAccessGroup, InvalidParameter for the root
-   */
-  remove(caller: Caller, name: string): Promise<AccessGroupRow>;
-}
+export type AccessGroupsService = ReturnType<typeof createAccessGroupsService>;
 
-export function createAccessGroupsService(deps: RightsChangeDeps): AccessGroupsService {
+export function createAccessGroupsService(deps: RightsChangeDeps) {
   return {
-    list: (caller, page) => listAccessGroups(deps.db, caller.accountId, page),
-    get: (caller, name) => requireGroup(deps.db, caller, name),
-    create: (caller, title, parent) => changeRights(deps, caller, (tx) => create(tx, caller, title, parent ?? ROOT)),
-    rename: (caller, name, title) => changeRights(deps, caller, (tx) => rename(tx, caller, name, title)),
-    remove: (caller, name) => changeRights(deps, caller, (tx) => remove(tx, caller, name)),
+    /** One page of the account's access groups, the root first. Visible to every administrator. */
+    list: (caller: Caller, page: PageRequest) => listAccessGroups(deps.db, caller.accountId, page),
+    /** @throws {DomainError} UnknownAccessGroup */
+    get: (caller: Caller, name: string) => requireGroup(deps.db, caller, name),
+    /**
+     * Creates a group whose name is the slug of its title.
+     * @throws {DomainError} InvalidParameter, UnknownAccessGroup for the parent (400), DuplicateAccessGroup
+     * @see docs/api-conventions.md#access-groups
+     */
+    create: (caller: Caller, given: string, parent = ROOT) =>
+      changeRights(deps, caller, async (tx) => {
+        const { accountId: account } = caller;
+        const title = await requireFreeTitle(tx, account, given, null);
+        const [parentId] = await resolveAccessGroups(tx, account, [parent], 'body.parent');
+        const name = await freeName(tx, 'access_group', account, slugOf(title));
+        await insertAccessGroup(tx, { account, name, title, parent: parentId! });
+        const group = await requireGroup(tx, caller, name);
+        await record(tx, caller, 'AccessGroup', group, `Created the access group ${title} below ${parent}`);
+        return group;
+      }),
+    /** Changes only the title. @throws {DomainError} UnknownAccessGroup, InvalidParameter, DuplicateAccessGroup */
+    rename: (caller: Caller, name: string, given: string) =>
+      changeRights(deps, caller, async (tx) => {
+        const group = await requireGroup(tx, caller, name);
+        const title = await requireFreeTitle(tx, caller.accountId, given, name);
+        await updateAccessGroupTitle(tx, group.id, title);
+        await record(tx, caller, 'AccessGroup', group, `Renamed the access group ${group.title} to ${title}`);
+        return { ...group, title };
+      }),
+    /**
+     * Removes a group and moves its children and computers to its parent. Roles limited to it do not gain the parent.
+     * @returns the parent
+     * @throws {DomainError} UnknownAccessGroup, InvalidParameter for the root
+     */
+    remove: (caller: Caller, name: string) =>
+      changeRights(deps, caller, async (tx) => {
+        const group = await requireGroup(tx, caller, name);
+        if (group.parent === '') {
+          throw new DomainError('InvalidParameter', `The access group ${name} cannot be removed`, {
+            details: [{ path: 'access_group_name', message: 'cannot be removed' }],
+          });
+        }
+        await deleteAccessGroup(tx, group.id);
+        const message = `Removed the access group ${group.title}; its content moved to ${group.parent}`;
+        await record(tx, caller, 'AccessGroup', group, message);
+        return requireGroup(tx, caller, group.parent);
+      }),
   };
-}
-
-async function create(tx: Sql, caller: Caller, given: string, parent: string): Promise<AccessGroupRow> {
-  const { accountId } = caller;
-  const title = await requireFreeTitle(tx, accountId, given, null);
-  const [parentId] = await resolveAccessGroups(tx, accountId, [parent], 'body.parent');
-  const name = await freeName(tx, 'access_group', accountId, slugOf(title));
-  await insertAccessGroup(tx, { account: accountId, name, title, parent: parentId! });
-  const group = await requireGroup(tx, caller, name);
-  await recordEvent(tx, caller, eventOf(group, `Created the access group ${title} below ${parent}`));
-  return group;
-}
-
-async function rename(tx: Sql, caller: Caller, name: string, given: string): Promise<AccessGroupRow> {
-  const group = await requireGroup(tx, caller, name);
-  const title = await requireFreeTitle(tx, caller.accountId, given, name);
-  await updateAccessGroupTitle(tx, group.id, title);
-  await recordEvent(tx, caller, eventOf(group, `Renamed the access group ${group.title} to ${title}`));
-  return { ...group, title };
-}
-
-async function remove(tx: Sql, caller: Caller, name: string): Promise<AccessGroupRow> {
-  const group = await requireGroup(tx, caller, name);
-  if (group.parent === '') {
-    throw new DomainError('InvalidParameter', `The access group ${name} cannot be removed`, {
-      details: [{ path: 'access_group_name', message: 'cannot be removed' }],
-    });
-  }
-  await deleteAccessGroup(tx, group.id);
-  const message = `Removed the access group ${group.title}; its content moved to ${group.parent}`;
-  await recordEvent(tx, caller, eventOf(group, message));
-  return requireGroup(tx, caller, group.parent);
 }
 
 async function requireGroup(sql: Sql, caller: Caller, name: string): Promise<AccessGroupRow> {
@@ -98,8 +89,4 @@ async function requireFreeTitle(tx: Sql, accountId: number, given: string, name:
     throw new DomainError('DuplicateAccessGroup', 'An access group with this title already exists');
   }
   return title;
-}
-
-function eventOf(group: AccessGroupRow, message: string) {
-  return { entityType: 'AccessGroup' as const, entityId: group.id, entityName: group.name, message };
 }

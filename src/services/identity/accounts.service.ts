@@ -1,30 +1,29 @@
-import type { PasswordPolicy } from '../../process/config.ts';
+import { randomBytes } from 'node:crypto';
+import type { IdentitySettings, PasswordPolicy } from '../../process/config.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Origin } from '../../domain/events/events.ts';
 import { ADMINISTRATOR_ROLE, SEED_ROLES, STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
 import type { Persistence } from '../../persistence/orm/orm.ts';
 import {
-  type AccountRow,
   accountExists,
   closeEnrolment,
-  findAccount,
   hasAccount,
   insertAccount,
   insertAccountWithAdministrator,
   insertAdministrator,
 } from '../../persistence/identity/accounts.repository.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
-import { insertSetting } from '../../persistence/common/system-settings.repository.ts';
+import { type AccountRow, findAccount } from '../../persistence/identity/administration.sql.ts';
+import { deleteSetting, findSetting, insertSetting } from '../../persistence/common/system-settings.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { isAddressTaken } from '../../persistence/database/errors.ts';
-import { randomText } from './login/access-keys.ts';
+import { digestSecret, randomText, secretMatches } from './login/access-keys.ts';
 import { lockCaller } from './current-person.ts';
 import { emailTaken, readEmail, readLine } from '../common/fields.ts';
 import type { Hashing } from '../common/hashing.ts';
 import type { LoginThrottle } from './login/login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './login/passwords.ts';
 import type { Caller } from '../common/ports.ts';
-import { checkSetupToken, deleteSetupToken, makeSetupToken, type SetupTokenSetting } from './login/setup-token.ts';
+import { record } from './record.ts';
 
 /** @see docs/api-conventions.md#accounts */
 const STANDALONE = { name: STANDALONE_ACCOUNT, title: 'Organization' };
@@ -35,67 +34,64 @@ export interface NewAdministrator {
   password: string;
 }
 
-export interface AccountsService {
-  standaloneExists(): Promise<boolean>;
-  /**
-   * Creates the standalone account with its first administrator. Computers need the generated key and acceptance.
-   * @param enforceStrength - requires letters of both cases and a digit in the password; default: as configured
-   * @param setupToken - from the log, where one is required
-   * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
-   * @see docs/api-conventions.md#deployment-settings
-   */
-  createStandalone(
-    administrator: NewAdministrator,
-    enforceStrength: boolean | undefined,
-    origin: Origin,
-    setupToken?: string,
-  ): Promise<AccountRow>;
-  /** @returns the new setup token; null if a token or an account exists already, or no token is required */
-  makeSetupToken(): Promise<string | null>;
-  /**
-   * Creates an account whose administrator is the caller. Computers need its generated registration key and acceptance.
-   * The caller's token stays valid for its own account.
-   * @throws {DomainError} SelfServiceDisabled, AccountExists for callers with an account, InvalidParameter
-   */
-  createOwn(caller: Caller, title: string): Promise<AccountRow>;
-}
-
 export interface AccountsDeps {
   db: Database;
   hashing: Hashing;
   selfService: boolean;
   throttle: LoginThrottle;
   passwords: PasswordPolicy;
-  setupToken: SetupTokenSetting;
+  setupToken: IdentitySettings['setupToken'];
 }
 
-export function createAccountsService(deps: AccountsDeps): AccountsService {
+export type AccountsService = ReturnType<typeof createAccountsService>;
+
+export function createAccountsService(deps: AccountsDeps) {
+  const { db, throttle } = deps;
   return {
-    standaloneExists: () => accountExists(deps.db, STANDALONE.name),
-    async makeSetupToken() {
-      if (deps.setupToken !== 'generate' || (await accountExists(deps.db, STANDALONE.name))) return null;
-      return makeSetupToken(deps.db);
+    standaloneExists: () => accountExists(db, STANDALONE.name),
+    /** @returns the new setup token; null if a token or an account exists already, or no token is required */
+    async makeSetupToken(): Promise<string | null> {
+      if (deps.setupToken !== 'generate' || (await accountExists(db, STANDALONE.name))) return null;
+      const token = randomBytes(SETUP_TOKEN_BYTES).toString('base64url');
+      return (await insertSetting(db, SETUP_TOKEN, digestSecret(token).toString('hex'))) ? token : null;
     },
-    async createStandalone(administrator, enforceStrength, origin, setupToken) {
+    /**
+     * Creates the standalone account with its first administrator. Computers need the generated key and acceptance.
+     * @param enforceStrength - requires letters of both cases and a digit in the password; default: as configured
+     * @param setupToken - from the log, where one is required
+     * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
+     * @see docs/api-conventions.md#deployment-settings
+     */
+    async createStandalone(
+      administrator: NewAdministrator,
+      enforceStrength: boolean | undefined,
+      origin: Origin,
+      setupToken?: string,
+    ): Promise<AccountRow> {
       const policy = { ...deps.passwords, strong: enforceStrength ?? deps.passwords.strong };
       const person = checkAdministrator(administrator, policy);
       // Checked before hashing, so that this endpoint cannot be used to burn processor time.
-      if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
-      await checkSetupToken(deps.db, deps.setupToken, setupToken);
+      if (await accountExists(db, STANDALONE.name)) throw alreadyExists();
+      await checkSetupToken(db, deps.setupToken, setupToken);
       const { address } = origin;
       const passwordHash = await deps.hashing.run(origin, async () => {
-        await deps.throttle.checkRegistration(address);
+        await throttle.checkRegistration(address);
         return hashPassword(person.password);
       });
-      await deps.throttle.register(address, deps.db);
-      const { accountId } = await insert(deps.db, { ...person, passwordHash, origin }, false, registrationKey());
-      return (await findAccount(deps.db, accountId))!;
+      await throttle.register(address, db);
+      const { accountId } = await insert(db, { ...person, passwordHash, origin }, false, registrationKey());
+      return (await findAccount(db, accountId))!;
     },
-    async createOwn(caller, title) {
+    /**
+     * Creates an account whose administrator is the caller. Computers need its generated registration key and
+     * acceptance. The caller's token stays valid for its own account.
+     * @throws {DomainError} SelfServiceDisabled, AccountExists for callers with an account, InvalidParameter
+     */
+    async createOwn(caller: Caller, title: string): Promise<AccountRow> {
       if (!deps.selfService)
         throw new DomainError('SelfServiceDisabled', 'This deployment has no self-service accounts');
       const line = readLine('body.title', title);
-      return deps.db.transaction((tx) => insertOwn(tx, caller, line, deps.throttle));
+      return db.transaction((tx) => insertOwn(tx, caller, line, throttle));
     },
   };
 }
@@ -130,8 +126,8 @@ export async function closeStandaloneEnrolment(db: Database): Promise<string | n
     const account = await closeEnrolment(tx, STANDALONE.name, key);
     if (!account) return null;
     const message = 'Made a registration key; computers need it, and wait to be accepted, as others reach this server';
-    const event = { entityType: 'Preferences' as const, entityId: account.id, entityName: account.title, message };
-    await recordEvent(tx, { ...SERVER, accountId: account.id }, event);
+    const { id, title } = account;
+    await record(tx, { ...SERVER, accountId: id }, 'Preferences', { id, name: title }, message);
     return key;
   });
 }
@@ -151,11 +147,8 @@ async function insertOwn(tx: Sql, caller: Caller, title: string, throttle: Login
     accountId = await insertAccount(tx, account, SEED_ROLES);
   }
   await insertAdministrator(tx, accountId, caller.personId, ADMINISTRATOR_ROLE);
-  await recordEvent(
-    tx,
-    { ...caller, accountId },
-    { entityType: 'Account', entityId: accountId, entityName: title, message: `${person.name} made the account` },
-  );
+  const account = { id: accountId, name: title };
+  await record(tx, { ...caller, accountId }, 'Account', account, `${person.name} made the account`);
   return (await findAccount(tx, accountId))!;
 }
 
@@ -173,10 +166,13 @@ async function insert(
   const operator = { ...person, operator: true };
   const make = async (tx: Sql) => {
     const made = await insertAccountWithAdministrator(tx, account, operator, roles);
-    if (made) {
-      await recordStandalone(tx, made, person);
-      await deleteSetupToken(tx);
-    }
+    if (!made) return null;
+    const { accountId, personId } = made;
+    const { email, name, origin } = person;
+    const actor = { ...(origin ? { personId, name, origin } : SERVER), accountId };
+    const message = `Made the account with its first administrator ${name} <${email}>`;
+    await record(tx, actor, 'Account', { id: accountId, name: STANDALONE.title }, message);
+    await deleteSetting(tx, SETUP_TOKEN);
     return made;
   };
   const made = await db.transaction(make).catch((error: unknown) => {
@@ -187,24 +183,6 @@ async function insert(
 }
 
 const SERVER = { personId: null, name: 'Flotilla', origin: { address: 'local', requestId: 'first-start' } };
-
-function recordStandalone(
-  tx: Sql,
-  made: { accountId: number; personId: number },
-  { name, email, origin }: { name: string; email: string; origin: Origin | null },
-): Promise<void> {
-  const actor = origin ? { personId: made.personId, name, origin } : SERVER;
-  return recordEvent(
-    tx,
-    { ...actor, accountId: made.accountId },
-    {
-      entityType: 'Account',
-      entityId: made.accountId,
-      entityName: STANDALONE.title,
-      message: `Made the account with its first administrator ${name} <${email}>`,
-    },
-  );
-}
 
 function checkAdministrator(given: NewAdministrator, policy: PasswordPolicy): NewAdministrator {
   const email = readEmail('body.email', given.email);
@@ -223,4 +201,24 @@ function registrationKey(): string {
 
 function alreadyExists(): DomainError {
   return new DomainError('StandaloneAccountExists', 'The standalone account already exists');
+}
+
+/** Its digest is kept until the account exists. */
+const SETUP_TOKEN = 'setup_token_digest';
+const SETUP_TOKEN_BYTES = 18;
+
+/** @throws {DomainError} Forbidden */
+async function checkSetupToken(
+  sql: Sql,
+  setting: AccountsDeps['setupToken'],
+  given: string | undefined,
+): Promise<void> {
+  if (setting === null) return;
+  const hex =
+    setting === 'generate' ? await findSetting(sql, SETUP_TOKEN) : digestSecret(setting.given).toString('hex');
+  if (given !== undefined && secretMatches(given, hex === null ? null : Buffer.from(hex, 'hex'))) return;
+  throw new DomainError(
+    'Forbidden',
+    'setup_token has to be the setup token, which an API wrote into its log when it first started, or FLOTILLA_SETUP_TOKEN',
+  );
 }

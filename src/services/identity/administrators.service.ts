@@ -5,60 +5,52 @@ import {
   type AdministratorRow,
   deleteMembership,
   findAdministrator,
-  isRoleHeld,
   listAdministrators,
-  type Paged,
-  replaceRoles,
-} from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
+} from '../../persistence/identity/administration.sql.ts';
+import { isRoleHeld, replaceRoles } from '../../persistence/identity/roles.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { resolveRoles } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
+import { record } from './record.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
-export interface AdministratorsService {
-  /** One page of the account's administrators, by id. */
-  list(caller: Caller, page: PageRequest): Promise<Paged<AdministratorRow>>;
-  /**
-   * Replaces an administrator's roles. Idempotent.
-   * @throws {DomainError} UnknownPerson, UnknownRole, LastGlobalAdmin, Forbidden for roles the caller may not manage
-   * @see docs/api-conventions.md#people
-   */
-  setRoles(caller: Caller, personId: number, roles: readonly string[]): Promise<AdministratorRow>;
-  /** Ends a membership, also one's own. @throws {DomainError} UnknownPerson, LastGlobalAdmin, Forbidden as `setRoles` */
-  remove(caller: Caller, personId: number): Promise<void>;
-}
+export type AdministratorsService = ReturnType<typeof createAdministratorsService>;
 
-export function createAdministratorsService(deps: RightsChangeDeps): AdministratorsService {
+export function createAdministratorsService(deps: RightsChangeDeps) {
   return {
-    list: (caller, page) => listAdministrators(deps.db, caller.accountId, page),
-    setRoles(caller, personId, roles) {
-      return changeRights(deps, caller, async (tx, limit) => {
-        const before = await requireAdministrator(tx, caller.accountId, personId);
-        const roleIds = await resolveRoles(tx, caller.accountId, roles);
-        const heldIds = await resolveRoles(tx, caller.accountId, before.roles);
-        await limit(tx, [
+    /** One page of the account's administrators, by id. */
+    list: (caller: Caller, page: PageRequest) => listAdministrators(deps.db, caller.accountId, page),
+    /**
+     * Replaces an administrator's roles. Idempotent.
+     * @throws {DomainError} UnknownPerson, UnknownRole, LastGlobalAdmin, Forbidden for roles the caller may not manage
+     * @see docs/api-conventions.md#people
+     */
+    setRoles: (caller: Caller, personId: number, roles: readonly string[]) =>
+      changeRights(deps, caller, async (tx, limit) => {
+        const { accountId } = caller;
+        const before = await requireAdministrator(tx, accountId, personId);
+        const roleIds = await resolveRoles(tx, accountId, roles);
+        const heldIds = await resolveRoles(tx, accountId, before.roles);
+        await limit([
           ...roleIds.filter((id) => !heldIds.includes(id)),
           ...heldIds.filter((id) => !roleIds.includes(id)),
         ]);
-        await replaceRoles(tx, caller.accountId, personId, roleIds);
-        await requireGlobalAdmin(tx, caller.accountId);
-        const after = await requireAdministrator(tx, caller.accountId, personId);
+        await replaceRoles(tx, accountId, personId, roleIds);
+        await requireGlobalAdmin(tx, accountId);
+        const after = await requireAdministrator(tx, accountId, personId);
         const message = `Changed the roles of ${after.name} from ${before.roles.join(', ')} to ${after.roles.join(', ')}`;
-        await recordEvent(tx, caller, eventOf(after, message));
+        await record(tx, caller, 'Administrator', after, message);
         return after;
-      });
-    },
-    remove(caller, personId) {
-      return changeRights(deps, caller, async (tx, limit) => {
+      }),
+    /** Ends a membership, also one's own. @throws {DomainError} UnknownPerson, LastGlobalAdmin, Forbidden as `setRoles` */
+    remove: (caller: Caller, personId: number) =>
+      changeRights(deps, caller, async (tx, limit) => {
         const person = await requireAdministrator(tx, caller.accountId, personId);
-        const isSelf = personId === caller.personId;
-        if (!isSelf) await limit(tx, await resolveRoles(tx, caller.accountId, person.roles));
+        if (personId !== caller.personId) await limit(await resolveRoles(tx, caller.accountId, person.roles));
         await deleteMembership(tx, caller.accountId, personId);
         await requireGlobalAdmin(tx, caller.accountId);
-        await recordEvent(tx, caller, eventOf(person, `Removed the administrator ${person.name}`));
-      });
-    },
+        await record(tx, caller, 'Administrator', person, `Removed the administrator ${person.name}`);
+      }),
   };
 }
 
@@ -73,8 +65,4 @@ export async function requireAdministrator(tx: Sql, accountId: number, personId:
 async function requireGlobalAdmin(tx: Sql, accountId: number): Promise<void> {
   if (await isRoleHeld(tx, accountId, ADMINISTRATOR_ROLE)) return;
   throw new DomainError('LastGlobalAdmin', `The account needs an administrator with the role ${ADMINISTRATOR_ROLE}`);
-}
-
-function eventOf(person: AdministratorRow, message: string) {
-  return { entityType: 'Administrator' as const, entityId: person.id, entityName: person.name, message };
 }

@@ -1,5 +1,5 @@
 import { unauthorized } from '../../domain/common/errors.ts';
-import { type LockedPerson, lockPerson } from '../../persistence/identity/people.repository.ts';
+import { type LockedPerson, lockPerson } from '../../persistence/identity/rights.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 

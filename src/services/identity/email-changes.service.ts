@@ -1,9 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
-import type { AdministratorRow } from '../../persistence/identity/administrators.repository.ts';
-import { setEmail, takeEmailChange } from '../../persistence/identity/email-changes.repository.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
-import { isEmailTaken, lockEmail } from '../../persistence/identity/people.repository.ts';
+import type { AdministratorRow } from '../../persistence/identity/administration.sql.ts';
+import { isEmailTaken, lockEmail, setEmail, takeEmailChange } from '../../persistence/identity/people.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { isAddressTaken } from '../../persistence/database/errors.ts';
 import { digestSecret } from './login/access-keys.ts';
@@ -12,23 +10,8 @@ import { lockCaller } from './current-person.ts';
 import { addressChangedMail } from './mails.ts';
 import { emailTaken, readEmail } from '../common/fields.ts';
 import type { Caller, Clock, Mailer } from '../common/ports.ts';
+import { record } from './record.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
-
-/** Completes requested changes of email addresses (`PeopleService.updateSelf`) and notifies the former address. */
-export interface EmailChangesService {
-  /**
-   * Confirms the caller's new address by the token that was mailed to it.
-   * @throws {DomainError} UnknownEmailChange for a wrong, used or expired token; DuplicateEmail
-   */
-  confirm(caller: Caller, token: string): Promise<void>;
-  /**
-   * Confirms the new address of an administrator of the account `standalone` where no mail is sent.
-   * @param email - the address to confirm; must be the pending one
-   * @throws {DomainError} Forbidden where mail is sent, and for callers in self-service accounts; UnknownPerson,
-   * UnknownEmailChange, DuplicateEmail, InvalidParameter
-   */
-  confirmFor(caller: Caller, personId: number, email: string): Promise<AdministratorRow>;
-}
 
 export interface EmailChangesDeps extends RightsChangeDeps {
   clock: Clock;
@@ -36,27 +19,37 @@ export interface EmailChangesDeps extends RightsChangeDeps {
   publicUrl: string;
 }
 
-export function createEmailChangesService(deps: EmailChangesDeps): EmailChangesService {
-  const notify = (former: string) => {
-    if (!deps.mailer.isOn) return;
-    // Not awaited: a mail server may be slow, and the mailer logs failures.
-    void deps.mailer.send(addressChangedMail(former, deps)).catch(() => undefined);
-  };
+export type EmailChangesService = ReturnType<typeof createEmailChangesService>;
+
+/** Completes requested changes of email addresses (`PeopleService.updateSelf`) and notifies the former address. */
+export function createEmailChangesService(deps: EmailChangesDeps) {
+  const { db, clock, mailer, authenticator } = deps;
   return {
-    async confirm(caller, token) {
+    /**
+     * Confirms the caller's new address by the token that was mailed to it.
+     * @throws {DomainError} UnknownEmailChange for a wrong, used or expired token; DuplicateEmail
+     */
+    async confirm(caller: Caller, token: string): Promise<void> {
+      const by = { tokenDigest: digestSecret(token) };
       const former = await withEmailConflict(() =>
-        deps.db.transaction(async (tx) => {
+        db.transaction(async (tx) => {
           await lockCaller(tx, caller);
-          const by = { tokenDigest: digestSecret(token) };
-          return replaceEmail(tx, caller, { ...caller, by, now: deps.clock.now() });
+          return replaceEmail(tx, caller, { ...caller, by, now: clock.now() });
         }),
       );
-      deps.authenticator.invalidate({ personId: caller.personId });
-      notify(former);
+      authenticator.invalidate({ personId: caller.personId });
+      // Not awaited: a mail server may be slow, and the mailer logs failures.
+      if (mailer.isOn) void mailer.send(addressChangedMail(former, deps)).catch(() => undefined);
     },
-    async confirmFor(caller, personId, email) {
+    /**
+     * Confirms the new address of an administrator of the account `standalone` where no mail is sent.
+     * @param email - the address to confirm; must be the pending one
+     * @throws {DomainError} Forbidden where mail is sent, and for callers in self-service accounts; UnknownPerson,
+     * UnknownEmailChange, DuplicateEmail, InvalidParameter
+     */
+    async confirmFor(caller: Caller, personId: number, email: string): Promise<AdministratorRow> {
       const by = { email: readEmail('body.email', email) };
-      if (deps.mailer.isOn) {
+      if (mailer.isOn) {
         throw new DomainError(
           'Forbidden',
           'This deployment sends mail: the person confirms the address with the token mailed to it',
@@ -68,11 +61,11 @@ export function createEmailChangesService(deps: EmailChangesDeps): EmailChangesS
           if (caller.accountName !== STANDALONE_ACCOUNT) {
             throw new DomainError('Forbidden', `Only administrators of the account ${STANDALONE_ACCOUNT} may do this`);
           }
-          await replaceEmail(tx, caller, { personId, name, by, now: deps.clock.now() });
+          await replaceEmail(tx, caller, { personId, name, by, now: clock.now() });
           return requireAdministrator(tx, caller.accountId, personId);
         }),
       );
-      deps.authenticator.invalidate({ personId });
+      authenticator.invalidate({ personId });
       return administrator;
     },
   };
@@ -87,13 +80,13 @@ async function replaceEmail(
   const { personId, name, by, now } = of;
   const former = await lockEmail(tx, personId);
   const email = await takeEmailChange(tx, personId, by, now);
-  if (email === null || former === null) {
+  if (email === null) {
     throw new DomainError('UnknownEmailChange', 'No change of address with this token is pending');
   }
   if (await isEmailTaken(tx, email, personId)) throw emailTaken();
   await setEmail(tx, personId, email);
   const message = `Changed the email address of ${name} from ${former} to ${email}, which was confirmed`;
-  await recordEvent(tx, caller, { entityType: 'Person', entityId: personId, entityName: name, message });
+  await record(tx, caller, 'Person', { id: personId, name }, message);
   return former;
 }
 

@@ -1,16 +1,6 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import { digestName, type LoginThrottle } from './login/login-throttle.ts';
 import { rateLimitKey } from '../../process/client-address.ts';
-
-/** Rate-limits guesses of secret invitation ids, with the limits of failed logins. */
-export interface InvitationGuard {
-  /**
-   * Runs `attempt` and counts it when it finds no invitation or its login fails: alike, so as not to reveal names.
-   * @param by - the client, counted by person or else by address
-   * @throws {DomainError} TooManyRequests before any lookup, and what `attempt` throws
-   */
-  guard<T>(by: { personId: number | null; address: string }, attempt: () => Promise<T>): Promise<T>;
-}
+import { digestName, type LoginThrottle } from './login/login-throttle.ts';
 
 /** Includes the errors of a login with an invitation whose address is unknown or was used before. */
 const FAILURES: ReadonlySet<string> = new Set([
@@ -20,21 +10,26 @@ const FAILURES: ReadonlySet<string> = new Set([
   'DuplicateEmail',
 ]);
 
-export function createInvitationGuard(deps: { throttle: LoginThrottle }): InvitationGuard {
-  const { throttle } = deps;
-  return {
-    async guard({ personId, address }, attempt) {
-      // No login name contains U+0000, so these keys never collide with names.
-      const key = digestName(
-        personId === null ? `\0invitation at ${rateLimitKey(address)}` : `\0invitation by ${personId}`,
-      );
-      await throttle.check(key, address);
-      try {
-        return await attempt();
-      } catch (error) {
-        if (error instanceof DomainError && FAILURES.has(error.code)) await throttle.fail(key, address);
-        throw error;
-      }
-    },
-  };
+/**
+ * Limits guesses of secret invitation ids like failed logins: runs `attempt` and counts it when it finds no invitation
+ * or its login fails: alike, so as not to reveal names.
+ * @param by - the client, counted by person or else by address
+ * @throws {DomainError} TooManyRequests before any lookup, and what `attempt` throws
+ */
+export async function guardInvitation<T>(
+  throttle: LoginThrottle,
+  { personId, address }: { personId: number | null; address: string },
+  attempt: () => Promise<T>,
+): Promise<T> {
+  // No login name contains U+0000, so these keys never collide with names.
+  const key = digestName(
+    personId === null ? `\0invitation at ${rateLimitKey(address)}` : `\0invitation by ${personId}`,
+  );
+  await throttle.check(key, address);
+  try {
+    return await attempt();
+  } catch (error) {
+    if (error instanceof DomainError && FAILURES.has(error.code)) await throttle.fail(key, address);
+    throw error;
+  }
 }

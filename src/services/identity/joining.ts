@@ -1,71 +1,104 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Origin } from '../../domain/events/events.ts';
-import { addRoles, insertMembership } from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
+import { isAddressTaken } from '../../persistence/database/errors.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { insertPerson } from '../../persistence/identity/accounts.repository.ts';
+import { isOpenTo } from '../../persistence/identity/administration.sql.ts';
 import {
-  findInvitationBySecureId,
-  isOpenTo,
   claimInvitation,
+  findInvitationBySecureId,
+  type OpenInvitation,
 } from '../../persistence/identity/invitations.repository.ts';
+import { findLoginPerson, type LoginPerson } from '../../persistence/identity/logins.sql.ts';
+import { isEmailTaken } from '../../persistence/identity/people.repository.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
-import type { Sql } from '../../persistence/database/sql.ts';
-
-export interface Joined {
-  invitationId: number;
-  accountId: number;
-  accountName: string;
-  accountTitle: string;
-}
+import { addRoles, insertMembership } from '../../persistence/identity/roles.repository.ts';
+import { emailTaken, readEmail } from '../common/fields.ts';
+import type { LoginThrottle } from './login/login-throttle.ts';
+import { hashPassword } from './login/passwords.ts';
+import { planSession } from './login/sessions.ts';
+import { record } from './record.ts';
 
 /**
- * Consumes an invitation: the person joins with its roles, or gets them in addition. One of concurrent calls succeeds.
+ * Deletes the open invitation with this secret for a person to whom it is open. One of concurrent calls succeeds.
  * @param tx - holds the lock on the account's rights from then on
  * @throws {DomainError} UnknownInvitation when it does not exist any more; Forbidden when it is for another address
  */
-export async function acceptInvitation(
+export async function takeInvitation(
   tx: Sql,
-  { secureId, personId, now }: { secureId: string; personId: number; now: Date },
-): Promise<Joined> {
+  secureId: string,
+  personId: number,
+  now: Date,
+): Promise<OpenInvitation & { roleIds: number[] }> {
   const found = await findInvitationBySecureId(tx, secureId, now);
   if (!found) throw unknownInvitation();
   await lockRights(tx, found.account_id);
-  await requireOpenTo(tx, found.id, personId);
-  const taken = await claimInvitation(tx, found.id);
-  if (!taken) throw unknownInvitation();
-  await insertMembership(tx, found.account_id, personId);
-  await addRoles(tx, found.account_id, personId, taken.roleIds);
-  return {
-    invitationId: found.id,
-    accountId: found.account_id,
-    accountName: found.account_name,
-    accountTitle: found.account_title,
-  };
+  if ((await isOpenTo(tx, found.id, { personId })) === false) {
+    throw new DomainError('Forbidden', 'This invitation is for somebody with another email address');
+  }
+  const roleIds = await claimInvitation(tx, found.id);
+  if (!roleIds) throw unknownInvitation();
+  return { ...found, roleIds };
 }
 
-export async function recordJoining(
+/** Consumes an invitation: the person joins with its roles, or gets them in addition. As `takeInvitation`. */
+export async function acceptInvitation(
   tx: Sql,
+  secureId: string,
   person: { personId: number; name: string; email: string; origin: Origin },
-  joined: Joined,
-): Promise<void> {
-  const { accountId, invitationId } = joined;
-  await recordEvent(
-    tx,
-    { ...person, accountId },
-    {
-      entityType: 'Invitation',
-      entityId: invitationId,
-      entityName: person.name,
-      message: `${person.name} <${person.email}> accepted an invitation and is an administrator now`,
-    },
-  );
+  now: Date,
+): Promise<OpenInvitation> {
+  const { personId, name, email } = person;
+  const joined = await takeInvitation(tx, secureId, personId, now);
+  const accountId = joined.account_id;
+  await insertMembership(tx, accountId, personId);
+  await addRoles(tx, accountId, personId, joined.roleIds);
+  const message = `${name} <${email}> accepted an invitation and is an administrator now`;
+  await record(tx, { ...person, accountId }, 'Invitation', { id: joined.id, name }, message);
+  return joined;
 }
 
-/** @throws {DomainError} Forbidden when the invitation is for another person's address, UnknownInvitation */
-export async function requireOpenTo(sql: Sql, invitationId: number, personId: number): Promise<void> {
-  const isOpen = await isOpenTo(sql, invitationId, { personId });
-  if (isOpen === null) throw unknownInvitation();
-  if (isOpen) return;
-  throw new DomainError('Forbidden', 'This invitation is for somebody with another email address');
+export interface JoiningLogin {
+  secureId: string;
+  /** The requested account, which the person may join by this invitation. */
+  account: string | undefined;
+  origin: Origin;
+  now: Date;
+}
+
+/**
+ * Accepts an invitation for a person who is logging in.
+ * @throws {DomainError} UnknownInvitation; Forbidden when the person is not in the requested account
+ * @see docs/api-conventions.md#login
+ */
+export async function joinByLogin(tx: Sql, person: LoginPerson, login: JoiningLogin): Promise<OpenInvitation> {
+  const { secureId, account, now } = login;
+  const joined = await acceptInvitation(tx, secureId, { ...person, ...login, personId: person.id }, now);
+  if (account !== undefined) await planSession(tx, person, account);
+  return joined;
+}
+
+/**
+ * Atomically creates the invited person (address and password of the login) and accepts the invitation.
+ * @param login.password - normalised and checked
+ * @throws {DomainError} InvalidParameter; DuplicateEmail, also for former addresses; UnknownInvitation, Forbidden
+ */
+export async function joinAsNewcomer(
+  { db, throttle }: { db: Database; throttle: LoginThrottle },
+  { name }: OpenInvitation,
+  login: JoiningLogin & { email: string; password: string },
+): Promise<{ person: LoginPerson; joined: OpenInvitation }> {
+  const email = readEmail('body.email', login.email);
+  if (await isEmailTaken(db, email, null)) throw emailTaken();
+  const passwordHash = await hashPassword(login.password);
+  return db.transaction(async (tx) => {
+    const id = await insertPerson(tx, { email, name, passwordHash }, null).catch((error: unknown) => {
+      throw isAddressTaken(error) ? emailTaken() : error;
+    });
+    await throttle.register(login.origin.address, tx);
+    const person = (await findLoginPerson(tx, { id }))!;
+    return { person, joined: await joinByLogin(tx, person, login) };
+  });
 }
 
 /** The same error for ids that never existed and for used, rejected, withdrawn or expired invitations. */

@@ -1,18 +1,16 @@
 import { DAY_MS } from '../../domain/common/durations.ts';
 import { unauthorized } from '../../domain/common/errors.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
 import {
-  compareEmail,
   deleteEmailChange,
-  saveEmailChange,
-  updateEmailCase,
-} from '../../persistence/identity/email-changes.repository.ts';
-import {
   findMembership,
   findPerson,
+  isEmailTaken,
+  isOwnEmail,
   type PersonChange,
   type PersonRow,
+  saveEmailChange,
+  updateEmailCase,
   updatePerson,
 } from '../../persistence/identity/people.repository.ts';
 import { emailTaken, fieldError, readEmail, readLine, readTimezone } from '../common/fields.ts';
@@ -22,6 +20,7 @@ import { digestSecret, newToken } from './login/access-keys.ts';
 import type { Authenticator } from './login/authenticator.ts';
 import { reserveMail } from './mail-budget.ts';
 import { confirmationMail } from './mails.ts';
+import { record } from './record.ts';
 
 export interface PersonEdit {
   name?: string | null | undefined;
@@ -29,23 +28,6 @@ export interface PersonEdit {
   timezone?: string | null | undefined;
   /** Account name; null: none; absent: unchanged. */
   preferredAccount?: string | null | undefined;
-}
-
-export interface PeopleService {
-  /** The caller as of the last read of their rights, at most seconds ago. */
-  getSelf(caller: Caller): Promise<PersonRow>;
-  /**
-   * Changes the fields that are present and not null. A new address is pending until confirmed and replaces an earlier
-   * pending one; where mail is sent, a token that confirms it is mailed there. The current address in another case
-   * applies at once and drops a pending one.
-   * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable, without any change,
-   * when the mail server did not accept the mail
-   */
-  updateSelf(caller: Caller, edit: PersonEdit): Promise<PersonRow>;
-  /** The caller, read from the database. */
-  readSelf(caller: Caller): Promise<PersonRow>;
-  /** Sends a mail to the caller's own address. @throws {DomainError} MailQueueUnavailable, TooManyRequests */
-  sendTestEmail(caller: Caller): Promise<void>;
 }
 
 export interface PeopleDeps {
@@ -59,27 +41,39 @@ export interface PeopleDeps {
 const CONFIRMATION_MS = DAY_MS;
 const TEST_SUBJECT = 'Test email from Flotilla';
 
-export function createPeopleService(deps: PeopleDeps): PeopleService {
+export type PeopleService = ReturnType<typeof createPeopleService>;
+
+export function createPeopleService(deps: PeopleDeps) {
   // The key object lives as long as the rights read with it are cached.
   const known = new WeakMap<TokenFacts, PersonRow>();
-  const now = () => deps.clock.now();
+  const read = (caller: Caller) => readSelf(deps.db, caller, deps.clock.now());
   return {
-    async getSelf(caller) {
-      const person = known.get(caller.token) ?? (await readSelf(deps.db, caller, now()));
+    /** The caller as of the last read of their rights, at most seconds ago. */
+    async getSelf(caller: Caller): Promise<PersonRow> {
+      const person = known.get(caller.token) ?? (await read(caller));
       known.set(caller.token, person);
       return person;
     },
-    readSelf: (caller) => readSelf(deps.db, caller, now()),
-    async updateSelf(caller, edit) {
+    /** The caller, read from the database. */
+    readSelf: read,
+    /**
+     * Changes the fields that are present and not null. A new address is pending until confirmed and replaces an
+     * earlier pending one; where mail is sent, a token that confirms it is mailed there. The current address in another
+     * case applies at once and drops a pending one.
+     * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable, without any
+     * change, when the mail server did not accept the mail
+     */
+    async updateSelf(caller: Caller, edit: PersonEdit): Promise<PersonRow> {
       const person = await update(deps, caller, edit);
       deps.authenticator.invalidate({ personId: caller.personId });
       return person;
     },
-    async sendTestEmail(caller) {
-      const { email } = await readSelf(deps.db, caller, now());
+    /** Sends a mail to the caller's own address. @throws {DomainError} MailQueueUnavailable, TooManyRequests */
+    async sendTestEmail(caller: Caller): Promise<void> {
+      const { email } = await read(caller);
       const text = `This is a test email, requested at ${deps.publicUrl}.\n`;
-      const reserved = await reserveMail(deps, caller.personId);
-      await reserved.send(() => deps.mailer.send({ to: email, subject: TEST_SUBJECT, text }));
+      const send = await reserveMail(deps, caller.personId);
+      await send({ to: email, subject: TEST_SUBJECT, text });
     },
   };
 }
@@ -102,48 +96,38 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
     await updatePerson(tx, caller.personId, changed);
     if (change) await storeEmail(tx, caller, change);
     const person = await readSelf(tx, caller, deps.clock.now());
-    await recordUpdate(tx, caller, person, { ...fields, preferredAccount }, change);
+    const words = Object.entries({ ...fields, preferredAccount }).flatMap(([key, value]) =>
+      value === undefined ? [] : [WORDS[key]!],
+    );
+    const wanted = change && 'pending' in change ? `, and wants ${change.pending.email} as email address` : '';
+    const message = `Changed ${words.join(', ') || 'nothing'} of the own person${wanted}`;
+    await record(tx, caller, 'Person', { id: caller.personId, name: person.name }, message);
     return person;
   });
 }
 
 /** The current address in another case, or a new one to confirm. */
-type RequestedEmail = { corrected: string } | { pending: Omit<Parameters<typeof saveEmailChange>[1], 'person'> };
+type RequestedEmail = { corrected: string } | { pending: Parameters<typeof saveEmailChange>[2] };
 
 /**
  * Checks the requested address and mails the token that confirms it.
  * @throws {DomainError} DuplicateEmail, TooManyRequests, MailQueueUnavailable; nothing is stored then
  */
 async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<RequestedEmail> {
-  const compared = await compareEmail(deps.db, caller.personId, email);
-  if (!compared) throw unauthorized();
-  if (compared.isOwn) return { corrected: email };
-  const reserved = await reserveMail(deps, caller.personId);
-  if (compared.isTaken) throw emailTaken();
+  if (await isOwnEmail(deps.db, caller.personId, email)) return { corrected: email };
+  const send = await reserveMail(deps, caller.personId);
+  if (await isEmailTaken(deps.db, email, caller.personId)) throw emailTaken();
   const expiresAt = new Date(deps.clock.now().getTime() + CONFIRMATION_MS);
   if (!deps.mailer.isOn) return { pending: { email, tokenDigest: null, expiresAt } };
   const token = newToken();
-  await reserved.send(() => deps.mailer.send(confirmationMail(email, { token, publicUrl: deps.publicUrl })));
+  await send(confirmationMail(email, { token, publicUrl: deps.publicUrl }));
   return { pending: { email, tokenDigest: digestSecret(token), expiresAt } };
 }
 
 async function storeEmail(tx: Sql, { personId }: Caller, wish: RequestedEmail): Promise<void> {
-  if ('pending' in wish) return saveEmailChange(tx, { person: personId, ...wish.pending });
+  if ('pending' in wish) return saveEmailChange(tx, personId, wish.pending);
   await deleteEmailChange(tx, personId);
   await updateEmailCase(tx, personId, wish.corrected);
-}
-
-async function recordUpdate(
-  tx: Sql,
-  caller: Caller,
-  { name }: PersonRow,
-  fields: Record<string, unknown>,
-  change: RequestedEmail | null,
-): Promise<void> {
-  const words = Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
-  const wanted = change && 'pending' in change ? `, and wants ${change.pending.email} as email address` : '';
-  const message = `Changed ${words.join(', ') || 'nothing'} of the own person${wanted}`;
-  await recordEvent(tx, caller, { entityType: 'Person', entityId: caller.personId, entityName: name, message });
 }
 
 const WORDS: Record<string, string> = {

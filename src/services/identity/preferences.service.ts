@@ -1,54 +1,39 @@
 import { unauthorized } from '../../domain/common/errors.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
 import {
   findPreferences,
   type Preferences,
   updatePreferences,
-} from '../../persistence/identity/preferences.repository.ts';
+} from '../../persistence/identity/accounts.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import { readLine, fieldError } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
+import { record } from './record.ts';
 
 /** Absent: unchanged. Null: reset to the default; a title has none. */
-export interface PreferencesEdit {
-  title?: string | null | undefined;
-  registrationKey?: string | null | undefined;
-  autoRegister?: boolean | null | undefined;
-  /** -1: forever. */
-  auditRetentionDays?: number | null | undefined;
-}
-
-export interface PreferencesService {
-  /** Includes the registration key. */
-  get(caller: Caller): Promise<Preferences>;
-  /**
-   * Changes the fields that are present. Key and auto-registration apply to the next computer that enrols.
-   * @throws {DomainError} InvalidParameter
-   * @see docs/api-conventions.md#passwords-preferences-and-features
-   */
-  update(caller: Caller, edit: PreferencesEdit): Promise<Preferences>;
-}
+export type PreferencesEdit = { [F in keyof Preferences]?: Preferences[F] | null };
 
 const MIN_KEY = 3;
 const MAX_KEY = 50;
 const FOR_EVER = -1;
 
-export function createPreferencesService(deps: { db: Database }): PreferencesService {
+export type PreferencesService = ReturnType<typeof createPreferencesService>;
+
+export function createPreferencesService({ db }: { db: Database }) {
   return {
-    async get(caller) {
-      return (await findPreferences(deps.db, caller.accountId)) ?? rejectDeletedAccount();
-    },
-    update(caller, edit) {
+    /** Includes the registration key. */
+    get: async ({ accountId }: Caller) => requireAccount(await findPreferences(db, accountId)),
+    /**
+     * Changes the fields that are present. Key and auto-registration apply to the next computer that enrols.
+     * @throws {DomainError} InvalidParameter
+     * @see docs/api-conventions.md#passwords-preferences-and-features
+     */
+    async update(caller: Caller, edit: PreferencesEdit): Promise<Preferences> {
       const change = readEdit(edit);
-      return deps.db.transaction(async (tx) => {
-        const preferences = (await updatePreferences(tx, caller.accountId, change)) ?? rejectDeletedAccount();
+      return db.transaction(async (tx) => {
+        const preferences = requireAccount(await updatePreferences(tx, caller.accountId, change));
         const changed = Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
-        await recordEvent(tx, caller, {
-          entityType: 'Preferences',
-          entityId: caller.accountId,
-          entityName: preferences.title,
-          message: `Changed ${changed.join(', ') || 'nothing'} of the account`,
-        });
+        const account = { id: caller.accountId, name: preferences.title };
+        await record(tx, caller, 'Preferences', account, `Changed ${changed.join(', ') || 'nothing'} of the account`);
         return preferences;
       });
     },
@@ -88,6 +73,8 @@ function readDays(days: number): number {
   return days;
 }
 
-function rejectDeletedAccount(): never {
-  throw unauthorized();
+/** The account may have been deleted since the caller's rights were read. */
+function requireAccount(found: Preferences | null): Preferences {
+  if (!found) throw unauthorized();
+  return found;
 }

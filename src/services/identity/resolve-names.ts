@@ -1,24 +1,16 @@
-import { DomainError } from '../../domain/common/errors.ts';
+import { DomainError, type ErrorCode } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
-import { findAccessGroupIds } from '../../persistence/identity/access-groups.repository.ts';
-import { findRoleIds } from '../../persistence/identity/roles.repository.ts';
+import { AccessGroup } from '../../persistence/identity/access-group.entity.ts';
+import { Role } from '../../persistence/identity/role.entity.ts';
+import { findIdsByName } from '../../persistence/identity/roles.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { quoted } from '../common/fields.ts';
 import { requireIn } from './group-rights.ts';
 import type { Caller } from '../common/ports.ts';
 
 /** Distinct ids of the roles in a request body. @throws {DomainError} UnknownRole (400) with every unknown name */
-export async function resolveRoles(sql: Sql, accountId: number, names: readonly string[]): Promise<number[]> {
-  const wanted = [...new Set(names)];
-  const found = await findRoleIds(sql, accountId, wanted);
-  const unknown = wanted.filter((name) => !found.has(name));
-  if (unknown.length > 0) {
-    throw new DomainError('UnknownRole', `There is no role ${quoted(unknown[0]!)}`, {
-      namedInBody: true,
-      details: unknown.map((name) => ({ path: 'body.roles', message: `there is no role ${quoted(name)}` })),
-    });
-  }
-  return [...found.values()];
+export function resolveRoles(sql: Sql, accountId: number, names: readonly string[]): Promise<number[]> {
+  return resolve(sql, accountId, names, { entity: Role, code: 'UnknownRole', what: 'role', path: 'body.roles' });
 }
 
 /**
@@ -26,19 +18,34 @@ export async function resolveRoles(sql: Sql, accountId: number, names: readonly 
  * @param path - of the field that names them
  * @throws {DomainError} UnknownAccessGroup (400) with every unknown name
  */
-export async function resolveAccessGroups(
+export function resolveAccessGroups(
   sql: Sql,
   accountId: number,
   names: readonly string[],
   path: string,
 ): Promise<number[]> {
+  const kind = { entity: AccessGroup, code: 'UnknownAccessGroup', what: 'access group', path } as const;
+  return resolve(sql, accountId, names, kind);
+}
+
+async function resolve(
+  sql: Sql,
+  accountId: number,
+  names: readonly string[],
+  {
+    entity,
+    code,
+    what,
+    path,
+  }: { entity: typeof Role | typeof AccessGroup; code: ErrorCode; what: string; path: string },
+): Promise<number[]> {
   const wanted = [...new Set(names)];
-  const found = await findAccessGroupIds(sql, accountId, wanted);
+  const found = await findIdsByName(sql, entity, accountId, wanted);
   const unknown = wanted.filter((name) => !found.has(name));
   if (unknown.length > 0) {
-    throw new DomainError('UnknownAccessGroup', `There is no access group ${quoted(unknown[0]!)}`, {
+    throw new DomainError(code, `There is no ${what} ${quoted(unknown[0]!)}`, {
       namedInBody: true,
-      details: unknown.map((name) => ({ path, message: `there is no access group ${quoted(name)}` })),
+      details: unknown.map((name) => ({ path, message: `there is no ${what} ${quoted(name)}` })),
     });
   }
   return [...found.values()];

@@ -1,8 +1,9 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { findRoleReach, lockRights } from '../../persistence/identity/rights.repository.ts';
-import { findRoleGrants, type RoleGrant } from '../../persistence/identity/roles.repository.ts';
+import { findRoleGrants, type RoleGrant } from '../../persistence/identity/administration.sql.ts';
+import { lockRights } from '../../persistence/identity/rights.repository.ts';
+import { findRoleReach } from '../../persistence/identity/rights.sql.ts';
 import type { Caller, Principal } from '../common/ports.ts';
 import { holdsIn } from './group-rights.ts';
 import { type Authenticator, readPrincipal } from './login/authenticator.ts';
@@ -28,14 +29,14 @@ export async function changeRights<T>(
     await lockRights(tx, caller.accountId);
     const manager = await readPrincipal(tx, { ...caller, ...caller.token });
     if (!manager.may('ManageRole')) throw new DomainError('Forbidden', 'The permission ManageRole is needed');
-    return work(tx, limitRoles(manager, await findRoleReach(tx, caller)));
+    return work(tx, limitRoles(tx, manager, await findRoleReach(tx, caller)));
   });
   authenticator.invalidate({ accountName: caller.accountName });
   return done;
 }
 
-/** Rejects `roleIds` (as in the transaction) that the caller may not manage. @throws {DomainError} Forbidden */
-export type RoleLimit = (tx: Sql, roleIds: readonly number[]) => Promise<void>;
+/** Rejects roles that the caller may not manage. @throws {DomainError} Forbidden */
+type RoleLimit = (roleIds: readonly number[]) => Promise<void>;
 
 /**
  * Limits callers whose ManageRole applies to some access groups only: they may assign and change roles that apply only
@@ -43,8 +44,8 @@ export type RoleLimit = (tx: Sql, roleIds: readonly number[]) => Promise<void>;
  * @param manager - with the rights from before the change
  * @param reach - access groups of their ManageRole; null for the whole account
  */
-export function limitRoles(manager: Principal, reach: readonly number[] | null): RoleLimit {
-  return async (tx, roleIds) => {
+function limitRoles(tx: Sql, manager: Principal, reach: readonly number[] | null): RoleLimit {
+  return async (roleIds) => {
     if (reach === null) return;
     const grants = await findRoleGrants(tx, roleIds);
     const beyond = grants.find((grant) => !isWithin(manager, reach, grant));

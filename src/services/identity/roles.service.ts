@@ -1,16 +1,16 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../domain/identity/permissions.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
-import type { Paged } from '../../persistence/identity/administrators.repository.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
 import {
-  deleteRole,
   findRole,
-  insertRole,
   isOnlyRoleOfSomebody,
   listRoles,
-  type RoleContent,
   type RoleRow,
+} from '../../persistence/identity/administration.sql.ts';
+import {
+  deleteRole,
+  insertRole,
+  type RoleContent,
   replaceRoleGroups,
   updateRole,
 } from '../../persistence/identity/roles.repository.ts';
@@ -18,103 +18,90 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { readLine, fieldError } from '../common/fields.ts';
 import { resolveAccessGroups } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
-import { changeRights, type RightsChangeDeps, type RoleLimit } from './rights-change.ts';
+import { record } from './record.ts';
+import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
 /** Absent fields do not change. */
-export interface RoleChange {
-  description?: string | undefined;
-  permissions?: readonly string[] | undefined;
-  globalPermissions?: readonly string[] | undefined;
-  accessGroups?: readonly string[] | undefined;
-}
-
-export interface RolesService {
-  /** One page of the account's roles, the seeded ones first. */
-  list(caller: Caller, page: PageRequest): Promise<Paged<RoleRow>>;
-  /**
-   * Creates a role without members, by default without permissions and for the whole account.
-   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; Forbidden beyond own rights
-   * @see docs/api-conventions.md#access-groups-as-scope
-   */
-  create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
-  /**
-   * Changes a role, but not its name, for all members. Idempotent.
-   * @throws {DomainError} UnknownRole, RoleReadOnly, InvalidParameter, UnknownAccessGroup (400)
-   */
-  change(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
-  /**
-   * Removes a role from all members.
-   * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse as the only role of an administrator or invitation
-   */
-  remove(caller: Caller, name: string): Promise<void>;
-}
+export type RoleChange = Partial<RoleContent> & { accessGroups?: readonly string[] };
 
 const ROOT = 'global';
 const GROUPS_FIELD = 'body.access_groups';
 const NO_CONTENT: RoleContent = { description: '', permissions: [], globalPermissions: [] };
 const MAX_DESCRIPTION = 1000;
 
-export function createRolesService(deps: RightsChangeDeps): RolesService {
+export type RolesService = ReturnType<typeof createRolesService>;
+
+export function createRolesService(deps: RightsChangeDeps) {
   return {
-    list: (caller, page) => listRoles(deps.db, caller.accountId, page),
-    create: (caller, name, content) =>
-      changeRights(deps, caller, (tx, limit) => create(tx, limit, caller, name, content)),
-    change: (caller, name, content) =>
-      changeRights(deps, caller, (tx, limit) => change(tx, limit, caller, name, content)),
-    remove: (caller, name) => changeRights(deps, caller, (tx, limit) => remove(tx, limit, caller, name)),
+    /** One page of the account's roles, the seeded ones first. */
+    list: (caller: Caller, page: PageRequest) => listRoles(deps.db, caller.accountId, page),
+    /**
+     * Creates a role without members, by default without permissions and for the whole account.
+     * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; Forbidden beyond own rights
+     * @see docs/api-conventions.md#access-groups-as-scope
+     */
+    create: (caller: Caller, given: string, change: RoleChange) =>
+      changeRights(deps, caller, async (tx, limit) => {
+        const name = readLine('body.name', given);
+        const content = readContent(change, NO_CONTENT);
+        const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups ?? [ROOT], GROUPS_FIELD);
+        const roleId = await insertRole(tx, caller.accountId, name, content);
+        if (roleId === null) throw new DomainError('DuplicateRole', 'A role with this name already exists');
+        await replaceRoleGroups(tx, roleId, groupIds);
+        await limit([roleId]);
+        const role = await requireRole(tx, caller, name);
+        await record(tx, caller, 'Role', role, `Created the role ${name} with ${describe(role)}`);
+        return role;
+      }),
+    /**
+     * Changes a role, but not its name, for all members. Idempotent.
+     * @throws {DomainError} UnknownRole, RoleReadOnly, InvalidParameter, UnknownAccessGroup (400)
+     */
+    change: (caller: Caller, name: string, change: RoleChange) =>
+      changeRights(deps, caller, async (tx, limit) => {
+        const before = await requireEditableRole(tx, caller, name);
+        await limit([before.id]);
+        await updateRole(
+          tx,
+          before.id,
+          readContent(change, { ...before, globalPermissions: before.global_permissions }),
+        );
+        if (change.accessGroups !== undefined) {
+          const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups, GROUPS_FIELD);
+          await replaceRoleGroups(tx, before.id, groupIds);
+        }
+        await limit([before.id]);
+        const role = await requireRole(tx, caller, name);
+        await record(tx, caller, 'Role', role, `Changed the role ${name}; it has ${describe(role)} now`);
+        return role;
+      }),
+    /**
+     * Removes a role from all members.
+     * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse as the only role of an administrator or invitation
+     */
+    remove: (caller: Caller, name: string) =>
+      changeRights(deps, caller, async (tx, limit) => {
+        const role = await requireEditableRole(tx, caller, name);
+        await limit([role.id]);
+        if (await isOnlyRoleOfSomebody(tx, role.id)) {
+          throw new DomainError('RoleInUse', 'An administrator or an invitation has no other role');
+        }
+        await deleteRole(tx, role.id);
+        await record(tx, caller, 'Role', role, `Removed the role ${name}`);
+      }),
   };
 }
 
-async function create(tx: Sql, limit: RoleLimit, caller: Caller, given: string, change: RoleChange): Promise<RoleRow> {
-  const name = readLine('body.name', given);
-  const content = readContent(change, NO_CONTENT);
-  const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups ?? [ROOT], GROUPS_FIELD);
-  const roleId = await insertRole(tx, caller.accountId, name, content);
-  if (roleId === null) throw new DomainError('DuplicateRole', 'A role with this name already exists');
-  await replaceRoleGroups(tx, roleId, groupIds);
-  await limit(tx, [roleId]);
-  const role = await requireRole(tx, caller, name);
-  await recordEvent(tx, caller, eventOf(role, `Created the role ${name} with ${describe(role)}`));
-  return role;
-}
-
-async function change(tx: Sql, limit: RoleLimit, caller: Caller, name: string, change: RoleChange): Promise<RoleRow> {
-  const before = await requireEditableRole(tx, caller, name);
-  await limit(tx, [before.id]);
-  await updateRole(tx, before.id, readContent(change, { ...before, globalPermissions: before.global_permissions }));
-  if (change.accessGroups !== undefined) {
-    const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups, GROUPS_FIELD);
-    await replaceRoleGroups(tx, before.id, groupIds);
-  }
-  await limit(tx, [before.id]);
-  const role = await requireRole(tx, caller, name);
-  await recordEvent(tx, caller, eventOf(role, `Changed the role ${name}; it has ${describe(role)} now`));
-  return role;
-}
-
-async function remove(tx: Sql, limit: RoleLimit, caller: Caller, name: string): Promise<void> {
-  const role = await requireEditableRole(tx, caller, name);
-  await limit(tx, [role.id]);
-  if (await isOnlyRoleOfSomebody(tx, role.id)) {
-    throw new DomainError('RoleInUse', 'An administrator or an invitation has no other role');
-  }
-  await deleteRole(tx, role.id);
-  await recordEvent(tx, caller, eventOf(role, `Removed the role ${name}`));
-}
-
 function readContent(change: RoleChange, base: RoleContent): RoleContent {
-  const description = change.description ?? base.description;
+  const { description = base.description, permissions = base.permissions } = change;
+  const { globalPermissions = base.globalPermissions } = change;
   if ([...description].length > MAX_DESCRIPTION) {
     throw fieldError('body.description', `must not have more than ${MAX_DESCRIPTION} characters`);
   }
   return {
     description,
-    permissions: readPermissions('permissions', change.permissions ?? base.permissions, GROUP_PERMISSIONS),
-    globalPermissions: readPermissions(
-      'global_permissions',
-      change.globalPermissions ?? base.globalPermissions,
-      GLOBAL_PERMISSIONS,
-    ),
+    permissions: readPermissions('permissions', permissions, GROUP_PERMISSIONS),
+    globalPermissions: readPermissions('global_permissions', globalPermissions, GLOBAL_PERMISSIONS),
   };
 }
 
@@ -140,8 +127,4 @@ async function requireEditableRole(tx: Sql, caller: Caller, name: string): Promi
 function describe(role: RoleRow): string {
   const permissions = [...role.permissions, ...role.global_permissions].join(', ') || 'no permission';
   return `${permissions} on ${role.access_groups.join(', ') || 'no access group'}`;
-}
-
-function eventOf(role: RoleRow, message: string) {
-  return { entityType: 'Role' as const, entityId: role.id, entityName: role.name, message };
 }

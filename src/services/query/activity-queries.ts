@@ -1,6 +1,6 @@
 import { parseActivityQuery } from '../../domain/query/activity-query.ts';
 import type { ActivitySelection } from '../../persistence/query/activity-conditions.ts';
-import { findPeopleByEmail } from '../../persistence/identity/people.repository.ts';
+import { findPeopleByEmail } from '../../persistence/identity/logins.sql.ts';
 import { NO_SEEN_SEARCHES, type QueryDeps, readSearches } from './computer-queries.ts';
 
 /**

@@ -18,7 +18,6 @@ import { createEventsService } from '../events/events.service.ts';
 import { listFeatures } from '../identity/features.ts';
 import { createDatabaseFileStore } from '../common/files.ts';
 import { createHashing } from '../common/hashing.ts';
-import { createInvitationGuard } from '../identity/invitation-guard.ts';
 import { createInvitationsService } from '../identity/invitations.service.ts';
 import { createKernelsService } from '../software/kernels.service.ts';
 import { createLoginService } from '../identity/login/login.service.ts';
@@ -70,7 +69,6 @@ export function createServices(deps: ServicesDeps) {
   const authenticator = createAuthenticator({ db, tokenSigner, clock });
   const hashing = createHashing();
   const throttle = new LoginThrottle(db, clock, identity.loginThrottle);
-  const guard = createInvitationGuard({ throttle });
   const identities = pam && createPamAuthenticator({ ...pam, command: pamCommand(pam), logger });
   const mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   const files = createDatabaseFileStore(db);
@@ -81,7 +79,7 @@ export function createServices(deps: ServicesDeps) {
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
     accounts: createAccountsService({ ...login, selfService, setupToken }),
-    login: createLoginService({ ...login, invitationGuard: guard }),
+    login: createLoginService(login),
     loginMethods: { pam: pam !== null },
     features: listFeatures(settings),
     tokens: createTokensService(login),
@@ -90,7 +88,7 @@ export function createServices(deps: ServicesDeps) {
     preferences: createPreferencesService({ db }),
     emailChanges: createEmailChangesService(mailing),
     people: createPeopleService(mailing),
-    invitations: createInvitationsService({ ...mailing, guard, invitationDays }),
+    invitations: createInvitationsService({ ...mailing, throttle, invitationDays }),
     administrators: createAdministratorsService({ db, authenticator }),
     roles: createRolesService({ db, authenticator }),
     accessGroups: createAccessGroupsService({ db, authenticator }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resetPassword } from '../../../src/services/identity/login/password-reset.ts';
+import { resetPassword } from '../../../src/services/identity/login/password-change.service.ts';
 import { createAccount, createMember } from '../../../tools/harness/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { findAccessKey, listAccessKeys } from '../../../src/persistence/identity/access-keys.repository.ts';
+import { listAccessKeys } from '../../../src/persistence/identity/access-keys.repository.ts';
 import { listInvitations } from '../../../src/persistence/identity/invitations.repository.ts';
+import { findAccessKey } from '../../../src/persistence/identity/logins.sql.ts';
 import { isEmailTaken } from '../../../src/persistence/identity/people.repository.ts';
 import { migrate } from '../../../src/persistence/orm/orm.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';

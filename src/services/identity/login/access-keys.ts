@@ -1,7 +1,7 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
 
 const UPPER_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
-const LETTERS_AND_DIGITS = `${UPPER_AND_DIGITS}abcdefghijklmnopqrstuvwxyz`;
+export const LETTERS_AND_DIGITS = `${UPPER_AND_DIGITS}abcdefghijklmnopqrstuvwxyz`;
 const KEY_LENGTH = 20;
 const SECRET_LENGTH = 40;
 

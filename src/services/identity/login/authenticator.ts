@@ -1,6 +1,6 @@
 import { DomainError, unauthorized } from '../../../domain/common/errors.ts';
 import { GLOBAL_PERMISSIONS, type Permission } from '../../../domain/identity/permissions.ts';
-import { findRights, type RightsRow } from '../../../persistence/identity/rights.repository.ts';
+import { findRights, type RightsRow } from '../../../persistence/identity/rights.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { Clock, Principal } from '../../common/ports.ts';
 import type { TokenSigner, VerifiedToken } from './token-signer.ts';
@@ -97,15 +97,9 @@ function toPrincipal(token: VerifiedToken, rights: RightsRow | null): Principal 
   if (rights.account_disabled) throw new DomainError('AccountDisabled', 'This account is disabled');
   const scopes = readScopes(rights);
   const globals = new Set<string>(rights.global_permissions);
+  const { id, family, method, accessKey, expiresAt, epochs } = token;
   return {
-    token: {
-      id: token.id,
-      family: token.family,
-      method: token.method,
-      accessKey: token.accessKey,
-      expiresAt: token.expiresAt,
-      epochs: token.epochs,
-    },
+    token: { id, family, method, accessKey, expiresAt, epochs },
     personId: token.personId,
     email: rights.email,
     name: rights.name,

@@ -6,7 +6,7 @@ import {
   countLoginFailures,
   type FailureCounts,
   recordLoginFailure,
-} from '../../../persistence/identity/logins.repository.ts';
+} from '../../../persistence/identity/logins.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { Clock } from '../../common/ports.ts';
 import { rateLimitKey } from '../../../process/client-address.ts';

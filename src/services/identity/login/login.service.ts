@@ -2,27 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { Origin } from '../../../domain/events/events.ts';
 import type { Database } from '../../../persistence/database/sql.ts';
-import { type FoundAccessKey, findAccessKey } from '../../../persistence/identity/access-keys.repository.ts';
+import { isOpenTo } from '../../../persistence/identity/administration.sql.ts';
+import { findInvitationBySecureId, type OpenInvitation } from '../../../persistence/identity/invitations.repository.ts';
 import {
-  findInvitationBySecureId,
-  isOpenTo,
-  type OpenInvitation,
-} from '../../../persistence/identity/invitations.repository.ts';
-import {
+  findAccessKey,
   findLoginPerson,
   type LoginPerson,
   type PersonKey,
-  rehashPassword,
-} from '../../../persistence/identity/logins.repository.ts';
+  recordFailedLogin,
+  recordLogin,
+} from '../../../persistence/identity/logins.sql.ts';
+import { rehashPassword } from '../../../persistence/identity/people.repository.ts';
+import { rateLimitKey } from '../../../process/client-address.ts';
 import type { PasswordPolicy } from '../../../process/config.ts';
 import type { Hashing } from '../../common/hashing.ts';
-import type { Clock, IdentityAuthenticator } from '../../common/ports.ts';
-import type { InvitationGuard } from '../invitation-guard.ts';
-import type { Joined } from '../joining.ts';
+import type { AuthMethod, Clock, IdentityAuthenticator } from '../../common/ports.ts';
+import { guardInvitation } from '../invitation-guard.ts';
+import { joinAsNewcomer, joinByLogin } from '../joining.ts';
 import { secretMatches } from './access-keys.ts';
 import type { Authenticator } from './authenticator.ts';
-import { joinAsNewcomer, joinByLogin } from './login-joining.ts';
-import { type LoginAttempt, recordFailure, recordSuccess } from './login-log.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
 import { type LoginResult, type NewSession, openSession, planSession } from './sessions.ts';
@@ -45,31 +43,12 @@ export interface AccessKeyCommand {
   origin: Origin;
 }
 
-export interface LoginService {
-  /**
-   * Exchanges a name and password for a token.
-   * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an account
-   * the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
-   * @remarks With an invitation the person joins its account, which becomes current; for an unknown address a new
-   * person with this password is created.
-   * @see docs/api-conventions.md#login
-   */
-  login(command: LoginCommand): Promise<LoginResult>;
-  /**
-   * Exchanges an access key for a token of the key's account.
-   * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests
-   * @see docs/api-conventions.md#tokens
-   */
-  loginByAccessKey(command: AccessKeyCommand): Promise<LoginResult>;
-}
-
 export interface LoginDeps {
   db: Database;
   tokenSigner: TokenSigner;
   clock: Clock;
   hashing: Hashing;
   throttle: LoginThrottle;
-  invitationGuard: InvitationGuard;
   authenticator: Pick<Authenticator, 'invalidate'>;
   /** Checks logins by identity; null: checked against the stored hash, as for addresses. */
   identities: IdentityAuthenticator | null;
@@ -79,30 +58,50 @@ export interface LoginDeps {
 /** The same text for all causes, so that it reveals nothing. */
 const WRONG_LOGIN = 'The name or key, or the password or secret, is wrong';
 
-export function createLoginService(deps: LoginDeps): LoginService {
+const MEANS: Readonly<Record<AuthMethod, string>> = { pwd: 'a password', pam: 'an identity', key: 'an access key' };
+
+interface LoginAttempt {
+  nameDigest: Buffer;
+  method: AuthMethod;
+  origin: Origin;
+}
+
+export type LoginService = ReturnType<typeof createLoginService>;
+
+export function createLoginService(deps: LoginDeps) {
   return {
-    login(given) {
+    /**
+     * Exchanges a name and password for a token.
+     * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an
+     * account the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
+     * @remarks With an invitation the person joins its account, which becomes current; for an unknown address a new
+     * person with this password is created.
+     * @see docs/api-conventions.md#login
+     */
+    async login(given: LoginCommand): Promise<LoginResult> {
       const command = { ...given, by: trimmed(given.by) };
       const { invitationId, origin } = command;
       if (invitationId === undefined) return login(deps, command, null);
       const by = { personId: null, address: origin.address };
-      return deps.invitationGuard.guard(by, () => login(deps, command, invitationId));
+      return guardInvitation(deps.throttle, by, () => login(deps, command, invitationId));
     },
-    async loginByAccessKey(command) {
-      const { origin, expiryMinutes } = command;
-      const nameDigest = digestName(`\0access key ${command.accessKey}`);
+    /**
+     * Exchanges an access key for a token of the key's account.
+     * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests
+     * @see docs/api-conventions.md#tokens
+     */
+    async loginByAccessKey({ accessKey, secretKey, origin, expiryMinutes }: AccessKeyCommand): Promise<LoginResult> {
+      const nameDigest = digestName(`\0access key ${accessKey}`);
       const attempt: LoginAttempt = { nameDigest, method: 'key', origin };
       await deps.throttle.checkLogin(nameDigest, origin.address);
-      const found = await findAccessKey(deps.db, command.accessKey);
-      const isRight = secretMatches(command.secretKey, found?.secretDigest ?? null);
-      if (!isRight || hasExpired(found!, deps.clock.now())) {
-        const about = found && { personId: found.person.id, accountName: found.accountName };
-        await recordFailure(deps.db, deps.throttle, attempt, about);
+      const found = await findAccessKey(deps.db, accessKey);
+      const isRight = secretMatches(secretKey, found?.secretDigest ?? null);
+      if (!found || !isRight || (found.expiresAt !== null && found.expiresAt <= deps.clock.now())) {
+        await recordFailure(deps, attempt, found?.person ?? null, found?.accountName);
         throw new DomainError('AuthenticationFailed', WRONG_LOGIN);
       }
-      const { person, accountName } = found!;
-      const accessKey = { id: command.accessKey, expiresAt: found!.expiresAt };
-      return open(deps, person, attempt, { account: accountName, accessKey, expiryMinutes });
+      const { person, accountName: account, expiresAt } = found;
+      return open(deps, person, attempt, { account, accessKey: { id: accessKey, expiresAt }, expiryMinutes });
     },
   };
 }
@@ -115,10 +114,11 @@ async function login(deps: LoginDeps, command: LoginCommand, secureId: string | 
   const attempt: LoginAttempt = { nameDigest, method: usesPam(deps, command) ? 'pam' : 'pwd', origin };
   const { person, joined } = await authenticate(deps, command, attempt, invitation);
   let current = joined;
-  const now = deps.clock.now();
-  if (secureId !== null) current ??= await joinByLogin(deps.db, person, { secureId, account, origin, now });
-  const wanted = { account: current?.accountName ?? account, accessKey: null, expiryMinutes };
-  return open(deps, person, attempt, wanted);
+  if (secureId !== null) {
+    const joining = { secureId, account, origin, now: deps.clock.now() };
+    current ??= await deps.db.transaction((tx) => joinByLogin(tx, person, joining));
+  }
+  return open(deps, person, attempt, { account: current?.account_name ?? account, accessKey: null, expiryMinutes });
 }
 
 /** Login names may begin or end with spaces; addresses may not. */
@@ -147,10 +147,6 @@ async function findOpenInvitation(
   return (await isOpenTo(db, invitation.id, by)) ? invitation : null;
 }
 
-function hasExpired({ expiresAt }: FoundAccessKey, now: Date): boolean {
-  return expiresAt !== null && expiresAt <= now;
-}
-
 async function open(
   deps: LoginDeps,
   person: LoginPerson,
@@ -159,26 +155,48 @@ async function open(
 ): Promise<LoginResult> {
   const plan = await planSession(deps.db, person, wanted.account);
   const { accessKey, expiryMinutes: minutes } = wanted;
+  const { nameDigest, method, origin } = attempt;
   const now = deps.clock.now();
-  const who = { person, accountId: plan.current?.id ?? 0, accessKey: accessKey?.id ?? null, at: now };
-  const systemEpoch = await recordSuccess(deps.db, attempt, who);
+  const systemEpoch = await recordLogin(deps.db, {
+    person,
+    accountId: plan.current?.id ?? 0,
+    accessKey: accessKey?.id ?? null,
+    nameDigest,
+    sender: rateLimitKey(origin.address),
+    origin,
+    message: `Logged in with ${MEANS[method]}`,
+    at: now,
+  });
   // The person's other sessions then see this login, and an account joined by it, immediately.
   deps.authenticator.invalidate({ personId: person.id });
-  return openSession(deps.tokenSigner, person, plan, { method: attempt.method, accessKey, minutes, systemEpoch, now });
+  return openSession(deps.tokenSigner, person, plan, { method, accessKey, minutes, systemEpoch, now });
 }
 
-interface Authenticated {
-  person: LoginPerson;
-  /** Set when the login created the person. */
-  joined: Joined | null;
+/**
+ * Records a failure for the throttle and the event log of the account.
+ * @param person - null for an unknown name: the same statements run, but no event is kept
+ */
+function recordFailure(
+  { db, throttle }: LoginDeps,
+  { nameDigest, method, origin }: LoginAttempt,
+  person: LoginPerson | null,
+  accountName: string | undefined,
+): Promise<void> {
+  const message = `A login with ${MEANS[method]} failed`;
+  return db.transaction(async (tx) => {
+    await throttle.fail(nameDigest, origin.address, tx);
+    const about = { personId: person?.id ?? null, accountName: (person && accountName) ?? null };
+    await recordFailedLogin(tx, { ...about, message, origin });
+  });
 }
 
+/** @returns also the account joined, when the login created the person */
 async function authenticate(
   deps: LoginDeps,
   command: LoginCommand,
   attempt: LoginAttempt,
   invitation: OpenInvitation | null,
-): Promise<Authenticated> {
+): Promise<{ person: LoginPerson; joined: OpenInvitation | null }> {
   const { by, account, origin } = command;
   const password = normalisePassword(command.password);
   const pam = usesPam(deps, command);
@@ -199,7 +217,7 @@ async function authenticate(
       if (!pam) await rehashIfOutdated(deps.db, person, password);
       return { person, joined: null };
     }
-    await recordFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
+    await recordFailure(deps, attempt, person, account);
     // The same error for every wrong password, so that it does not reveal which people exist.
     throw passwordError ?? new DomainError('AuthenticationFailed', WRONG_LOGIN);
   };
@@ -222,13 +240,8 @@ function newPasswordError(
 }
 
 /** Only possible at a login, which has the plain password. */
-async function rehashIfOutdated(
-  db: Database,
-  { id, password_hash: stored }: LoginPerson,
-  password: string,
-): Promise<void> {
-  if (stored === null || !isOutdated(stored)) return;
-  await rehashPassword(db, id, { from: stored, to: await hashPassword(password) });
+async function rehashIfOutdated(db: Database, { id, password_hash: from }: LoginPerson, password: string) {
+  if (from !== null && isOutdated(from)) await rehashPassword(db, id, { from, to: await hashPassword(password) });
 }
 
 function usesPam(deps: LoginDeps, command: LoginCommand): boolean {

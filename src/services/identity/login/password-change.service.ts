@@ -1,24 +1,16 @@
-import type { Database } from '../../../persistence/database/sql.ts';
-import { recordEvent } from '../../../persistence/events/events.sql.ts';
+import { DomainError } from '../../../domain/common/errors.ts';
+import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
-import { replacePassword } from '../../../persistence/identity/people.repository.ts';
+import { deleteLoginFailures, findLoginAccounts, findLoginPerson } from '../../../persistence/identity/logins.sql.ts';
+import { replacePassword } from '../../../persistence/identity/rights.repository.ts';
 import type { PasswordPolicy } from '../../../process/config.ts';
 import type { Hashing } from '../../common/hashing.ts';
 import type { Caller } from '../../common/ports.ts';
 import { lockCaller } from '../current-person.ts';
+import { record } from '../record.ts';
 import type { Authenticator } from './authenticator.ts';
-import type { LoginThrottle } from './login-throttle.ts';
-import { requireOwnPassword } from './own-password.ts';
-import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
-
-export interface PasswordService {
-  /**
-   * Replaces the caller's password and revokes all their tokens and, unless `keepAccessKeys` is set, all access keys.
-   * @throws {DomainError} InvalidParameter, AuthenticationFailed, TooManyRequests, ServiceUnavailable
-   * @see docs/api-conventions.md#limits-of-fields
-   */
-  change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }): Promise<void>;
-}
+import { digestName, type LoginThrottle } from './login-throttle.ts';
+import { checkNewPassword, hashPassword, normalisePassword, verifyPassword } from './passwords.ts';
 
 export interface PasswordDeps {
   db: Database;
@@ -30,28 +22,98 @@ export interface PasswordDeps {
 
 const NEW_PASSWORD = 'body.new_password';
 
-export function createPasswordService(deps: PasswordDeps): PasswordService {
+export type PasswordService = ReturnType<typeof createPasswordService>;
+
+export function createPasswordService(deps: PasswordDeps) {
   return {
-    async change(caller, change) {
+    /**
+     * Replaces the caller's password and revokes all their tokens and, unless `keepAccessKeys` is set, all access keys.
+     * @throws {DomainError} InvalidParameter, AuthenticationFailed, TooManyRequests, ServiceUnavailable
+     * @see docs/api-conventions.md#limits-of-fields
+     */
+    async change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }) {
+      const { personId } = caller;
       const password = normalisePassword(change.password);
       const newPassword = normalisePassword(change.newPassword, NEW_PASSWORD);
       checkNewPassword(newPassword, deps.passwords, [caller.email, caller.name, caller.accountName], NEW_PASSWORD);
-      const passwordHash = await deps.hashing.run({ personId: caller.personId }, async () => {
+      const passwordHash = await deps.hashing.run({ personId }, async () => {
         await requireOwnPassword(deps, caller, password);
         return hashPassword(newPassword);
       });
       await deps.db.transaction(async (tx) => {
-        const person = await lockCaller(tx, caller);
-        await replacePassword(tx, caller.personId, passwordHash);
-        const keys = change.keepAccessKeys ? 0 : await deleteAccessKeys(tx, caller.personId);
-        await recordEvent(tx, caller, {
-          entityType: 'Person',
-          entityId: caller.personId,
-          entityName: person.name,
-          message: `Changed the own password${keys > 0 ? ' and ended all own access keys' : ''}`,
-        });
+        const { name } = await lockCaller(tx, caller);
+        await replacePassword(tx, personId, passwordHash);
+        const keys = change.keepAccessKeys ? 0 : await deleteAccessKeys(tx, personId);
+        const message = `Changed the own password${keys > 0 ? ' and ended all own access keys' : ''}`;
+        await record(tx, caller, 'Person', { id: personId, name }, message);
       });
-      deps.authenticator.invalidate({ personId: caller.personId });
+      deps.authenticator.invalidate({ personId });
     },
   };
+}
+
+/**
+ * Requires the caller's stored password, not just a token. Failures count as failed logins. Call it in `Hashing.run`.
+ * @param password - normalised
+ * @throws {DomainError} AuthenticationFailed, TooManyRequests
+ */
+export async function requireOwnPassword(
+  { db, throttle }: { db: Sql; throttle: LoginThrottle },
+  caller: Caller,
+  password: string,
+): Promise<void> {
+  const person = await findLoginPerson(db, { id: caller.personId });
+  const check = () => verifyPassword(password, person?.password_hash ?? null);
+  await countWrongPassword(throttle, caller, person?.email ?? caller.email, check);
+}
+
+/** @param check - whether the caller's password is right @throws {DomainError} AuthenticationFailed, TooManyRequests */
+export async function countWrongPassword(
+  throttle: LoginThrottle,
+  { origin: { address } }: Caller,
+  name: string,
+  check: () => Promise<boolean>,
+): Promise<void> {
+  const nameDigest = digestName(name);
+  await throttle.check(nameDigest, address);
+  if (await check()) return;
+  await throttle.fail(nameDigest, address);
+  throw new DomainError('AuthenticationFailed', 'The current password is wrong');
+}
+
+const CONSOLE = {
+  personId: null,
+  name: 'npm run reset-password',
+  origin: { address: 'console', requestId: 'reset-password' },
+};
+
+/**
+ * Sets a new password, revokes all tokens of the person and, unless `keepAccessKeys` is set, all access keys, and
+ * clears their failed logins. For operators on the command line; recorded as an event in each of the person's accounts.
+ * @param wanted.policy - rules for new passwords
+ * @returns the person's address as stored
+ * @throws {DomainError} NotFound when no person has the address, InvalidParameter for the password
+ */
+export async function resetPassword(
+  db: Database,
+  wanted: { email: string; password: string; policy: PasswordPolicy; keepAccessKeys: boolean },
+): Promise<string> {
+  const { policy, keepAccessKeys } = wanted;
+  const email = wanted.email.trim();
+  const password = normalisePassword(wanted.password);
+  const person = await findLoginPerson(db, { email });
+  if (!person) throw new DomainError('NotFound', `Nobody has the email address ${email}`);
+  checkNewPassword(password, policy, [person.email, person.name]);
+  const passwordHash = await hashPassword(password);
+  await db.transaction(async (tx) => {
+    await replacePassword(tx, person.id, passwordHash);
+    const keys = keepAccessKeys ? 0 : await deleteAccessKeys(tx, person.id);
+    await deleteLoginFailures(tx, digestName(person.email));
+    const message = `Reset the password from the command line${keys > 0 ? ' and ended all access keys' : ''}`;
+    const accounts = await findLoginAccounts(tx, person.id);
+    for (const accountId of accounts.length > 0 ? accounts.map(({ id }) => id) : [0]) {
+      await record(tx, { ...CONSOLE, accountId }, 'Person', person, message);
+    }
+  });
+  return person.email;
 }

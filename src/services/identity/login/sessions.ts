@@ -1,9 +1,5 @@
 import { DomainError } from '../../../domain/common/errors.ts';
-import {
-  findLoginAccounts,
-  type LoginAccount,
-  type LoginPerson,
-} from '../../../persistence/identity/logins.repository.ts';
+import { findLoginAccounts, type LoginAccount, type LoginPerson } from '../../../persistence/identity/logins.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { AuthMethod } from '../../common/ports.ts';
 import type { TokenSigner } from './token-signer.ts';

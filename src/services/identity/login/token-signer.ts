@@ -1,34 +1,21 @@
 import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import { AUTH_METHODS, type AuthMethod, type Clock, type Epochs } from '../../common/ports.ts';
+import { AUTH_METHODS, type AuthMethod, type Clock, type TokenFacts } from '../../common/ports.ts';
 
 /** Content of a token: person, account, counters and login method, but no rights. */
-export interface TokenIdentity {
+export interface TokenIdentity extends Pick<TokenFacts, 'epochs' | 'method' | 'accessKey'> {
   personId: number;
   email: string;
   /** Empty for a person without an account. */
   accountName: string;
-  epochs: Epochs;
-  method: AuthMethod;
-  /** The access key used for the login; null for none. */
-  accessKey: string | null;
 }
 
-export interface TokenLife {
-  /** Seconds since the epoch. */
-  expiresAt: number;
+export interface TokenLife extends Pick<TokenFacts, 'expiresAt'> {
   /** Id of the session that the token continues; absent for a login, which starts a new one. */
   family?: string;
 }
 
-export interface VerifiedToken extends TokenIdentity {
-  /** Unique per token. */
-  id: string;
-  /** Id of the session, shared by the token of a login and those issued later by switching accounts. */
-  family: string;
-  /** Seconds since the epoch. */
-  expiresAt: number;
-}
+export type VerifiedToken = TokenIdentity & TokenFacts;
 
 export interface TokenSigner {
   issue(identity: TokenIdentity, life: TokenLife): string;

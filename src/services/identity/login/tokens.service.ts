@@ -1,39 +1,19 @@
 import { DomainError, unauthorized } from '../../../domain/common/errors.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
-import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
-import { findLoginPerson, type LoginPerson } from '../../../persistence/identity/logins.repository.ts';
+import { findLoginPerson, type LoginPerson } from '../../../persistence/identity/logins.sql.ts';
 import {
   revokeAccount,
   revokePerson,
   revokeSystem,
   revokeTokens,
-} from '../../../persistence/identity/revocations.repository.ts';
+} from '../../../persistence/identity/rights.repository.ts';
 import type { Caller, Clock } from '../../common/ports.ts';
 import { lockCaller } from '../current-person.ts';
+import { record } from '../record.ts';
 import type { Authenticator } from './authenticator.ts';
 import { describeSession, type LoginResult, planSession } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
-
-export interface TokensService {
-  /** The login response for the token in use. */
-  describe(caller: Caller, token: string): Promise<LoginResult>;
-  /**
-   * Issues a token for another account of the person, in the session of the current one and with the same expiry.
-   * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token was revoked
-   */
-  switchAccount(caller: Caller, token: string, accountName: string): Promise<string>;
-  /** Ends the session: revokes all tokens issued since the same login. */
-  logout(caller: Caller): Promise<void>;
-  /** Revokes all tokens of the caller and, unless `keepAccessKeys` is set, all access keys. */
-  invalidateOwn(caller: Caller, options: { keepAccessKeys: boolean }): Promise<void>;
-  /** Revokes every token for the caller's account. */
-  invalidateAccount(caller: Caller): Promise<void>;
-  /** Revokes every token of the system. @throws {DomainError} Forbidden for all but operators */
-  invalidateSystem(caller: Caller): Promise<void>;
-  /** Revokes every token for a named account. @throws {DomainError} Forbidden for all but operators, UnknownAccount */
-  invalidateNamedAccount(caller: Caller, accountName: string): Promise<void>;
-}
 
 export interface TokensDeps {
   db: Database;
@@ -42,47 +22,60 @@ export interface TokensDeps {
   clock: Clock;
 }
 
+export type TokensService = ReturnType<typeof createTokensService>;
+
 /** Existing sessions. Revocations reach other processes within seconds. @see docs/api-conventions.md#tokens */
-export function createTokensService(deps: TokensDeps): TokensService {
+export function createTokensService(deps: TokensDeps) {
   const { db, authenticator } = deps;
   return {
-    async describe(caller, token) {
+    /** The login response for the token in use. */
+    async describe(caller: Caller, token: string): Promise<LoginResult> {
       const person = await requirePerson(db, caller);
       const plan = await planSession(db, person, caller.accountName || undefined);
       const current = plan.accounts.find(({ name }) => name === caller.accountName);
       return describeSession(person, { ...plan, current }, token);
     },
-    switchAccount: (caller, token, accountName) => switchAccount(deps, caller, token, accountName),
-    async logout(caller) {
+    /**
+     * Issues a token for another account of the person, in the session of the current one and with the same expiry.
+     * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token was revoked
+     */
+    switchAccount: (caller: Caller, token: string, accountName: string) =>
+      switchAccount(deps, caller, token, accountName),
+    /** Ends the session: revokes all tokens issued since the same login. */
+    async logout(caller: Caller): Promise<void> {
       const { id, family, expiresAt } = caller.token;
       // All tokens of a session expire together. Older releases only know the token's own id.
       await revokeTokens(db, { ids: [id, family], expiresAt: new Date(expiresAt * 1000) }, deps.clock.now());
       authenticator.invalidate({ personId: caller.personId });
     },
-    async invalidateOwn(caller, { keepAccessKeys }) {
+    /** Revokes all tokens of the caller and, unless `keepAccessKeys` is set, all access keys. */
+    async invalidateOwn(caller: Caller, { keepAccessKeys }: { keepAccessKeys: boolean }): Promise<void> {
       await db.transaction(async (tx) => {
         await revokePerson(tx, caller.personId);
         const keys = keepAccessKeys ? 0 : await deleteAccessKeys(tx, caller.personId);
-        await record(tx, caller, keys > 0 ? 'Ended all own tokens and access keys' : 'Ended all own tokens');
+        await recordOfPerson(tx, caller, keys > 0 ? 'Ended all own tokens and access keys' : 'Ended all own tokens');
       });
       authenticator.invalidate({ personId: caller.personId });
     },
-    async invalidateAccount(caller) {
+    /** Revokes every token for the caller's account. */
+    async invalidateAccount(caller: Caller): Promise<void> {
       await db.transaction(async (tx) => {
         const account = await revokeAccount(tx, { id: caller.accountId });
         if (account) await recordOfAccount(tx, caller, account);
       });
       authenticator.invalidate({ accountName: caller.accountName });
     },
-    async invalidateSystem(caller) {
+    /** Revokes every token of the system. @throws {DomainError} Forbidden for all but operators */
+    async invalidateSystem(caller: Caller): Promise<void> {
       await db.transaction(async (tx) => {
         await requireOperator(tx, caller);
         await revokeSystem(tx);
-        await record(tx, caller, 'Ended all tokens of the system');
+        await recordOfPerson(tx, caller, 'Ended all tokens of the system');
       });
       authenticator.invalidate('all');
     },
-    async invalidateNamedAccount(caller, accountName) {
+    /** Revokes every token for a named account. @throws {DomainError} Forbidden for all but operators, UnknownAccount */
+    async invalidateNamedAccount(caller: Caller, accountName: string): Promise<void> {
       await db.transaction(async (tx) => {
         await requireOperator(tx, caller);
         const account = await revokeAccount(tx, { name: accountName });
@@ -123,21 +116,11 @@ async function requireOperator(tx: Sql, caller: Caller): Promise<void> {
   if (!operator) throw new DomainError('Forbidden', 'Only operators of the system may do this');
 }
 
-function record(tx: Sql, caller: Caller, message: string): Promise<void> {
-  return recordEvent(tx, caller, {
-    entityType: 'Person',
-    entityId: caller.personId,
-    entityName: caller.name,
-    message,
-  });
+function recordOfPerson(tx: Sql, caller: Caller, message: string): Promise<void> {
+  return record(tx, caller, 'Person', { id: caller.personId, name: caller.name }, message);
 }
 
-function recordOfAccount(tx: Sql, caller: Caller, account: { id: number; title: string }): Promise<void> {
-  const { id, title } = account;
-  const message = 'Ended all tokens of the account';
-  return recordEvent(
-    tx,
-    { ...caller, accountId: id },
-    { entityType: 'Account', entityId: id, entityName: title, message },
-  );
+function recordOfAccount(tx: Sql, caller: Caller, { id, title }: { id: number; title: string }): Promise<void> {
+  const account = { id, name: title };
+  return record(tx, { ...caller, accountId: id }, 'Account', account, 'Ended all tokens of the account');
 }

@@ -33,26 +33,36 @@ function whichPerson(by: PersonKey): [key: string, where: string, value: string 
   return ['identity-any-case', nearest, by.identity];
 }
 
-/** What PAM needs to check a person's password. */
-export async function findIdentity(
-  sql: Sql,
-  personId: number,
-): Promise<{ identity: string; storedHash: string | null } | null> {
-  const rows = await sql.query<{ identity: string; storedHash: string | null }>(
-    'select identity, password_hash as "storedHash" from person where id = :personId',
-    { personId },
-  );
-  return rows[0] ?? null;
+export interface FoundAccessKey {
+  person: LoginPerson;
+  accountName: string;
+  secretDigest: Buffer;
+  expiresAt: Date | null;
 }
 
-/** Replaces the hash of the same password, unless the password has changed meanwhile. */
-export async function rehashPassword(sql: Sql, personId: number, hashes: { from: string; to: string }): Promise<void> {
-  const { from, to } = hashes;
-  await sql.query('update person set password_hash = :to where id = :personId and password_hash = :from', {
-    personId,
-    from,
-    to,
-  });
+/** The person, account and secret behind an access key. */
+export async function findAccessKey(sql: Sql, accessKey: string): Promise<FoundAccessKey | null> {
+  const [row] = await sql.query<LoginPerson & Omit<FoundAccessKey, 'person'>>(
+    `select p.id, p.name, p.email, p.password_hash, p.token_epoch, p.preferred_account_id,
+       a.name as "accountName", k.secret_digest as "secretDigest", k.expires_at as "expiresAt"
+     from credential k join person p on p.id = k.person_id join account a on a.id = k.account_id
+     where k.access_key = $1`,
+    [accessKey],
+  );
+  if (!row) return null;
+  const { accountName, secretDigest, expiresAt, ...person } = row;
+  return { person, accountName, secretDigest, expiresAt };
+}
+
+/** Ids of people by the given addresses, ignoring case and surrounding spaces. */
+export async function findPeopleByEmail(sql: Sql, emails: readonly string[]): Promise<Map<string, number[]>> {
+  const given = [...new Set(emails)];
+  const rows = await sql.query<{ email: string; ids: number[] }>(
+    `select t.given as email, array_agg(p.id) as ids
+     from unnest($1::text[], $2::text[]) t(given, email) join person p on lower(p.email) = lower(t.email) group by 1`,
+    [given, given.map((email) => email.trim())],
+  );
+  return new Map(rows.map(({ email, ids }) => [email, ids]));
 }
 
 export interface LoginAccount {
@@ -67,16 +77,14 @@ export interface LoginAccount {
 export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAccount[]> {
   return sql.query<LoginAccount>(
     `select a.id, a.name, a.title, a.token_epoch, m.number as membership from membership m join account a on a.id = m.account_id
-     where m.person_id = :personId order by m.creation_time, a.id`,
-    { personId },
+     where m.person_id = $1 order by m.creation_time, a.id`,
+    [personId],
     'login-accounts',
   );
 }
 
 export interface SucceededLogin {
-  personId: number;
-  /** The person's name for the event log. */
-  name: string;
+  person: LoginPerson;
   /** Account whose log records the event; 0 for none. */
   accountId: number;
   /** The access key used; null for none. */
@@ -95,22 +103,11 @@ export interface SucceededLogin {
  * @returns the system's revocation counter
  */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
-  const { personId, name, accessKey, nameDigest, sender, origin, message, at } = login;
+  const { person, accessKey, nameDigest, sender, origin, message, at } = login;
   const accountId = login.accountId === 0 ? null : login.accountId;
   const rows = await sql.query<{ epoch: number }>(
     RECORD_LOGIN,
-    {
-      personId,
-      at,
-      address: origin.address,
-      nameDigest,
-      accountId,
-      name,
-      message,
-      requestId: origin.requestId,
-      accessKey,
-      sender,
-    },
+    [person.id, at, origin.address, nameDigest, accountId, person.name, message, origin.requestId, accessKey, sender],
     'login-succeeded',
   );
   return rows[0]!.epoch;
@@ -118,15 +115,15 @@ export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<numb
 
 const RECORD_LOGIN = `
   with who as (
-    update person set last_login_time = :at, last_login_host = :address where id = :personId returning id),
+    update person set last_login_time = $2, last_login_host = $3 where id = $1 returning id),
   used as (
-    update credential set last_used_at = :at from who where access_key = :accessKey and person_id = who.id),
+    update credential set last_used_at = $2 from who where access_key = $9 and person_id = who.id),
   here as (
-    insert into login_address (name_digest, address, last_success) select :nameDigest, :sender, :at from who
+    insert into login_address (name_digest, address, last_success) select $4, $10, $2 from who
     on conflict (name_digest, address) do update set last_success = excluded.last_success),
   line as (
     insert into event (account_id, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
-    select :accountId, id, :name, 'Person', id, :name, :message, :address, :requestId from who)
+    select $5, id, $6, 'Person', id, $6, $7, $3, $8 from who)
   select value::int as epoch from system_setting where key = 'token_epoch'`;
 
 /**
@@ -142,10 +139,10 @@ export async function recordFailedLogin(
   await tx.query(
     `insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
      select (select m.account_id from membership m join account a on a.id = m.account_id where m.person_id = p.id
-       order by a.name = :accountName desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
-       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), :message, :address, :requestId
-     from (values (:personId::int)) wanted(id) left join person p on p.id = wanted.id`,
-    { personId, accountName, message, address: origin.address, requestId: origin.requestId },
+       order by a.name = $2 desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
+       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), $3, $4, $5
+     from (values ($1::int)) wanted(id) left join person p on p.id = wanted.id`,
+    [personId, accountName, message, origin.address, origin.requestId],
   );
   await tx.query(personId === null ? 'rollback to savepoint failed_login' : 'release savepoint failed_login');
 }
@@ -172,16 +169,16 @@ export async function countLoginFailures(
   of: { nameDigest: Buffer; address: string; hereSince: Date; everywhereSince: Date; acrossAtMost: number },
 ): Promise<FailureCounts> {
   const rows = await sql.query<FailureCounts>(
-    `select count(*) filter (where address = :address and at > :hereSince)::int as here,
-       min(at) filter (where address = :address and at > :hereSince) as here_since,
+    `select count(*) filter (where address = $2 and at > $3)::int as here,
+       min(at) filter (where address = $2 and at > $3) as here_since,
        count(at)::int as everywhere, min(at) as everywhere_since,
-       exists (select 1 from login_address a where a.name_digest = :nameDigest and a.address = :address) as known_address,
+       exists (select 1 from login_address a where a.name_digest = $1 and a.address = $2) as known_address,
        across.count as across, across.since as across_since
      from (select count(*)::int as count, min(at) as since from (
-         select at from login_failure where address = :address and at > :hereSince order by at desc limit :acrossAtMost) newest) across
-       left join login_failure on name_digest = :nameDigest and at > :everywhereSince
+         select at from login_failure where address = $2 and at > $3 order by at desc limit $5) newest) across
+       left join login_failure on name_digest = $1 and at > $4
      group by across.count, across.since`,
-    of,
+    [of.nameDigest, of.address, of.hereSince, of.everywhereSince, of.acrossAtMost],
     'login-failures',
   );
   return rows[0]!;
@@ -192,12 +189,12 @@ export async function recordLoginFailure(
   sql: Sql,
   failure: { nameDigest: Buffer; address: string; at: Date; purgeBefore: Date },
 ): Promise<void> {
-  await sql.query('insert into login_failure (name_digest, address, at) values (:nameDigest, :address, :at)', {
-    ...failure,
-  });
-  await sql.query('delete from login_failure where at < :purgeBefore', { purgeBefore: failure.purgeBefore });
+  const { nameDigest, address, at, purgeBefore } = failure;
+  const insert = 'insert into login_failure (name_digest, address, at) values ($1, $2, $3)';
+  await sql.query(insert, [nameDigest, address, at]);
+  await sql.query('delete from login_failure where at < $1', [purgeBefore]);
 }
 
 export async function deleteLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
-  await sql.query('delete from login_failure where name_digest = :nameDigest', { nameDigest });
+  await sql.query('delete from login_failure where name_digest = $1', [nameDigest]);
 }

@@ -1,0 +1,215 @@
+import type { PageRequest, Paged } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+import { AccessGroup } from './access-group.entity.ts';
+import { Membership } from './membership.entity.ts';
+import { Role } from './role.entity.ts';
+
+export interface AccountRow {
+  name: string;
+  title: string;
+  creation_time: Date;
+  disabled: boolean;
+  disabled_reason: string | null;
+  subdomain: string | null;
+  salesforce_account_key: string | null;
+  administrators: Array<{ name: string; email: string }>;
+  computers: number;
+  last_login_time: Date | null;
+}
+
+export async function findAccount(sql: Sql, accountId: number): Promise<AccountRow | null> {
+  const rows = await sql.query<AccountRow>(
+    `select a.name, a.title, a.creation_time, a.disabled, a.disabled_reason, a.subdomain, a.salesforce_account_key,
+       coalesce((select jsonb_agg(jsonb_build_object('name', p.name, 'email', p.email) order by p.id)
+         from membership m join person p on p.id = m.person_id where m.account_id = a.id), '[]') as administrators,
+       (select count(*)::int from computer c where c.account_id = a.id and c.state = 'approved' and not c.archived) as computers,
+       (select max(p.last_login_time) from membership m join person p on p.id = m.person_id where m.account_id = a.id)
+         as last_login_time
+     from account a where a.id = $1`,
+    [accountId],
+  );
+  return rows[0] ?? null;
+}
+
+export interface AdministratorRow {
+  id: number;
+  name: string;
+  email: string;
+  /** Alphabetical names. */
+  roles: string[];
+}
+
+const ADMINISTRATORS = `
+  select p.id, p.name, p.email,
+    array(select r.name from membership_role mr join role r on r.id = mr.role_id
+      where mr.account_id = m.account_id and mr.person_id = m.person_id order by r.name) as roles
+  from membership m join person p on p.id = m.person_id where m.account_id = $1`;
+
+/** Members of an account by id. */
+export async function listAdministrators(
+  sql: Sql,
+  account: number,
+  { limit, offset }: PageRequest,
+): Promise<Paged<AdministratorRow>> {
+  const [results, count] = await Promise.all([
+    sql.query<AdministratorRow>(`${ADMINISTRATORS} order by p.id limit $2 offset $3`, [account, limit, offset]),
+    sql.em.count(Membership, { account }),
+  ]);
+  return { count, results };
+}
+
+export async function findAdministrator(sql: Sql, account: number, person: number): Promise<AdministratorRow | null> {
+  const rows = await sql.query<AdministratorRow>(`${ADMINISTRATORS} and m.person_id = $2`, [account, person]);
+  return rows[0] ?? null;
+}
+
+/** Deletes a membership with its roles; the person no longer prefers the account. */
+export async function deleteMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
+  // The person's row first: everything that changes a person and then reads memberships locks in this order.
+  await tx.query('select from person where id = $1 for no key update', [personId]);
+  await tx.query('update person set preferred_account_id = null where id = $2 and preferred_account_id = $1', [
+    accountId,
+    personId,
+  ]);
+  await tx.query(
+    `with removed as (
+       delete from membership where account_id = $1 and person_id = $2 returning account_id, person_id
+     )
+     insert into former_member (account_id, person_id, left_at) select account_id, person_id, now() from removed
+     on conflict (account_id, person_id) do update set left_at = excluded.left_at`,
+    [accountId, personId],
+  );
+}
+
+export interface RoleRow {
+  id: number;
+  name: string;
+  description: string;
+  read_only: boolean;
+  permissions: string[];
+  global_permissions: string[];
+  /** Alphabetical names. */
+  access_groups: string[];
+  /** Addresses of its holders, alphabetical. */
+  persons: string[];
+}
+
+const ROLES = `
+  select r.id, r.name, r.description, r.read_only, r.permissions, r.global_permissions,
+    array(select g.name from role_access_group rg join access_group g on g.id = rg.access_group_id
+      where rg.role_id = r.id order by g.name) as access_groups,
+    array(select p.email from membership_role mr join person p on p.id = mr.person_id
+      where mr.role_id = r.id order by p.email) as persons
+  from role r where r.account_id = $1`;
+
+/** Roles of an account by id: the seeded ones first. */
+export async function listRoles(sql: Sql, account: number, { limit, offset }: PageRequest): Promise<Paged<RoleRow>> {
+  const [results, count] = await Promise.all([
+    sql.query<RoleRow>(`${ROLES} order by r.id limit $2 offset $3`, [account, limit, offset]),
+    sql.em.count(Role, { account }),
+  ]);
+  return { count, results };
+}
+
+export async function findRole(sql: Sql, account: number, name: string): Promise<RoleRow | null> {
+  const rows = await sql.query<RoleRow>(`${ROLES} and r.name = $2`, [account, name]);
+  return rows[0] ?? null;
+}
+
+/** The permissions of a role, and its access groups. */
+export interface RoleGrant {
+  name: string;
+  permissions: string[];
+  global_permissions: string[];
+  groups: number[];
+}
+
+export function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<RoleGrant[]> {
+  return sql.query<RoleGrant>(
+    `select name, permissions, global_permissions,
+       array(select access_group_id from role_access_group where role_id = role.id) as groups
+     from role where id = any($1::int[])`,
+    [roleIds],
+  );
+}
+
+/** Whether a person or an invitation has this role and no other. */
+export async function isOnlyRoleOfSomebody(sql: Sql, roleId: number): Promise<boolean> {
+  const rows = await sql.query<{ only: boolean }>(
+    `select exists (
+       select from membership_role mr where mr.role_id = $1 and not exists (
+         select from membership_role o
+         where o.account_id = mr.account_id and o.person_id = mr.person_id and o.role_id <> $1)
+     ) or exists (
+       select from invitation_role ir where ir.role_id = $1 and not exists (
+         select from invitation_role o where o.invitation_id = ir.invitation_id and o.role_id <> $1)
+     ) as only`,
+    [roleId],
+  );
+  return rows[0]!.only;
+}
+
+export interface AccessGroupRow {
+  id: number;
+  name: string;
+  title: string;
+  /** Name of the parent; empty for the root. */
+  parent: string;
+  /** Names of the children, alphabetical, joined by commas. */
+  children: string;
+}
+
+const ACCESS_GROUPS = `
+  select g.id, g.name, g.title, coalesce(parent.name, '') as parent,
+    coalesce((select string_agg(c.name, ',' order by c.name) from access_group c where c.parent_id = g.id), '') as children
+  from access_group g left join access_group parent on parent.id = g.parent_id where g.account_id = $1`;
+
+/** Access groups of an account by id: the root first. */
+export async function listAccessGroups(
+  sql: Sql,
+  account: number,
+  { limit, offset }: PageRequest,
+): Promise<Paged<AccessGroupRow>> {
+  const [results, count] = await Promise.all([
+    sql.query<AccessGroupRow>(`${ACCESS_GROUPS} order by g.id limit $2 offset $3`, [account, limit, offset]),
+    sql.em.count(AccessGroup, { account }),
+  ]);
+  return { count, results };
+}
+
+export async function findAccessGroup(sql: Sql, account: number, name: string): Promise<AccessGroupRow | null> {
+  const rows = await sql.query<AccessGroupRow>(`${ACCESS_GROUPS} and g.name = $2`, [account, name]);
+  return rows[0] ?? null;
+}
+
+/**
+ * Removes a group; its children, computers, USG profiles and scripts move to its parent, roles lose it. A computer that
+ * enrols into it concurrently is moved too, or fails and enrols again.
+ */
+export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
+  const find = 'select parent_id from access_group where id = $1 for update';
+  const [group] = await tx.query<{ parent_id: number | null }>(find, [groupId]);
+  const move = [groupId, group!.parent_id];
+  await tx.query('update access_group set parent_id = $2 where parent_id = $1', move);
+  // Locked in id order, as everywhere: the update has no order, and an exchange may hold some rows already.
+  await tx.query('select id from computer where access_group_id = $1 order by id for no key update', [groupId]);
+  for (const table of ['computer', 'removed_computer', 'usg_profile', 'script']) {
+    await tx.query(`update ${table} set access_group_id = $2 where access_group_id = $1`, move);
+  }
+  await tx.query('delete from access_group where id = $1', [groupId]);
+}
+
+/** Whether a person may use an invitation, unbound or bound to their address; null when it no longer exists. */
+export async function isOpenTo(
+  sql: Sql,
+  invitationId: number,
+  who: { email: string } | { personId: number },
+): Promise<boolean | null> {
+  const [email, value] =
+    'email' in who ? ['$2', who.email] : ['(select email from person where id = $2)', who.personId];
+  const rows = await sql.query<{ open: boolean }>(
+    `select not bound or lower(email) = lower(${email}) as open from invitation where id = $1`,
+    [invitationId, value],
+  );
+  return rows[0]?.open ?? null;
+}
