@@ -1,10 +1,9 @@
+import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { readSecretFiles } from './secret-files.ts';
-import { type ConfigRole, settingDetails } from './setting.ts';
+import { type ConfigRole, settingDetails } from './setting-types.ts';
 import { SETTINGS } from './settings.ts';
 
-export type { ConfigRole } from './setting.ts';
-export type { EncryptionKey } from './setting-types.ts';
+export type { ConfigRole, EncryptionKey } from './setting-types.ts';
 
 /** All settings of a Flotilla process, read once. @see docs/architecture.md#settings-and-commands */
 export type Config = ReturnType<typeof toConfig>;
@@ -38,7 +37,7 @@ type Given = Partial<Record<SettingName, string>>;
  * @param role - decides which settings are required
  * @throws {ConfigError} naming every wrong setting
  */
-export function loadConfig(env: Record<string, string | undefined>, role: ConfigRole): Config {
+export function loadConfig(env: Environment, role: ConfigRole): Config {
   const secrets = readSecretFiles(env);
   const problems = secrets.problems.map(({ name, message }) => `${name} ${message}`);
   const given: Given = {};
@@ -57,6 +56,41 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
   problems.push(...contradictions(values as Values, given));
   if (problems.length > 0) throw new ConfigError(problems);
   return toConfig(values as Values, role, env['PATH']);
+}
+
+/** Each can be read from a file instead, `<setting>_FILE`, as container platforms provide secrets. */
+export const SECRET_SETTINGS: readonly string[] = Object.entries(SETTINGS)
+  .filter(([, schema]) => settingDetails.get(schema)?.isSecret)
+  .map(([name]) => name);
+
+type Environment = Record<string, string | undefined>;
+
+/**
+ * Reads the files that settings name, without the white space around their contents.
+ * @returns the environment with file contents in place of file names, and problems, which never contain a secret
+ */
+export function readSecretFiles(env: Environment) {
+  const result = { ...env };
+  const problems: Array<{ name: string; message: string }> = [];
+  for (const setting of SECRET_SETTINGS) {
+    const name = `${setting}_FILE`;
+    const file = env[name]?.trim();
+    delete result[name];
+    if (!file) continue;
+    if (env[setting]) {
+      problems.push({ name, message: `and ${setting} exclude each other` });
+      continue;
+    }
+    try {
+      const secret = readFileSync(file, 'utf8').trim();
+      if (secret === '') problems.push({ name, message: `names an empty file: ${file}` });
+      result[setting] = secret;
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      problems.push({ name, message: `names a file that cannot be read: ${file} (${code ?? message})` });
+    }
+  }
+  return { env: result, problems };
 }
 
 function contradictions(values: Values, given: Given): string[] {

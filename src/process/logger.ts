@@ -5,16 +5,10 @@ import { activeSpanContext } from './tracing.ts';
 
 export type { Logger };
 
-let sink: LogSink | null = null;
-
-function standardError(): LogSink {
-  sink ??= createLogSink(2);
-  return sink;
-}
-
-/** Log lines dropped since the process started because the reader was too slow. */
-export function droppedLogLines(): number {
-  return sink?.dropped() ?? 0;
+/** Log lines of a logger dropped since the process started, because their reader was too slow. */
+export function droppedLogLines(logger: Logger): number {
+  const { [pino.symbols.streamSym]: sink } = logger as { [pino.symbols.streamSym]?: Partial<LogSink> };
+  return sink?.dropped?.() ?? 0;
 }
 
 function contextFields(): object {
@@ -58,6 +52,6 @@ export function createLogger(options: { level: string; role: string; file?: stri
       mixin: contextFields,
       serializers: { err: serializeError },
     },
-    options.file === undefined ? standardError() : pino.destination({ dest: options.file, sync: true }),
+    options.file === undefined ? createLogSink(2) : pino.destination({ dest: options.file, sync: true }),
   );
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { droppedLogLines, type Logger } from './logger.ts';
@@ -47,7 +48,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const { config, logger } = options;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  registerDroppedLines(registry);
+  registerDroppedLines(registry, logger);
   registerServes(registry, options.serves ?? []);
   const requests = registerRequests(registry);
   const pages: Record<string, (res: ServerResponse) => Promise<void>> = {
@@ -68,7 +69,8 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   });
   const port = await listenOnFreePort(server, config);
   server.unref();
-  logger.info({ metrics: `http://${shownHost(config.metricsHost)}:${port}/metrics` }, 'serving metrics');
+  const host = config.metricsHost.includes(':') ? `[${config.metricsHost}]` : config.metricsHost;
+  logger.info({ metrics: `http://${host}:${port}/metrics` }, 'serving metrics');
   return {
     registry,
     ...requests,
@@ -105,14 +107,14 @@ function registerRequests(registry: Registry): Pick<Metrics, 'startRequest' | 'e
   };
 }
 
-function registerDroppedLines(registry: Registry): void {
+function registerDroppedLines(registry: Registry, logger: Logger): void {
   const lines: Counter = new Counter({
     name: 'flotilla_log_lines_dropped_total',
     help: 'Log lines dropped because their reader was too slow',
     registers: [registry],
     collect() {
       lines.reset();
-      lines.inc(droppedLogLines());
+      lines.inc(droppedLogLines(logger));
     },
   });
 }
@@ -163,10 +165,6 @@ async function fetchUpstream(url: string | null): Promise<string> {
   return response?.ok ? `\n${await response.text()}` : '';
 }
 
-function shownHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
-}
-
 async function listenOnFreePort(server: Server, at: MetricsOptions['config']): Promise<number> {
   const { metricsHost: host, metricsPort: first } = at;
   for (let port = first; port < first + PORTS_TRIED && port <= 65_535; port++) {
@@ -175,19 +173,14 @@ async function listenOnFreePort(server: Server, at: MetricsOptions['config']): P
   throw new Error(`No free port for metrics from ${first} on`);
 }
 
-function tryListen(server: Server, host: string, port: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException) => {
-      server.off('listening', onListening);
-      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false);
-      else reject(error);
-    };
-    const onListening = () => {
-      server.off('error', onError);
-      resolve(true);
-    };
-    server.once('error', onError).once('listening', onListening).listen(port, host);
-  });
+async function tryListen(server: Server, host: string, port: number): Promise<boolean> {
+  try {
+    await once(server.listen(port, host), 'listening');
+    return true;
+  } catch (error) {
+    if (['EADDRINUSE', 'EACCES'].includes((error as NodeJS.ErrnoException).code!)) return false;
+    throw error;
+  }
 }
 
 function closeServer(server: Server): Promise<void> {

@@ -1,5 +1,5 @@
-import { optional, setting } from './setting.ts';
 import * as types from './setting-types.ts';
+import { optional, setting } from './setting-types.ts';
 
 /** Every setting, as they follow each other in `docs/settings.md` and `.env.example`, which are generated from here. */
 export const SETTINGS = {
@@ -17,7 +17,6 @@ export const SETTINGS = {
   FLOTILLA_TRUSTED_PROXIES: setting(types.networks.default([]), 'API, gateway', {
     about:
       'Proxies whose `X-Forwarded-For` is believed. Behind a proxy that is not listed, all clients seem to have one address and share its limits.',
-    default: 'none',
   }),
   FLOTILLA_METRICS_HOST: setting(types.text.default('127.0.0.1'), 'all', {
     about:
@@ -71,24 +70,19 @@ export const SETTINGS = {
   }),
   FLOTILLA_TEMPORAL_TLS_CA: setting(optional(types.readableFile), 'all', {
     about: 'PEM file of the authority that signed the server certificate.',
-    default: 'none',
   }),
   FLOTILLA_TEMPORAL_TLS_CERT: setting(optional(types.readableFile), 'all', {
     about: 'PEM file of the client certificate.',
-    default: 'none',
   }),
   FLOTILLA_TEMPORAL_TLS_KEY: setting(optional(types.readableFile), 'all', {
     about: 'PEM file of its key.',
-    default: 'none',
   }),
   FLOTILLA_TEMPORAL_TLS_SERVER_NAME: setting(optional(types.text), 'all', {
     about: 'Name in the server certificate, if it is not the host of the address.',
-    default: 'none',
   }),
   FLOTILLA_TEMPORAL_API_KEY: setting(optional(types.text), 'all', {
     about: 'API key of a hosted namespace.',
     isSecret: true,
-    default: 'none',
   }),
   FLOTILLA_TEMPORAL_PORT: setting(types.port.default(7233), 'npm start', { about: 'Port of the embedded server.' }),
   FLOTILLA_TEMPORAL_UI_PORT: setting(types.port.default(8233), 'npm start', {
@@ -120,12 +114,10 @@ export const SETTINGS = {
   }),
   FLOTILLA_CODEC_HOSTS: setting(types.hostNames.default([]), 'API', {
     about: 'Host names under which `/codec` may be called, besides those of `FLOTILLA_PUBLIC_URL` and of this machine.',
-    default: 'none',
   }),
   FLOTILLA_SMTP_URL: setting(optional(types.url('smtp', 'smtps')), 'all', {
     about: 'Server for outgoing mail, `smtp://user:password@host:port`.',
     isSecret: true,
-    default: 'none',
   }),
   FLOTILLA_MAIL_FROM: setting(optional(types.email), 'all', {
     about: 'Sender of mail.',
@@ -188,7 +180,6 @@ export const SETTINGS = {
   FLOTILLA_PAM_HELPER: setting(optional(types.matching(/^\//, 'an absolute path')), 'API', {
     about:
       'Program to run in place of the built-in PAM helper. It reads service NUL identity NUL password NUL from standard input; its exit status means yes (0), no (1) or unknown (any other).',
-    default: 'none',
   }),
   FLOTILLA_SIMULATED_COMPUTERS: setting(types.wholeNumber(0, 200_000).default(25), 'npm start', {
     about: 'Simulated computers; 0 = none.',

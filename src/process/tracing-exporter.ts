@@ -19,43 +19,43 @@ const CLOSE_TIMEOUT_MS = 1_500;
 /** A span that the provider did not make. */
 export type ForeignSpan = Omit<ReadableSpan, 'resource'>;
 
-export interface Exporter {
-  export(span: ForeignSpan): void;
-  /** Exports the remaining spans, within a short time, and unregisters the provider. */
-  close(): Promise<void>;
+/** Also exports spans that were recorded elsewhere. */
+export class ExportingProvider extends TracerProvider {
+  readonly exportSpan: (span: ForeignSpan) => void;
+
+  constructor(role: string) {
+    const named = resourceFromAttributes({ 'service.name': `flotilla-${role}`, 'service.namespace': 'flotilla' });
+    const resource = named.merge(detectResources({ detectors: [envDetector] }));
+    const processor = new IdsOnlyProcessor({
+      exporter: new OTLPTraceExporter(),
+      scheduledDelayMillis: getNumberFromEnv('OTEL_BSP_SCHEDULE_DELAY'),
+      exportTimeoutMillis: getNumberFromEnv('OTEL_BSP_EXPORT_TIMEOUT'),
+      maxQueueSize: getNumberFromEnv('OTEL_BSP_MAX_QUEUE_SIZE'),
+      maxExportBatchSize: getNumberFromEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
+    });
+    const spanLimits = { attributeValueLengthLimit: 256 };
+    super({ resource, sampler: chooseSampler(), spanProcessors: [processor], spanLimits });
+    this.exportSpan = (span) => processor.onEnd({ ...span, resource });
+  }
+
+  /** Unregisters the provider and exports the remaining spans, within a short time. */
+  async close(): Promise<void> {
+    for (const api of [trace, context, propagation]) api.disable();
+    const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
+    await Promise.race([this.shutdown().catch(() => undefined), limit]);
+  }
 }
 
 /**
  * Registers a tracer provider that exports to an OTLP collector over HTTP, configured by the standard variables.
  * @remarks Imported only by `tracing.ts`, and only when tracing is on.
  */
-export function registerProvider(role: string): Exporter {
-  const named = resourceFromAttributes({ 'service.name': `flotilla-${role}`, 'service.namespace': 'flotilla' });
-  const resource = named.merge(detectResources({ detectors: [envDetector] }));
-  const processor = new IdsOnlyProcessor({
-    exporter: new OTLPTraceExporter(),
-    scheduledDelayMillis: getNumberFromEnv('OTEL_BSP_SCHEDULE_DELAY'),
-    exportTimeoutMillis: getNumberFromEnv('OTEL_BSP_EXPORT_TIMEOUT'),
-    maxQueueSize: getNumberFromEnv('OTEL_BSP_MAX_QUEUE_SIZE'),
-    maxExportBatchSize: getNumberFromEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
-  });
-  const provider = new TracerProvider({
-    resource,
-    sampler: chooseSampler(),
-    spanProcessors: [processor],
-    spanLimits: { attributeValueLengthLimit: 256 },
-  });
+export function registerProvider(role: string): ExportingProvider {
+  const provider = new ExportingProvider(role);
   trace.setGlobalTracerProvider(provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  return {
-    export: (span) => processor.onEnd({ ...span, resource }),
-    async close() {
-      const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
-      await Promise.race([provider.shutdown().catch(() => undefined), limit]);
-      for (const api of [trace, context, propagation]) api.disable();
-    },
-  };
+  return provider;
 }
 
 /** Exports an error's type, but not its message and stack, which could hold user data. */

@@ -4,6 +4,7 @@ import {
   context,
   diag,
   isSpanContextValid,
+  type ProxyTracerProvider,
   propagation,
   type Span,
   type SpanContext,
@@ -13,14 +14,19 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { parseTraceParent } from '@opentelemetry/core';
-import type { Exporter, ForeignSpan } from './tracing-exporter.ts';
+import { LRUCache } from 'lru-cache';
+import type { ExportingProvider, ForeignSpan } from './tracing-exporter.ts';
 
 export { type ForeignSpan, type Span, SpanKind };
 
-let exporter: Exporter | null = null;
+/** Null while tracing is off. */
+function registeredProvider(): ExportingProvider | null {
+  const provider = (trace.getTracerProvider() as ProxyTracerProvider).getDelegate();
+  return 'exportSpan' in provider ? (provider as ExportingProvider) : null;
+}
 
 export function isTracing(): boolean {
-  return exporter !== null;
+  return registeredProvider() !== null;
 }
 
 export interface TracingLog {
@@ -47,14 +53,8 @@ export async function startTracing(role: string, logger: TracingLog, env: NodeJS
   const { registerProvider } = await import('./tracing-exporter.ts');
   const registered = registerProvider(role);
   diag.setLogger(throttledExportLog(logger));
-  exporter = registered;
   logger.info('tracing is enabled');
-  return {
-    async close() {
-      exporter = null;
-      await registered.close();
-    },
-  };
+  return registered;
 }
 
 /** @returns null when tracing is on, '' when it is not configured, else what is wrong with the configuration */
@@ -155,7 +155,7 @@ export function recordSpan({ name, startMs, endMs, failed, parent, ...rest }: Pa
 
 /** Exports a span that was recorded elsewhere, such as in the sandbox of workflows. */
 export function exportSpan(span: ForeignSpan): void {
-  exporter?.export(span);
+  registeredProvider()?.exportSpan(span);
 }
 
 /** W3C trace context of the active span, to be propagated; null when there is none. */
@@ -180,4 +180,21 @@ export function parseTraceparent(text: string): SpanContext | null {
 function contextOf(parent: string | null | undefined): Context {
   if (parent === undefined) return context.active();
   return propagation.extract(trace.deleteSpan(context.active()), { traceparent: parent });
+}
+
+/** An activity of a hundred thousand computers is one trace. */
+const MAX_SPANS_PER_TRACE = 500;
+const MAX_TRACES = 10_000;
+
+/** Limits the spans that one component adds to each trace. */
+export class SpanLimit {
+  readonly #counts = new LRUCache<string, number>({ max: MAX_TRACES });
+
+  /** Whether one more span may be recorded; counts it if so. */
+  take(traceparent: string): boolean {
+    const count = this.#counts.get(traceparent) ?? 0;
+    if (count >= MAX_SPANS_PER_TRACE) return false;
+    this.#counts.set(traceparent, count + 1);
+    return true;
+  }
 }

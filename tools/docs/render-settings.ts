@@ -1,4 +1,4 @@
-import { type SettingDetails, settingDetails } from '../../src/process/setting.ts';
+import { type SettingDetails, settingDetails } from '../../src/process/setting-types.ts';
 import { SECTIONS, SETTINGS } from '../../src/process/settings.ts';
 import { CONTAINER_VARIABLES, type ForeignVariable, TEST_VARIABLES, TRACING_VARIABLES } from './foreign-variables.ts';
 
@@ -21,8 +21,10 @@ const settings = Object.entries(SETTINGS).map(([name, schema]): Setting => {
   const { description } = 'unwrap' in type ? type.unwrap() : type;
   const details = settingDetails.get(schema)!;
   const values = `${description}${details.unit ? `, ${details.unit}` : ''}`;
-  const shownDefault = details.default ?? String(schema.parse(undefined));
-  return { name, ...details, values, shownDefault };
+  const value = schema.parse(undefined);
+  const words =
+    details.default ?? (value === null || (Array.isArray(value) && value.length === 0) ? 'none' : undefined);
+  return { name, ...details, default: words, values, shownDefault: words ?? String(value) };
 });
 
 const starts = Object.values<string>(SECTIONS).map((first) => settings.findIndex(({ name }) => name === first));

@@ -1,5 +1,4 @@
-import { type Config, loadConfig } from '../../src/process/config.ts';
-import { readSecretFiles } from '../../src/process/secret-files.ts';
+import { type Config, loadConfig, readSecretFiles } from '../../src/process/config.ts';
 import { print, supervise } from './processes/supervise.ts';
 import { createStack, describeTemporal, type StartedStack } from './stack.ts';
 import { StackError } from './stack-error.ts';

@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnLogged } from '../../src/process/logged-process.ts';
+import { spawnLogged } from './logged-process.ts';
 import type { Certificates } from './certificates.ts';
 
 /** A server in its own process. */

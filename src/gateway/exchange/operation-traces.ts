@@ -1,7 +1,6 @@
 import { readOperationTraces } from '../../persistence/agents/sessions.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { SpanLimit } from '../../process/span-limit.ts';
-import { isTracing, recordSpan, SpanKind } from '../../process/tracing.ts';
+import { isTracing, recordSpan, SpanKind, SpanLimit } from '../../process/tracing.ts';
 
 export interface ExchangeEffects {
   computerId: number;

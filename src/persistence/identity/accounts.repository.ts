@@ -46,17 +46,11 @@ export async function insertAdministrator(tx: Sql, account: number, person: numb
 
 /** Creates an account with its root access group and its roles. @returns null when an account of that name exists */
 export async function insertAccount(tx: Sql, account: NewAccount, roles: readonly SeedRole[]): Promise<number | null> {
-  const { name, title, autoRegister, registrationKey } = account;
-  const inserted = await tx.em
-    .getKysely()
-    .insertInto('account')
-    .values({ name, title, auto_register: autoRegister, registration_key: registrationKey })
-    .onConflict((on) => on.column('name').doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (!inserted) return null;
-  await seedRoles(tx, inserted.id, roles);
-  return inserted.id;
+  const insert = tx.em.createQueryBuilder(Account).insert(account).onConflict('name').ignore();
+  const { affectedRows, insertId } = await insert.execute();
+  if (affectedRows === 0) return null;
+  await seedRoles(tx, insertId, roles);
+  return insertId;
 }
 
 /**

@@ -25,8 +25,8 @@ export async function findAccount(sql: Sql, accountId: number): Promise<AccountR
        (select count(*)::int from computer c where c.account_id = a.id and c.state = 'approved' and not c.archived) as computers,
        (select max(p.last_login_time) from membership m join person p on p.id = m.person_id where m.account_id = a.id)
          as last_login_time
-     from account a where a.id = $1`,
-    [accountId],
+     from account a where a.id = :accountId`,
+    { accountId },
   );
   return rows[0] ?? null;
 }
@@ -43,41 +43,41 @@ const ADMINISTRATORS = `
   select p.id, p.name, p.email,
     array(select r.name from membership_role mr join role r on r.id = mr.role_id
       where mr.account_id = m.account_id and mr.person_id = m.person_id order by r.name) as roles
-  from membership m join person p on p.id = m.person_id where m.account_id = $1`;
+  from membership m join person p on p.id = m.person_id where m.account_id = :account`;
 
 /** Members of an account by id. */
 export async function listAdministrators(
   sql: Sql,
   account: number,
-  { limit, offset }: PageRequest,
+  page: PageRequest,
 ): Promise<Paged<AdministratorRow>> {
   const [results, count] = await Promise.all([
-    sql.query<AdministratorRow>(`${ADMINISTRATORS} order by p.id limit $2 offset $3`, [account, limit, offset]),
+    sql.query<AdministratorRow>(`${ADMINISTRATORS} order by p.id limit :limit offset :offset`, { account, ...page }),
     sql.em.count(Membership, { account }),
   ]);
   return { count, results };
 }
 
 export async function findAdministrator(sql: Sql, account: number, person: number): Promise<AdministratorRow | null> {
-  const rows = await sql.query<AdministratorRow>(`${ADMINISTRATORS} and m.person_id = $2`, [account, person]);
+  const rows = await sql.query<AdministratorRow>(`${ADMINISTRATORS} and m.person_id = :person`, { account, person });
   return rows[0] ?? null;
 }
 
 /** Deletes a membership with its roles; the person no longer prefers the account. */
 export async function deleteMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
   // The person's row first: everything that changes a person and then reads memberships locks in this order.
-  await tx.query('select from person where id = $1 for no key update', [personId]);
-  await tx.query('update person set preferred_account_id = null where id = $2 and preferred_account_id = $1', [
-    accountId,
-    personId,
-  ]);
+  await tx.query('select from person where id = :personId for no key update', { personId });
+  await tx.query(
+    'update person set preferred_account_id = null where id = :personId and preferred_account_id = :accountId',
+    { accountId, personId },
+  );
   await tx.query(
     `with removed as (
-       delete from membership where account_id = $1 and person_id = $2 returning account_id, person_id
+       delete from membership where account_id = :accountId and person_id = :personId returning account_id, person_id
      )
      insert into former_member (account_id, person_id, left_at) select account_id, person_id, now() from removed
      on conflict (account_id, person_id) do update set left_at = excluded.left_at`,
-    [accountId, personId],
+    { accountId, personId },
   );
 }
 
@@ -100,19 +100,19 @@ const ROLES = `
       where rg.role_id = r.id order by g.name) as access_groups,
     array(select p.email from membership_role mr join person p on p.id = mr.person_id
       where mr.role_id = r.id order by p.email) as persons
-  from role r where r.account_id = $1`;
+  from role r where r.account_id = :account`;
 
 /** Roles of an account by id: the seeded ones first. */
-export async function listRoles(sql: Sql, account: number, { limit, offset }: PageRequest): Promise<Paged<RoleRow>> {
+export async function listRoles(sql: Sql, account: number, page: PageRequest): Promise<Paged<RoleRow>> {
   const [results, count] = await Promise.all([
-    sql.query<RoleRow>(`${ROLES} order by r.id limit $2 offset $3`, [account, limit, offset]),
+    sql.query<RoleRow>(`${ROLES} order by r.id limit :limit offset :offset`, { account, ...page }),
     sql.em.count(Role, { account }),
   ]);
   return { count, results };
 }
 
 export async function findRole(sql: Sql, account: number, name: string): Promise<RoleRow | null> {
-  const rows = await sql.query<RoleRow>(`${ROLES} and r.name = $2`, [account, name]);
+  const rows = await sql.query<RoleRow>(`${ROLES} and r.name = :name`, { account, name });
   return rows[0] ?? null;
 }
 
@@ -128,8 +128,8 @@ export function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<Ro
   return sql.query<RoleGrant>(
     `select name, permissions, global_permissions,
        array(select access_group_id from role_access_group where role_id = role.id) as groups
-     from role where id = any($1::int[])`,
-    [roleIds],
+     from role where id = any(:roleIds::int[])`,
+    { roleIds },
   );
 }
 
@@ -137,14 +137,14 @@ export function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<Ro
 export async function isOnlyRoleOfSomebody(sql: Sql, roleId: number): Promise<boolean> {
   const rows = await sql.query<{ only: boolean }>(
     `select exists (
-       select from membership_role mr where mr.role_id = $1 and not exists (
+       select from membership_role mr where mr.role_id = :roleId and not exists (
          select from membership_role o
-         where o.account_id = mr.account_id and o.person_id = mr.person_id and o.role_id <> $1)
+         where o.account_id = mr.account_id and o.person_id = mr.person_id and o.role_id <> :roleId)
      ) or exists (
-       select from invitation_role ir where ir.role_id = $1 and not exists (
-         select from invitation_role o where o.invitation_id = ir.invitation_id and o.role_id <> $1)
+       select from invitation_role ir where ir.role_id = :roleId and not exists (
+         select from invitation_role o where o.invitation_id = ir.invitation_id and o.role_id <> :roleId)
      ) as only`,
-    [roleId],
+    { roleId },
   );
   return rows[0]!.only;
 }
@@ -162,23 +162,19 @@ export interface AccessGroupRow {
 const ACCESS_GROUPS = `
   select g.id, g.name, g.title, coalesce(parent.name, '') as parent,
     coalesce((select string_agg(c.name, ',' order by c.name) from access_group c where c.parent_id = g.id), '') as children
-  from access_group g left join access_group parent on parent.id = g.parent_id where g.account_id = $1`;
+  from access_group g left join access_group parent on parent.id = g.parent_id where g.account_id = :account`;
 
 /** Access groups of an account by id: the root first. */
-export async function listAccessGroups(
-  sql: Sql,
-  account: number,
-  { limit, offset }: PageRequest,
-): Promise<Paged<AccessGroupRow>> {
+export async function listAccessGroups(sql: Sql, account: number, page: PageRequest): Promise<Paged<AccessGroupRow>> {
   const [results, count] = await Promise.all([
-    sql.query<AccessGroupRow>(`${ACCESS_GROUPS} order by g.id limit $2 offset $3`, [account, limit, offset]),
+    sql.query<AccessGroupRow>(`${ACCESS_GROUPS} order by g.id limit :limit offset :offset`, { account, ...page }),
     sql.em.count(AccessGroup, { account }),
   ]);
   return { count, results };
 }
 
 export async function findAccessGroup(sql: Sql, account: number, name: string): Promise<AccessGroupRow | null> {
-  const rows = await sql.query<AccessGroupRow>(`${ACCESS_GROUPS} and g.name = $2`, [account, name]);
+  const rows = await sql.query<AccessGroupRow>(`${ACCESS_GROUPS} and g.name = :name`, { account, name });
   return rows[0] ?? null;
 }
 
@@ -187,16 +183,16 @@ export async function findAccessGroup(sql: Sql, account: number, name: string): 
  * enrols into it concurrently is moved too, or fails and enrols again.
  */
 export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
-  const find = 'select parent_id from access_group where id = $1 for update';
-  const [group] = await tx.query<{ parent_id: number | null }>(find, [groupId]);
-  const move = [groupId, group!.parent_id];
-  await tx.query('update access_group set parent_id = $2 where parent_id = $1', move);
+  const find = 'select parent_id from access_group where id = :groupId for update';
+  const [group] = await tx.query<{ parent_id: number | null }>(find, { groupId });
+  const move = { groupId, parentId: group!.parent_id };
+  await tx.query('update access_group set parent_id = :parentId where parent_id = :groupId', move);
   // Locked in id order, as everywhere: the update has no order, and an exchange may hold some rows already.
-  await tx.query('select id from computer where access_group_id = $1 order by id for no key update', [groupId]);
+  await tx.query('select id from computer where access_group_id = :groupId order by id for no key update', { groupId });
   for (const table of ['computer', 'removed_computer', 'usg_profile', 'script']) {
-    await tx.query(`update ${table} set access_group_id = $2 where access_group_id = $1`, move);
+    await tx.query(`update ${table} set access_group_id = :parentId where access_group_id = :groupId`, move);
   }
-  await tx.query('delete from access_group where id = $1', [groupId]);
+  await tx.query('delete from access_group where id = :groupId', { groupId });
 }
 
 /** Whether a person may use an invitation, unbound or bound to their address; null when it no longer exists. */
@@ -205,11 +201,10 @@ export async function isOpenTo(
   invitationId: number,
   who: { email: string } | { personId: number },
 ): Promise<boolean | null> {
-  const [email, value] =
-    'email' in who ? ['$2', who.email] : ['(select email from person where id = $2)', who.personId];
+  const email = 'email' in who ? ':email' : '(select email from person where id = :personId)';
   const rows = await sql.query<{ open: boolean }>(
-    `select not bound or lower(email) = lower(${email}) as open from invitation where id = $1`,
-    [invitationId, value],
+    `select not bound or lower(email) = lower(${email}) as open from invitation where id = :invitationId`,
+    { invitationId, ...who },
   );
   return rows[0]?.open ?? null;
 }

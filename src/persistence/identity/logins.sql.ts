@@ -15,22 +15,21 @@ export type PersonKey = { email: string } | { identity: string; anyCase: boolean
 
 /** The person with this address, login name or id. */
 export async function findLoginPerson(sql: Sql, by: PersonKey): Promise<LoginPerson | null> {
-  const [key, where, value] = whichPerson(by);
+  const [key, where] = whichPerson(by);
   const rows = await sql.query<LoginPerson>(
     `select id, name, email, password_hash, token_epoch, preferred_account_id from person where ${where}`,
-    [value],
+    by,
     `login-person-by-${key}`,
   );
   return rows[0] ?? null;
 }
 
-function whichPerson(by: PersonKey): [key: string, where: string, value: string | number] {
-  if ('id' in by) return ['id', 'id = $1', by.id];
-  if ('email' in by) return ['email', 'lower(email) = lower($1)', by.email];
-  if (!by.anyCase) return ['identity', 'identity = $1', by.identity];
+function whichPerson(by: PersonKey): [key: string, where: string] {
+  if ('id' in by) return ['id', 'id = :id'];
+  if ('email' in by) return ['email', 'lower(email) = lower(:email)'];
+  if (!by.anyCase) return ['identity', 'identity = :identity'];
   // Of two that differ in case only, the exact match.
-  const nearest = 'lower(identity) = lower($1) order by identity = $1 desc limit 1';
-  return ['identity-any-case', nearest, by.identity];
+  return ['identity-any-case', 'lower(identity) = lower(:identity) order by identity = :identity desc limit 1'];
 }
 
 export interface FoundAccessKey {
@@ -46,8 +45,8 @@ export async function findAccessKey(sql: Sql, accessKey: string): Promise<FoundA
     `select p.id, p.name, p.email, p.password_hash, p.token_epoch, p.preferred_account_id,
        a.name as "accountName", k.secret_digest as "secretDigest", k.expires_at as "expiresAt"
      from credential k join person p on p.id = k.person_id join account a on a.id = k.account_id
-     where k.access_key = $1`,
-    [accessKey],
+     where k.access_key = :accessKey`,
+    { accessKey },
   );
   if (!row) return null;
   const { accountName, secretDigest, expiresAt, ...person } = row;
@@ -59,8 +58,8 @@ export async function findPeopleByEmail(sql: Sql, emails: readonly string[]): Pr
   const given = [...new Set(emails)];
   const rows = await sql.query<{ email: string; ids: number[] }>(
     `select t.given as email, array_agg(p.id) as ids
-     from unnest($1::text[], $2::text[]) t(given, email) join person p on lower(p.email) = lower(t.email) group by 1`,
-    [given, given.map((email) => email.trim())],
+     from unnest(:given::text[], :emails::text[]) t(given, email) join person p on lower(p.email) = lower(t.email) group by 1`,
+    { given, emails: given.map((email) => email.trim()) },
   );
   return new Map(rows.map(({ email, ids }) => [email, ids]));
 }
@@ -77,8 +76,8 @@ export interface LoginAccount {
 export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAccount[]> {
   return sql.query<LoginAccount>(
     `select a.id, a.name, a.title, a.token_epoch, m.number as membership from membership m join account a on a.id = m.account_id
-     where m.person_id = $1 order by m.creation_time, a.id`,
-    [personId],
+     where m.person_id = :personId order by m.creation_time, a.id`,
+    { personId },
     'login-accounts',
   );
 }
@@ -103,27 +102,23 @@ export interface SucceededLogin {
  * @returns the system's revocation counter
  */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
-  const { person, accessKey, nameDigest, sender, origin, message, at } = login;
-  const accountId = login.accountId === 0 ? null : login.accountId;
-  const rows = await sql.query<{ epoch: number }>(
-    RECORD_LOGIN,
-    [person.id, at, origin.address, nameDigest, accountId, person.name, message, origin.requestId, accessKey, sender],
-    'login-succeeded',
-  );
+  const { person, origin } = login;
+  const values = { ...login, ...origin, id: person.id, name: person.name, accountId: login.accountId || null };
+  const rows = await sql.query<{ epoch: number }>(RECORD_LOGIN, values, 'login-succeeded');
   return rows[0]!.epoch;
 }
 
 const RECORD_LOGIN = `
   with who as (
-    update person set last_login_time = $2, last_login_host = $3 where id = $1 returning id),
+    update person set last_login_time = :at, last_login_host = :address where id = :id returning id),
   used as (
-    update credential set last_used_at = $2 from who where access_key = $9 and person_id = who.id),
+    update credential set last_used_at = :at from who where access_key = :accessKey and person_id = who.id),
   here as (
-    insert into login_address (name_digest, address, last_success) select $4, $10, $2 from who
+    insert into login_address (name_digest, address, last_success) select :nameDigest, :sender, :at from who
     on conflict (name_digest, address) do update set last_success = excluded.last_success),
   line as (
     insert into event (account_id, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
-    select $5, id, $6, 'Person', id, $6, $7, $3, $8 from who)
+    select :accountId, id, :name, 'Person', id, :name, :message, :address, :requestId from who)
   select value::int as epoch from system_setting where key = 'token_epoch'`;
 
 /**
@@ -134,17 +129,16 @@ export async function recordFailedLogin(
   tx: Sql,
   login: { personId: number | null; accountName: string | null; message: string; origin: Origin },
 ): Promise<void> {
-  const { personId, accountName, message, origin } = login;
   await tx.query('savepoint failed_login');
   await tx.query(
     `insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
      select (select m.account_id from membership m join account a on a.id = m.account_id where m.person_id = p.id
-       order by a.name = $2 desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
-       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), $3, $4, $5
-     from (values ($1::int)) wanted(id) left join person p on p.id = wanted.id`,
-    [personId, accountName, message, origin.address, origin.requestId],
+       order by a.name = :accountName desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
+       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), :message, :address, :requestId
+     from (values (:personId::int)) wanted(id) left join person p on p.id = wanted.id`,
+    { ...login, ...login.origin },
   );
-  await tx.query(personId === null ? 'rollback to savepoint failed_login' : 'release savepoint failed_login');
+  await tx.query(login.personId === null ? 'rollback to savepoint failed_login' : 'release savepoint failed_login');
 }
 
 export interface FailureCounts {
@@ -169,16 +163,16 @@ export async function countLoginFailures(
   of: { nameDigest: Buffer; address: string; hereSince: Date; everywhereSince: Date; acrossAtMost: number },
 ): Promise<FailureCounts> {
   const rows = await sql.query<FailureCounts>(
-    `select count(*) filter (where address = $2 and at > $3)::int as here,
-       min(at) filter (where address = $2 and at > $3) as here_since,
+    `select count(*) filter (where address = :address and at > :hereSince)::int as here,
+       min(at) filter (where address = :address and at > :hereSince) as here_since,
        count(at)::int as everywhere, min(at) as everywhere_since,
-       exists (select 1 from login_address a where a.name_digest = $1 and a.address = $2) as known_address,
+       exists (select 1 from login_address a where a.name_digest = :nameDigest and a.address = :address) as known_address,
        across.count as across, across.since as across_since
      from (select count(*)::int as count, min(at) as since from (
-         select at from login_failure where address = $2 and at > $3 order by at desc limit $5) newest) across
-       left join login_failure on name_digest = $1 and at > $4
+         select at from login_failure where address = :address and at > :hereSince order by at desc limit :acrossAtMost) newest) across
+       left join login_failure on name_digest = :nameDigest and at > :everywhereSince
      group by across.count, across.since`,
-    [of.nameDigest, of.address, of.hereSince, of.everywhereSince, of.acrossAtMost],
+    of,
     'login-failures',
   );
   return rows[0]!;
@@ -189,12 +183,10 @@ export async function recordLoginFailure(
   sql: Sql,
   failure: { nameDigest: Buffer; address: string; at: Date; purgeBefore: Date },
 ): Promise<void> {
-  const { nameDigest, address, at, purgeBefore } = failure;
-  const insert = 'insert into login_failure (name_digest, address, at) values ($1, $2, $3)';
-  await sql.query(insert, [nameDigest, address, at]);
-  await sql.query('delete from login_failure where at < $1', [purgeBefore]);
+  await sql.query('insert into login_failure (name_digest, address, at) values (:nameDigest, :address, :at)', failure);
+  await sql.query('delete from login_failure where at < :purgeBefore', failure);
 }
 
 export async function deleteLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
-  await sql.query('delete from login_failure where name_digest = $1', [nameDigest]);
+  await sql.query('delete from login_failure where name_digest = :nameDigest', { nameDigest });
 }

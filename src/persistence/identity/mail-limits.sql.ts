@@ -7,9 +7,9 @@ export async function reserveTestMail(
   mail: { at: Date; since: Date; most: number },
 ): Promise<boolean> {
   const rows = await sql.query<{ id: number }>(
-    `update person set test_mail_times = array(select t from unnest(test_mail_times) t where t > $2) || $3::timestamptz
-     where id = $1 and cardinality(array(select t from unnest(test_mail_times) t where t > $2)) < $4 returning id`,
-    [personId, mail.since, mail.at, mail.most],
+    `update person set test_mail_times = array(select t from unnest(test_mail_times) t where t > :since) || :at::timestamptz
+     where id = :personId and cardinality(array(select t from unnest(test_mail_times) t where t > :since)) < :most returning id`,
+    { ...mail, personId },
   );
   return rows.length > 0;
 }
@@ -17,17 +17,17 @@ export async function reserveTestMail(
 /** Reverts a count of this time. */
 export async function releaseTestMail(sql: Sql, personId: number, at: Date): Promise<void> {
   await sql.query(
-    `update person set test_mail_times = test_mail_times[:array_position(test_mail_times, $2::timestamptz) - 1]
-       || test_mail_times[array_position(test_mail_times, $2::timestamptz) + 1:]
-     where id = $1 and $2::timestamptz = any(test_mail_times)`,
-    [personId, at],
+    `update person set test_mail_times = test_mail_times[:array_position(test_mail_times, :at::timestamptz) - 1]
+       || test_mail_times[array_position(test_mail_times, :at::timestamptz) + 1:]
+     where id = :personId and :at::timestamptz = any(test_mail_times)`,
+    { personId, at },
   );
 }
 
 export async function findOldestTestMail(sql: Sql, personId: number, since: Date): Promise<Date | null> {
   const rows = await sql.query<{ oldest: Date | null }>(
-    'select (select min(t) from unnest(test_mail_times) t where t > $2) as oldest from person where id = $1',
-    [personId, since],
+    'select (select min(t) from unnest(test_mail_times) t where t > :since) as oldest from person where id = :personId',
+    { personId, since },
   );
   return rows[0]?.oldest ?? null;
 }
@@ -41,15 +41,14 @@ export async function countInvitation(
   tx: Sql,
   invited: { accountId: number; email: string; at: Date; since: Date; most: number },
 ): Promise<Date | null> {
-  const { accountId, email, at, since, most } = invited;
-  await tx.query('delete from invitation_mail where account_id = $1 and at <= $2', [accountId, since]);
+  await tx.query('delete from invitation_mail where account_id = :accountId and at <= :since', invited);
   const [counted] = await tx.query<{ count: number; oldest: Date | null }>(
-    'select count(*)::int as count, min(at) as oldest from invitation_mail where account_id = $1 and address = lower($2)',
-    [accountId, email],
+    'select count(*)::int as count, min(at) as oldest from invitation_mail where account_id = :accountId and address = lower(:email)',
+    invited,
   );
-  if (counted!.count >= most) return counted!.oldest;
-  const insert = 'insert into invitation_mail (account_id, address, at) values ($1, lower($2), $3)';
-  await tx.query(insert, [accountId, email, at]);
+  if (counted!.count >= invited.most) return counted!.oldest;
+  const insert = 'insert into invitation_mail (account_id, address, at) values (:accountId, lower(:email), :at)';
+  await tx.query(insert, invited);
   return null;
 }
 
@@ -57,7 +56,7 @@ export async function countInvitation(
 export async function uncountInvitation(sql: Sql, accountId: number, email: string, at: Date): Promise<void> {
   await sql.query(
     `delete from invitation_mail where ctid in (
-       select ctid from invitation_mail where account_id = $1 and address = lower($2) and at = $3 limit 1)`,
-    [accountId, email, at],
+       select ctid from invitation_mail where account_id = :accountId and address = lower(:email) and at = :at limit 1)`,
+    { accountId, email, at },
   );
 }

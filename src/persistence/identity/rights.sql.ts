@@ -1,9 +1,17 @@
 import { ADMINISTRATOR_ROLE, STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** Of the person $1, by the ids $3 and the access key $4 of a token. */
-const TOKEN_REVOKED = `(exists (select from revoked_token where token_id = any($3::text[]))
-    or ($4::text is not null and not exists (select from credential where access_key = $4 and person_id = $1)))`;
+export interface TokenOwner {
+  personId: number;
+  accountName: string;
+  /** Of the token and of its session. */
+  tokenIds: readonly string[];
+  accessKey: string | null;
+}
+
+/** Whether the token of a person was ended by a logout, or with its access key. */
+const TOKEN_REVOKED = `(exists (select from revoked_token where token_id = any(:tokenIds::text[]))
+    or (:accessKey::text is not null and not exists (select from credential where access_key = :accessKey and person_id = :personId)))`;
 
 /** A person in one account, with everything that determines a token's rights. */
 export interface RightsRow {
@@ -29,15 +37,8 @@ export interface RightsRow {
  * group it covers the account.
  * @see docs/api-conventions.md#access-groups-as-scope
  */
-export async function findRights(
-  sql: Sql,
-  of: { personId: number; accountName: string; tokenIds: readonly string[]; accessKey: string | null },
-): Promise<RightsRow | null> {
-  const rows = await sql.query<RightsRow>(
-    FIND_RIGHTS,
-    [of.personId, of.accountName, of.tokenIds, of.accessKey],
-    'rights',
-  );
+export async function findRights(sql: Sql, of: TokenOwner): Promise<RightsRow | null> {
+  const rows = await sql.query<RightsRow>(FIND_RIGHTS, of, 'rights');
   return rows[0] ?? null;
 }
 
@@ -46,10 +47,7 @@ export async function findRoleReach(
   sql: Sql,
   of: { personId: number; accountId: number },
 ): Promise<readonly number[] | null> {
-  const [row] = await sql.query<{ everywhere: boolean; groups: number[] }>(FIND_ROLE_REACH, [
-    of.personId,
-    of.accountId,
-  ]);
+  const [row] = await sql.query<{ everywhere: boolean; groups: number[] }>(FIND_ROLE_REACH, of);
   return row!.everywhere ? null : row!.groups;
 }
 
@@ -58,7 +56,7 @@ const FIND_ROLE_REACH = `
     select g.id, g.parent_id is null
     from membership_role mr join role r on r.id = mr.role_id and 'ManageRole' = any(r.global_permissions)
     join role_access_group rg on rg.role_id = r.id join access_group g on g.id = rg.access_group_id
-    where mr.person_id = $1 and mr.account_id = $2
+    where mr.person_id = :personId and mr.account_id = :accountId
     union
     select g.id, false from reach join access_group g on g.parent_id = reach.group_id where not reach.is_root
   )
@@ -67,7 +65,7 @@ const FIND_ROLE_REACH = `
 const FIND_RIGHTS = `
 with recursive member as (
   select m.account_id, m.person_id, m.number from membership m join account a on a.id = m.account_id
-  where m.person_id = $1 and a.name = $2
+  where m.person_id = :personId and a.name = :accountName
 ), held as (
   select r.id, r.permissions, r.global_permissions
   from member m
@@ -91,7 +89,7 @@ select p.email, p.name, p.token_epoch as person_epoch,
       select role_id, case when bool_or(is_root) then null else array_agg(group_id) end as groups from reach group by role_id
     ) r on r.role_id = held.id), '[]') as group_permissions
 from person p left join member m on m.person_id = p.id left join account a on a.id = m.account_id
-where p.id = $1`;
+where p.id = :personId`;
 
 export interface LockedPerson {
   name: string;
@@ -107,11 +105,7 @@ export interface LockedPerson {
 }
 
 /** A person's row with what ends a token, locked until the transaction ends. */
-export async function lockPerson(
-  tx: Sql,
-  personId: number,
-  token: { ids: readonly string[]; accountName: string; accessKey: string | null },
-): Promise<LockedPerson | null> {
+export async function lockPerson(tx: Sql, of: TokenOwner): Promise<LockedPerson | null> {
   const rows = await tx.query<LockedPerson>(
     `select name, token_epoch,
        operator and exists (
@@ -119,9 +113,9 @@ export async function lockPerson(
          where m.person_id = person.id and a.name = '${STANDALONE_ACCOUNT}' and r.name = '${ADMINISTRATOR_ROLE}') as operator,
        ${TOKEN_REVOKED} as token_revoked,
        (select value::int from system_setting where key = 'token_epoch') as system_epoch,
-       (select token_epoch from account where name = $2) as account_epoch
-     from person where id = $1 for update`,
-    [personId, token.accountName, token.ids, token.accessKey],
+       (select token_epoch from account where name = :accountName) as account_epoch
+     from person where id = :personId for update`,
+    of,
   );
   return rows[0] ?? null;
 }

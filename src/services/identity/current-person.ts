@@ -8,9 +8,9 @@ import type { Caller } from '../common/ports.ts';
  * @throws {DomainError} Unauthorized when the token was revoked
  */
 export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {
-  const { accountName } = caller;
+  const { personId, accountName } = caller;
   const { id, family, accessKey, epochs } = caller.token;
-  const person = await lockPerson(tx, caller.personId, { ids: [id, family], accountName, accessKey });
+  const person = await lockPerson(tx, { personId, accountName, tokenIds: [id, family], accessKey });
   if (
     !person ||
     person.token_revoked ||

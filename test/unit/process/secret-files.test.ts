@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../src/process/config.ts';
-import { readSecretFiles } from '../../../src/process/secret-files.ts';
+import { loadConfig, readSecretFiles } from '../../../src/process/config.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'flotilla-secrets-'));
 

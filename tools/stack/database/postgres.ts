@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { spawnLogged } from '../../../src/process/logged-process.ts';
+import { spawnLogged } from '../../temporal-server/logged-process.ts';
 import { isPortFree } from '../processes/ports.ts';
 import { isAlive, processesIn, signalProcess, waitUntil } from '../processes/processes.ts';
 import { type RunAs, runAs, type UnprivilegedUser, unprivilegedUser } from '../processes/unprivileged.ts';

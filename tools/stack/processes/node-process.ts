@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnLogged } from '../../../src/process/logged-process.ts';
+import { spawnLogged } from '../../temporal-server/logged-process.ts';
 import { signalProcess } from './processes.ts';
 import type { Running } from './service.ts';
 

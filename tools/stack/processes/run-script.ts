@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { spawnLogged } from '../../../src/process/logged-process.ts';
+import { spawnLogged } from '../../temporal-server/logged-process.ts';
 import { StackError } from '../stack-error.ts';
 import { PROJECT } from '../topology/roles.ts';
 import { tailOf } from './log-follower.ts';

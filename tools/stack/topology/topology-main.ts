@@ -1,5 +1,4 @@
-import { loadConfig } from '../../../src/process/config.ts';
-import { readSecretFiles } from '../../../src/process/secret-files.ts';
+import { loadConfig, readSecretFiles } from '../../../src/process/config.ts';
 import { print, supervise } from '../processes/supervise.ts';
 import { describeTemporal } from '../stack.ts';
 import { createTopology, type StartedTopology, TOPOLOGY_STOP_MS } from './topology.ts';
