@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import type { Express, RequestHandler } from 'express';
 import { createCodecRouter } from '../../temporal/codec-server.ts';
 import { createApp, createGatewayApp } from '../api/app/app.ts';
@@ -5,13 +6,32 @@ import { createCodecAccess } from '../api/identity/codec-access.ts';
 import { createGateway } from '../gateway/http/gateway.ts';
 import type { Persistence } from '../persistence/orm/orm.ts';
 import { createClientAddress } from '../process/client-address.ts';
-import type { Config } from '../process/config.ts';
+import { type Config, ConfigError } from '../process/config.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Metrics } from '../process/metrics.ts';
 import type { ConcurrencyLimits } from '../process/admission/concurrency-limiter.ts';
 import { systemClock } from '../services/common/ports.ts';
 import type { Services } from '../services/setup/services.ts';
-import type { ServerRole } from './arguments.ts';
+
+/** What a process serves. */
+export interface ServerRole {
+  name: 'api' | 'gateway';
+  withApi: boolean;
+  withGateway: boolean;
+  /** Its parts, for metrics. */
+  serves: readonly string[];
+}
+
+const OPTIONS = { 'gateway-only': { type: 'boolean' }, 'no-gateway': { type: 'boolean' } } as const;
+
+/** @throws {ConfigError} when the arguments exclude each other */
+export function readRole(args: string[]): ServerRole {
+  const { values } = parseArgs({ args, options: OPTIONS });
+  const { 'gateway-only': gatewayOnly = false, 'no-gateway': withoutGateway = false } = values;
+  if (gatewayOnly && withoutGateway) throw new ConfigError(['--gateway-only and --no-gateway exclude each other']);
+  const serves = [...(gatewayOnly ? [] : ['api']), ...(withoutGateway ? [] : ['gateway'])];
+  return { name: gatewayOnly ? 'gateway' : 'api', withApi: !gatewayOnly, withGateway: !withoutGateway, serves };
+}
 
 const SLOTS_FOR_OTHER_ACCOUNTS = 2;
 const QUEUE_TIMEOUT_MS = 15_000;
@@ -24,14 +44,11 @@ interface AppParts {
   persistence: Persistence;
 }
 
-export interface ServerApp {
-  app: Express;
-  /** Ends what the gateway does beside requests. */
-  close(): Promise<void>;
-}
-
-/** The application of a process: API, gateway, or the API with a gateway in it. */
-export function createServerApp({ withApi, withGateway }: ServerRole, parts: AppParts): ServerApp {
+/**
+ * The application of a process: API, gateway, or the API with a gateway in it.
+ * @returns `close` ends what the gateway does beside requests
+ */
+export function createServerApp({ withApi, withGateway }: ServerRole, parts: AppParts) {
   const { persistence, config, logger, services, metrics } = parts;
   const clientAddress = createClientAddress(config.trustedProxies);
   const { registry } = metrics;

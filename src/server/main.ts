@@ -1,16 +1,17 @@
 import { createTemporalHealth } from '../../temporal/health.ts';
 import { listen } from '../api/app/server.ts';
+import { logSetupToken } from '../api/identity/first-account.ts';
 import { openPersistence } from '../persistence/orm/orm.ts';
-import { loadConfig } from '../process/config.ts';
+import type { Database } from '../persistence/database/sql.ts';
+import { type Config, loadConfig } from '../process/config.ts';
 import { exitWithError, notifyReady, shutDownOnSignal } from '../process/lifecycle.ts';
-import { createLogger } from '../process/logger.ts';
+import { createLogger, type Logger } from '../process/logger.ts';
 import { startMetrics } from '../process/metrics.ts';
 import { startTracing } from '../process/tracing.ts';
 import { systemClock as clock } from '../services/common/ports.ts';
+import { rotateRecoveryKeys } from '../services/computers/recovery-key-rotation.ts';
 import { createServices } from '../services/setup/services.ts';
-import { createServerApp } from './apps.ts';
-import { readRole } from './arguments.ts';
-import { runStartTasks } from './start-tasks.ts';
+import { createServerApp, readRole } from './apps.ts';
 
 /** `npm run api`, `npm run gateway`: serves clients, agents, or both. */
 async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
@@ -38,7 +39,11 @@ async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   const { app, close } = createServerApp(role, { config, logger, metrics, services, persistence });
 
   const server = await listen(app, config);
-  if (role.withApi) runStartTasks(persistence.db, services, config, logger);
+  if (role.withApi) {
+    // In the background, because the database may be unavailable now.
+    void reencryptRecoveryKeys(persistence.db, config, logger);
+    void logSetupToken(services.accounts, logger);
+  }
   logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
   shutDownOnSignal(logger, async () => {
     await server.close();
@@ -49,6 +54,16 @@ async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
     await tracing.close();
   });
   notifyReady();
+}
+
+async function reencryptRecoveryKeys(db: Database, config: Config, logger: Logger): Promise<void> {
+  try {
+    const { rotated, unreadable } = await rotateRecoveryKeys(db, config.encryptionKeys);
+    if (rotated > 0) logger.info({ rotated, keyId: config.encryptionKeys[0]!.id }, 're-encrypted recovery keys');
+    if (unreadable > 0) logger.warn({ unreadable }, 'recovery keys are encrypted with a key that is not configured');
+  } catch (error) {
+    logger.warn({ err: error }, 're-encrypting recovery keys failed; the next start tries again');
+  }
 }
 
 main(process.env, process.argv.slice(2)).catch(exitWithError);

@@ -9,54 +9,29 @@ export interface Feature {
 
 /** The features, by key, the same for all accounts. @see docs/api-conventions.md#deployment-settings */
 export function listFeatures(settings: Pick<Config, 'deployment' | 'identity' | 'smtpUrl'>): readonly Feature[] {
+  const { deployment, identity, smtpUrl } = settings;
+  const feature = (key: string, name: string, description: string, enabled: boolean) => {
+    return { key, name, description, enabled };
+  };
+  const profiles = deployment === 'standalone';
   return [
-    {
-      key: 'employee-management',
-      name: 'Employee management',
-      description: 'Computers are handed to employees',
-      enabled: false,
-    },
-    {
-      key: 'mail',
-      name: 'Mail',
-      description: 'Invitations and test mails go out',
-      enabled: settings.smtpUrl !== null,
-    },
-    {
-      key: 'oidc-configuration',
-      name: 'OpenID Connect',
-      description: 'Logins by way of an identity provider',
-      enabled: false,
-    },
-    {
-      key: 'pam-login',
-      name: 'PAM logins',
-      description: 'Logins by identity are checked by PAM',
-      enabled: settings.identity.pam !== null,
-    },
-    {
-      key: 'script-profiles',
-      name: 'Script profiles',
-      description: 'Scripts run on an event, at one time or on a schedule',
-      enabled: settings.deployment === 'standalone',
-    },
-    {
-      key: 'self-service-account-creation',
-      name: 'Self-service accounts',
-      description: 'People make accounts for themselves',
-      enabled: settings.identity.selfServiceAccounts,
-    },
-    {
-      key: 'usg-profiles',
-      name: 'USG profiles',
-      description: 'Compliance is audited and fixed on a schedule',
-      enabled: true,
-    },
-    {
-      key: 'wsl-child-instance-profiles',
-      name: 'WSL profiles',
-      description: 'Profiles make and configure WSL instances on Windows hosts',
-      enabled: false,
-    },
+    feature('employee-management', 'Employee management', 'Computers are handed to employees', false),
+    feature('mail', 'Mail', 'Invitations and test mails go out', smtpUrl !== null),
+    feature('oidc-configuration', 'OpenID Connect', 'Logins by way of an identity provider', false),
+    feature('pam-login', 'PAM logins', 'Logins by identity are checked by PAM', identity.pam !== null),
+    feature('script-profiles', 'Script profiles', 'Scripts run on an event, at one time or on a schedule', profiles),
+    feature(
+      'self-service-account-creation',
+      'Self-service accounts',
+      'People make accounts for themselves',
+      identity.selfServiceAccounts,
+    ),
+    feature('usg-profiles', 'USG profiles', 'Compliance is audited and fixed on a schedule', true),
+    feature(
+      'wsl-child-instance-profiles',
+      'WSL profiles',
+      'Profiles make and configure WSL instances on Windows hosts',
+      false,
+    ),
   ];
 }

@@ -21,7 +21,7 @@ import { createHashing } from '../common/hashing.ts';
 import { createInvitationsService } from '../identity/invitations.service.ts';
 import { createKernelsService } from '../software/kernels.service.ts';
 import { createLoginService } from '../identity/login/login.service.ts';
-import { LoginThrottle } from '../identity/login/login-throttle.ts';
+import { createLoginThrottle } from '../identity/login/login-throttle.ts';
 import { createMailer } from '../identity/mailer.ts';
 import { createMessageBacklogService } from '../activities/message-backlog.service.ts';
 import { createPackagesService } from '../software/packages.service.ts';
@@ -68,7 +68,7 @@ export function createServices(deps: ServicesDeps) {
   const tokenSigner = createTokenSigner(deps.jwtSecrets, clock);
   const authenticator = createAuthenticator({ db, tokenSigner, clock });
   const hashing = createHashing();
-  const throttle = new LoginThrottle(db, clock, identity.loginThrottle);
+  const throttle = createLoginThrottle(db, clock, identity.loginThrottle);
   const identities = pam && createPamAuthenticator({ ...pam, command: pamCommand(pam), logger });
   const mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   const files = createDatabaseFileStore(db);

@@ -5,17 +5,7 @@ import type { Sql } from '../../../persistence/database/sql.ts';
 import type { Clock, Principal } from '../../common/ports.ts';
 import type { TokenSigner, VerifiedToken } from './token-signer.ts';
 
-/** Resolves bearer tokens to people, with rights that are at most a few seconds old. */
-export interface Authenticator {
-  /** @throws {DomainError} Unauthorized when the token is invalid or was revoked, AccountDisabled */
-  authenticate(token: string): Promise<Principal>;
-  /** Reads rights and revocations of a principal again. Throws as `authenticate`. */
-  reauthenticate(known: Principal): Promise<Principal>;
-  /** As `authenticate`, but uncached: for calls that issue new credentials. */
-  authenticateNow(token: string): Promise<Principal>;
-  /** Drops the cached rights of all tokens of a person or account. */
-  invalidate(whose: { personId: number } | { accountName: string } | 'all'): void;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** Changed rights and revocations take effect within this time on every instance. */
 const RIGHTS_TTL_MS = 2000;
@@ -27,8 +17,11 @@ interface Entry {
   freshUntilMs: number;
 }
 
-/** Caches tokens and rights, within bounds: one signature check per token, and one statement every two seconds. */
-export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; clock: Clock }): Authenticator {
+/**
+ * Resolves bearer tokens to people, with rights that are at most a few seconds old. Caches both, within bounds: one
+ * signature check per token, and one statement every two seconds.
+ */
+export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; clock: Clock }) {
   const entries = new Map<string, Entry>();
   const loading = new Map<string, Promise<Principal>>();
   // Values read before an invalidation must not be cached after it.
@@ -47,7 +40,8 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
   }
 
   return {
-    async authenticate(token) {
+    /** @throws {DomainError} Unauthorized when the token is invalid or was revoked, AccountDisabled */
+    async authenticate(token: string): Promise<Principal> {
       const nowMs = deps.clock.now().getTime();
       const entry = entries.get(token);
       if (entry && nowMs < entry.freshUntilMs && nowMs < entry.expiresAtMs) return entry.principal;
@@ -60,12 +54,15 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
       }
       return pending;
     },
-    async reauthenticate(known) {
+    /** Reads rights and revocations of a principal again. Throws as `authenticate`. */
+    async reauthenticate(known: Principal): Promise<Principal> {
       if (known.token.expiresAt * 1000 <= deps.clock.now().getTime()) throw unauthorized();
       return readPrincipal(deps.db, { ...known, ...known.token });
     },
+    /** As `authenticate`, but uncached: for calls that issue new credentials. */
     authenticateNow: load,
-    invalidate(whose) {
+    /** Drops the cached rights of all tokens of a person or account. */
+    invalidate(whose: { personId: number } | { accountName: string } | 'all'): void {
       invalidations += 1;
       loading.clear();
       for (const [token, { principal }] of entries) {

@@ -32,73 +32,58 @@ function fold(name: string): string {
 /** Registrations are counted under this name, which no login can use. */
 const REGISTRATION = digestName('\0registration');
 
+export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
+
 /**
  * Rejects further attempts after 20 failures in 5 minutes per address and name, 100 per hour per name, and a configured
  * number per address. Addresses from which the name has logged in before are exempt from the last two, so that an
  * attacker cannot lock people out. An IPv6 /64 counts as one address.
  */
-export class LoginThrottle {
-  readonly #sql: Sql;
-  readonly #clock: Clock;
-  readonly #settings: LoginThrottleSettings;
-
-  constructor(sql: Sql, clock: Clock, settings: LoginThrottleSettings) {
-    this.#sql = sql;
-    this.#clock = clock;
-    this.#settings = settings;
-  }
-
-  /** For authenticated callers. @throws {DomainError} TooManyRequests with the time until the next attempt */
-  async check(nameDigest: Buffer, address: string): Promise<void> {
-    if (!this.#settings.isOn) return;
-    const now = this.#clock.now();
-    rejectByName(await this.#count(this.#sql, nameDigest, address, now), now);
-  }
-
-  /** For a login: also counts failures of its address with other names. @throws as {@link check} */
-  async checkLogin(nameDigest: Buffer, address: string): Promise<void> {
-    if (!this.#settings.isOn) return;
-    const now = this.#clock.now();
-    const counts = await this.#count(this.#sql, nameDigest, address, now);
-    rejectByName(counts, now);
-    if (!counts.known_address) this.#rejectByAddress(counts, now);
-  }
-
-  /** For the registration of a person or account. @param sql - as of {@link fail} @throws as {@link check} */
-  async checkRegistration(address: string, sql: Sql = this.#sql): Promise<void> {
-    if (!this.#settings.isOn) return;
-    const now = this.#clock.now();
-    this.#rejectByAddress(await this.#count(sql, REGISTRATION, address, now), now);
-  }
-
-  /** @param sql - the caller's transaction, if any */
-  async fail(nameDigest: Buffer, address: string, sql: Sql = this.#sql): Promise<void> {
-    if (!this.#settings.isOn) return;
-    const at = this.#clock.now();
-    const purgeBefore = new Date(at.getTime() - EVERYWHERE.windowMs);
-    await recordLoginFailure(sql, { nameDigest, address: rateLimitKey(address), at, purgeBefore });
-  }
-
-  /** Counts a registration. @param sql - its transaction */
-  register(address: string, sql: Sql): Promise<void> {
-    return this.fail(REGISTRATION, address, sql);
-  }
-
-  #count(sql: Sql, nameDigest: Buffer, address: string, now: Date): Promise<FailureCounts> {
-    return countLoginFailures(sql, {
+export function createLoginThrottle(db: Sql, clock: Clock, { isOn, addressLimit }: LoginThrottleSettings) {
+  const count = (sql: Sql, nameDigest: Buffer, address: string, now: Date): Promise<FailureCounts> =>
+    countLoginFailures(sql, {
       nameDigest,
       address: rateLimitKey(address),
       hereSince: new Date(now.getTime() - HERE.windowMs),
       everywhereSince: new Date(now.getTime() - EVERYWHERE.windowMs),
-      acrossAtMost: this.#settings.addressLimit,
+      acrossAtMost: addressLimit,
     });
-  }
-
-  #rejectByAddress({ across, across_since }: FailureCounts, now: Date): void {
-    if (across < this.#settings.addressLimit) return;
-    const what = 'Too many failed logins or registrations from this address';
-    throw tooMany(what, across_since, HERE.windowMs, now);
-  }
+  const rejectByAddress = ({ across, across_since }: FailureCounts, now: Date): void => {
+    if (across < addressLimit) return;
+    throw tooMany('Too many failed logins or registrations from this address', across_since, HERE.windowMs, now);
+  };
+  /** @param sql - the caller's transaction, if any */
+  const fail = async (nameDigest: Buffer, address: string, sql: Sql = db): Promise<void> => {
+    if (!isOn) return;
+    const at = clock.now();
+    const purgeBefore = new Date(at.getTime() - EVERYWHERE.windowMs);
+    await recordLoginFailure(sql, { nameDigest, address: rateLimitKey(address), at, purgeBefore });
+  };
+  return {
+    fail,
+    /** Counts a registration. @param sql - its transaction */
+    register: (address: string, sql: Sql) => fail(REGISTRATION, address, sql),
+    /** For authenticated callers. @throws {DomainError} TooManyRequests with the time until the next attempt */
+    async check(nameDigest: Buffer, address: string): Promise<void> {
+      if (!isOn) return;
+      const now = clock.now();
+      rejectByName(await count(db, nameDigest, address, now), now);
+    },
+    /** For a login: also counts failures of its address with other names. @throws as `check` */
+    async checkLogin(nameDigest: Buffer, address: string): Promise<void> {
+      if (!isOn) return;
+      const now = clock.now();
+      const counts = await count(db, nameDigest, address, now);
+      rejectByName(counts, now);
+      if (!counts.known_address) rejectByAddress(counts, now);
+    },
+    /** For the registration of a person or account. @param sql - as of `fail` @throws as `check` */
+    async checkRegistration(address: string, sql: Sql = db): Promise<void> {
+      if (!isOn) return;
+      const now = clock.now();
+      rejectByAddress(await count(sql, REGISTRATION, address, now), now);
+    },
+  };
 }
 
 function rejectByName(counts: FailureCounts, now: Date): void {

@@ -17,24 +17,22 @@ export interface TokenLife extends Pick<TokenFacts, 'expiresAt'> {
 
 export type VerifiedToken = TokenIdentity & TokenFacts;
 
-export interface TokenSigner {
-  issue(identity: TokenIdentity, life: TokenLife): string;
-  /** The token's content; null when it is malformed, expired or not signed by us. */
-  verify(token: string): VerifiedToken | null;
-}
+export type TokenSigner = ReturnType<typeof createTokenSigner>;
 
 const MAX_TOKEN_CHARACTERS = 4096;
 /** Largest clock difference between API processes. */
 const FUTURE_LEEWAY_SECONDS = 30;
 
 /** JWT with HS256 only, no leeway on `exp`. @param secrets - one or more, newest first: the first signs, all verify */
-export function createTokenSigner(secrets: readonly string[], clock: Clock): TokenSigner {
+export function createTokenSigner(secrets: readonly string[], clock: Clock) {
   const keys = new Map(secrets.map((secret) => [keyIdOf(secret), createSecretKey(Buffer.from(secret, 'utf8'))]));
   const [[keyid, key]] = [...keys] as [[string, KeyObject]];
   const nowSeconds = () => Math.floor(clock.now().getTime() / 1000);
   return {
-    issue: (identity, life) => jwt.sign(claimsOf(identity, life, nowSeconds()), key, { algorithm: 'HS256', keyid }),
-    verify(token) {
+    issue: (identity: TokenIdentity, life: TokenLife): string =>
+      jwt.sign(claimsOf(identity, life, nowSeconds()), key, { algorithm: 'HS256', keyid }),
+    /** The token's content; null when it is malformed, expired or not signed by us. */
+    verify(token: string): VerifiedToken | null {
       if (token.length > MAX_TOKEN_CHARACTERS) return null;
       const now = nowSeconds();
       for (const candidate of candidatesOf(token, keys)) {
