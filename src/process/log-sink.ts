@@ -20,7 +20,6 @@ export interface LogSinkOptions {
  * Writes to an unreliable file descriptor: a file on a full disk, or a pipe whose reader hangs or has exited.
  * @remarks A pipe is reopened as non-blocking. A socket cannot be reopened: one thread of the pool writes to it, so
  * that a hanging reader blocks only that thread. Files and pipes are written to at once while they accept data.
- * @see docs/decisions/0015-packages-instead-of-our-own.md#decision
  */
 export function createLogSink(fd: number, options: LogSinkOptions = {}): LogSink {
   const stream = new sonicBoom.SonicBoom({

@@ -38,9 +38,8 @@ const SECRET_KEYS = [
 ];
 
 /**
- * JSON lines on standard error, or appended to a file.
- * Keys are the same everywhere: `requestId`, `activityId`, `operationId`, `workflowId`, `laneId`, `computerId`, and
- * `trace_id` and `span_id` as OpenTelemetry names them.
+ * JSON lines on standard error, or appended to a file. Keys are the same everywhere: `requestId`, `activityId`,
+ * `operationId`, `workflowId`, `laneId`, `computerId`, and `trace_id` and `span_id` as OpenTelemetry names them.
  */
 export function createLogger(options: { level: string; role: string; file?: string }): Logger {
   return pino(

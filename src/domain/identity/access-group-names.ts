@@ -13,10 +13,7 @@ export function cleanTitle(title: string): string | null {
   return clean === '' || [...clean].length > MAX_TITLE ? null : clean;
 }
 
-/**
- * Lower case, words joined by dashes, no accents. @param fallback - for titles without letters and digits
- * @see docs/api-conventions.md#access-groups
- */
+/** Lower case, words joined by dashes, no accents. @param fallback - for titles without letters and digits */
 export function slugOf(title: string, fallback = 'group'): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().normalize('NFC');
   const slug = plain.replace(/[^\p{L}\p{Nd}]+/gu, '-').replace(/^-|-$/g, '');

@@ -35,7 +35,6 @@ export interface RightsRow {
 /**
  * Current rights, in one statement. A permission holds in its role's access groups and their descendants; on the root
  * group it covers the account.
- * @see docs/api-conventions.md#access-groups-as-scope
  */
 export async function findRights(sql: Sql, of: TokenOwner): Promise<RightsRow | null> {
   const rows = await sql.query<RightsRow>(FIND_RIGHTS, of, 'rights');

@@ -16,10 +16,7 @@ export async function findIdsByName(
 
 export type RoleContent = Pick<Role, 'description' | 'permissions' | 'globalPermissions'>;
 
-/**
- * @remarks The caller holds the rights lock of the account.
- * @returns the id, or null when the name is taken
- */
+/** @remarks The caller holds the rights lock of the account. @returns the id, or null when the name is taken */
 export async function insertRole(tx: Sql, account: number, name: string, content: RoleContent): Promise<number | null> {
   if ((await tx.em.count(Role, { account, name })) > 0) return null;
   return tx.em.insert(Role, { account, name, ...content });

@@ -33,7 +33,6 @@ export function createAccessGroupsService(deps: RightsChangeDeps) {
     /**
      * Creates a group whose name is the slug of its title.
      * @throws {DomainError} InvalidParameter, UnknownAccessGroup for the parent (400), DuplicateAccessGroup
-     * @see docs/api-conventions.md#access-groups
      */
     create: (caller: Caller, given: string, parent = ROOT) =>
       changeRights(deps, caller, async (tx) => {

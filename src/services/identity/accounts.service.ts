@@ -60,7 +60,6 @@ export function createAccountsService(deps: AccountsDeps) {
      * @param enforceStrength - requires letters of both cases and a digit in the password; default: as configured
      * @param setupToken - from the log, where one is required
      * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
-     * @see docs/api-conventions.md#deployment-settings
      */
     async createStandalone(
       administrator: NewAdministrator,

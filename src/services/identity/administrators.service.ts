@@ -23,7 +23,6 @@ export function createAdministratorsService(deps: RightsChangeDeps) {
     /**
      * Replaces an administrator's roles. Idempotent.
      * @throws {DomainError} UnknownPerson, UnknownRole, LastGlobalAdmin, Forbidden for roles the caller may not manage
-     * @see docs/api-conventions.md#people
      */
     setRoles: (caller: Caller, personId: number, roles: readonly string[]) =>
       changeRights(deps, caller, async (tx, limit) => {

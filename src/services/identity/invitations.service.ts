@@ -115,7 +115,8 @@ export function createInvitationsService(deps: InvitationsDeps) {
       }),
     /**
      * Adds the caller to the inviting account, which does not become current.
-     * @throws {DomainError} UnknownInvitation, also when used or expired; Forbidden for other addresses; TooManyRequests
+     * @throws {DomainError} UnknownInvitation, also when used or expired; Forbidden for other addresses;
+     * TooManyRequests
      */
     async accept(caller: Caller, secureId: string) {
       const now = clock.now();

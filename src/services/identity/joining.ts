@@ -69,7 +69,6 @@ export interface JoiningLogin {
 /**
  * Accepts an invitation for a person who is logging in.
  * @throws {DomainError} UnknownInvitation; Forbidden when the person is not in the requested account
- * @see docs/api-conventions.md#login
  */
 export async function joinByLogin(tx: Sql, person: LoginPerson, login: JoiningLogin): Promise<OpenInvitation> {
   const { secureId, account, now } = login;

@@ -25,7 +25,6 @@ export function createPreferencesService({ db }: { db: Database }) {
     /**
      * Changes the fields that are present. Key and auto-registration apply to the next computer that enrols.
      * @throws {DomainError} InvalidParameter
-     * @see docs/api-conventions.md#passwords-preferences-and-features
      */
     async update(caller: Caller, edit: PreferencesEdit): Promise<Preferences> {
       const change = readEdit(edit);

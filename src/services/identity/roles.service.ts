@@ -38,7 +38,6 @@ export function createRolesService(deps: RightsChangeDeps) {
     /**
      * Creates a role without members, by default without permissions and for the whole account.
      * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; Forbidden beyond own rights
-     * @see docs/api-conventions.md#access-groups-as-scope
      */
     create: (caller: Caller, given: string, change: RoleChange) =>
       changeRights(deps, caller, async (tx, limit) => {

@@ -76,7 +76,6 @@ export function createLoginService(deps: LoginDeps) {
      * account the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
      * @remarks With an invitation the person joins its account, which becomes current; for an unknown address a new
      * person with this password is created.
-     * @see docs/api-conventions.md#login
      */
     async login(given: LoginCommand): Promise<LoginResult> {
       const command = { ...given, by: trimmed(given.by) };
@@ -87,8 +86,8 @@ export function createLoginService(deps: LoginDeps) {
     },
     /**
      * Exchanges an access key for a token of the key's account.
-     * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests
-     * @see docs/api-conventions.md#tokens
+     * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike;
+     * TooManyRequests
      */
     async loginByAccessKey({ accessKey, secretKey, origin, expiryMinutes }: AccessKeyCommand): Promise<LoginResult> {
       const nameDigest = digestName(`\0access key ${accessKey}`);

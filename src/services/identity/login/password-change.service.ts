@@ -29,7 +29,6 @@ export function createPasswordService(deps: PasswordDeps) {
     /**
      * Replaces the caller's password and revokes all their tokens and, unless `keepAccessKeys` is set, all access keys.
      * @throws {DomainError} InvalidParameter, AuthenticationFailed, TooManyRequests, ServiceUnavailable
-     * @see docs/api-conventions.md#limits-of-fields
      */
     async change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }) {
       const { personId } = caller;

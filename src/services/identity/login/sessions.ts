@@ -24,7 +24,6 @@ export interface SessionPlan {
 /**
  * Chooses the current account: the requested, preferred or first joined one, in this order; or none.
  * @throws {DomainError} Forbidden when the person is not in the requested one
- * @see docs/api-conventions.md#login
  */
 export async function planSession(sql: Sql, person: LoginPerson, account: string | undefined): Promise<SessionPlan> {
   const accounts = await findLoginAccounts(sql, person.id);
