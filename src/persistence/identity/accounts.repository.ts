@@ -4,11 +4,12 @@ import type { SeedRole } from '../../domain/identity/permissions.ts';
 import type { Sql } from '../database/sql.ts';
 import { AccessGroup } from './access-group.entity.ts';
 import { Account } from './account.entity.ts';
+import { insertFreeAccount } from './administration.sql.ts';
 import { Membership, MembershipRole } from './membership.entity.ts';
 import { Person } from './person.entity.ts';
 import { Role, RoleAccessGroup } from './role.entity.ts';
 
-export type NewAccount = Pick<Account, 'name' | 'title' | 'autoRegister' | 'registrationKey'>;
+export type NewAccount = Parameters<typeof insertFreeAccount>[1];
 
 export interface NewPerson {
   email: string;
@@ -46,11 +47,9 @@ export async function insertAdministrator(tx: Sql, account: number, person: numb
 
 /** Creates an account with its root access group and its roles. @returns null when an account of that name exists */
 export async function insertAccount(tx: Sql, account: NewAccount, roles: readonly SeedRole[]): Promise<number | null> {
-  const insert = tx.em.createQueryBuilder(Account).insert(account).onConflict('name').ignore();
-  const { affectedRows, insertId } = await insert.execute();
-  if (affectedRows === 0) return null;
-  await seedRoles(tx, insertId, roles);
-  return insertId;
+  const accountId = await insertFreeAccount(tx, account);
+  if (accountId !== null) await seedRoles(tx, accountId, roles);
+  return accountId;
 }
 
 /**

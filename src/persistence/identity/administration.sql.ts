@@ -1,6 +1,7 @@
 import type { PageRequest, Paged } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { AccessGroup } from './access-group.entity.ts';
+import type { Account } from './account.entity.ts';
 import { Membership } from './membership.entity.ts';
 import { Role } from './role.entity.ts';
 
@@ -29,6 +30,19 @@ export async function findAccount(sql: Sql, accountId: number): Promise<AccountR
     { accountId },
   );
   return rows[0] ?? null;
+}
+
+/** @returns null when an account of that name exists, also under concurrency */
+export async function insertFreeAccount(
+  tx: Sql,
+  account: Pick<Account, 'name' | 'title' | 'autoRegister' | 'registrationKey'>,
+): Promise<number | null> {
+  const rows = await tx.query<{ id: number }>(
+    `insert into account (name, title, auto_register, registration_key)
+     values (:name, :title, :autoRegister, :registrationKey) on conflict (name) do nothing returning id`,
+    account,
+  );
+  return rows[0]?.id ?? null;
 }
 
 export interface AdministratorRow {
