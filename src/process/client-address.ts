@@ -46,7 +46,7 @@ export function rateLimitKey(address: string): string {
   return groups.slice(0, NETWORK_GROUPS).join(':');
 }
 
-/** `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1` or `[2001:db8::1]:443`. */
+/** With or without a port; IPv6 in brackets if it has one. */
 function readHop(hop: string): string | null {
   const text = hop.trim();
   const address = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? (isIP(text) ? text : text.replace(/:\d+$/, ''));

@@ -14,10 +14,8 @@ export const CLIENT_CLOSED_REQUEST = 499;
 const LINGER_MS = 2_000;
 
 /**
- * Sends a response body before the request was read to its end, and ends the response once the client has sent the
- * rest, or after a short time. Closing the connection while the client still sends would reset it, and the client would
- * lose the response.
- * @param res - has its headers written, including Content-Length and `Connection: close`
+ * Sends a body before the request was read to its end, and ends the response once the client has sent the rest, or
+ * after a short time: an earlier end would reset the connection, and the client would lose the response.
  */
 export function endWithUnreadBody(req: IncomingMessage, res: ServerResponse, body: Uint8Array | string): void {
   res.shouldKeepAlive = false;

@@ -17,9 +17,7 @@ export function notifyReady(): void {
 }
 
 /**
- * Shuts the process down gracefully on SIGTERM, SIGINT or the loss of its supervisor; repeated signals change nothing.
- * @param stop - closes everything this process opened, in order
- * @param limitMs - the process exits with code 1 when `stop` takes longer
+ * Calls `stop` on SIGTERM, SIGINT or the loss of the supervisor, once, and exits; with code 1 when it takes longer.
  * @returns starts the same shutdown from within
  */
 export function shutDownOnSignal(

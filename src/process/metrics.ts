@@ -12,15 +12,11 @@ export interface PoolState {
   max: number;
 }
 
-/** Prometheus metrics of one process. */
 export interface Metrics {
   registry: Registry;
   /** Counts an API operation as in flight until `endRequest`. */
   startRequest(): void;
-  /**
-   * Records a finished API operation.
-   * @param status - as sent; 499 when the client disconnected before, 500 when the response broke off
-   */
+  /** @param status - as sent; 499 when the client disconnected before, 500 when the response broke off */
   endRequest(operation: string, status: number, seconds: number): void;
   /** Shows pools of database connections, read at each scrape. */
   registerPools(read: () => readonly PoolState[]): void;

@@ -39,11 +39,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/**
- * Turns tracing on when the standard variables name an OTLP endpoint (`OTEL_EXPORTER_OTLP_ENDPOINT` or
- * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`) and none disables it; otherwise loads nothing.
- * @param role - becomes `service.name` unless `OTEL_SERVICE_NAME` is set
- */
+/** Turns tracing on when the standard variables name an OTLP endpoint and none disables it; otherwise loads nothing. */
 export async function startTracing(role: string, logger: TracingLog, env: NodeJS.ProcessEnv): Promise<Tracing> {
   const reason = disabledReason(env);
   if (reason !== null) {
@@ -88,7 +84,6 @@ export function currentTracer(): Tracer {
   return trace.getTracer('flotilla');
 }
 
-/** Whether this work belongs to a trace that is recorded. */
 export function isRecording(): boolean {
   return trace.getActiveSpan()?.isRecording() === true;
 }
@@ -134,7 +129,6 @@ export function failSpan(span: Span, error: unknown): void {
   if (error instanceof Error) span.setAttribute('error.type', error.name);
 }
 
-/** Adds attributes to the active span, if any. */
 export function describeSpan(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);
 }
@@ -146,7 +140,6 @@ export interface PastSpan extends SpanOptions {
   failed: boolean;
 }
 
-/** Records a span that has already ended. */
 export function recordSpan({ name, startMs, endMs, failed, parent, ...rest }: PastSpan): void {
   const span = currentTracer().startSpan(name, { ...rest, startTime: startMs }, contextOf(parent));
   if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -158,7 +151,7 @@ export function exportSpan(span: ForeignSpan): void {
   registeredProvider()?.exportSpan(span);
 }
 
-/** W3C trace context of the active span, to be propagated; null when there is none. */
+/** W3C trace context of the active span; null when there is none. */
 export function activeTraceparent(): string | null {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);

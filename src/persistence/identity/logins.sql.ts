@@ -97,9 +97,8 @@ export interface SucceededLogin {
 }
 
 /**
- * Records a success: the person's last login, the last use of their access key, the address for this name, and an
- * event. One statement, which updates the person first, so that concurrent logins wait only there.
- * @returns the system's revocation counter
+ * Records a success: last login, last use of the key, the address, an event. Updates the person first, so that
+ * concurrent logins wait only there. @returns the system's revocation counter
  */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
   const { person, origin } = login;

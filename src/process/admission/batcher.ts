@@ -1,9 +1,7 @@
 import { FairQueue, type Key } from './fair-queue.ts';
 
 export interface BatchLimits {
-  /** Maximum calls per batch. */
   size: number;
-  /** Maximum batches at once. */
   concurrency: number;
   /** Default: no limit. */
   maxQueued?: number;

@@ -57,8 +57,6 @@ export function createAccountsService(deps: AccountsDeps) {
     },
     /**
      * Creates the standalone account with its first administrator. Computers need the generated key and acceptance.
-     * @param enforceStrength - requires letters of both cases and a digit in the password; default: as configured
-     * @param setupToken - from the log, where one is required
      * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
      */
     async createStandalone(

@@ -73,9 +73,9 @@ export function createLoginService(deps: LoginDeps) {
     /**
      * Exchanges a name and password for a token.
      * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an
-     * account the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
-     * @remarks With an invitation the person joins its account, which becomes current; for an unknown address a new
-     * person with this password is created.
+     * account the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait With
+     * an invitation the person joins its account, which becomes current; for an unknown address a new person with this
+     * password is created.
      */
     async login(given: LoginCommand): Promise<LoginResult> {
       const command = { ...given, by: trimmed(given.by) };

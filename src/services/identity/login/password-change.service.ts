@@ -53,7 +53,6 @@ export function createPasswordService(deps: PasswordDeps) {
 
 /**
  * Requires the caller's stored password, not just a token. Failures count as failed logins. Call it in `Hashing.run`.
- * @param password - normalised
  * @throws {DomainError} AuthenticationFailed, TooManyRequests
  */
 export async function requireOwnPassword(
@@ -89,7 +88,6 @@ const CONSOLE = {
 /**
  * Sets a new password, revokes all tokens of the person and, unless `keepAccessKeys` is set, all access keys, and
  * clears their failed logins. For operators on the command line; recorded as an event in each of the person's accounts.
- * @param wanted.policy - rules for new passwords
  * @returns the person's address as stored
  * @throws {DomainError} NotFound when no person has the address, InvalidParameter for the password
  */

@@ -13,11 +13,7 @@ const COST = { memoryKib: 19 * 1024, passes: 2, parallelism: 1 };
 
 const derive = promisify(argon2);
 
-/**
- * Normalises a password (NFC) for hashing and comparison.
- * @param path - of the field in the request, for the error
- * @throws {DomainError} InvalidParameter above 1,024 bytes, before hashing
- */
+/** Normalises a password (NFC) for hashing and comparison. @throws {DomainError} InvalidParameter above 1,024 bytes */
 export function normalisePassword(password: string, path = 'body.password'): string {
   const normal = password.length > MAX_BYTES ? password : password.normalize('NFC');
   if (Buffer.byteLength(normal) > MAX_BYTES) throw passwordError(`must not have more than ${MAX_BYTES} bytes`, path);
@@ -25,10 +21,8 @@ export function normalisePassword(password: string, path = 'body.password'): str
 }
 
 /**
- * Rejects a new password that is too short, long or common, or too weak for the policy. Does not check existing ones.
- * @param password - normalised
+ * Rejects a normalised new password that is too short, long or common, or too weak for the policy.
  * @param context - texts about its owner, such as their address, which must not be the password
- * @param path - of the field in the request, for the error
  * @throws {DomainError} InvalidParameter
  */
 export function checkNewPassword(
@@ -56,10 +50,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$${cost}$${encode(salt)}$${encode(tag)}`;
 }
 
-/**
- * Compares a normalised password with a stored hash in constant time.
- * @param stored - null without such a person or password: takes equally long and returns false
- */
+/** Compares a normalised password with a stored hash in constant time; null takes equally long and is false. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const phc = PHC.exec(stored ?? DECOY)!;
   const [, memoryKib, passes, parallelism, salt, tag] = phc;
