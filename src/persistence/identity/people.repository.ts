@@ -2,7 +2,7 @@ import { LockMode, raw } from '@mikro-orm/core';
 import type { Sql } from '../database/sql.ts';
 import { Account } from './account.entity.ts';
 import { Membership } from './membership.entity.ts';
-import { EmailChange, Person, PersonAddress } from './person.entity.ts';
+import { EmailChange, Person } from './person.entity.ts';
 
 export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPerson>>>;
 
@@ -35,6 +35,7 @@ export type PersonChange = Partial<Pick<Person, 'name' | 'timezone'>> & { prefer
 export async function updatePerson(tx: Sql, personId: number, change: PersonChange): Promise<void> {
   const person = await tx.em.findOneOrFail(Person, personId);
   tx.em.assign(person, change, { ignoreUndefined: true });
+  await tx.em.flush();
 }
 
 /** A person's address, locked until the transaction ends. */
@@ -62,8 +63,13 @@ export async function findMembership(
 
 /** Whether another person has this address, ignoring case. @param personId - null for a new person */
 export async function isEmailTaken(sql: Sql, email: string, personId: number | null): Promise<boolean> {
-  const found = await sql.em.findOne(PersonAddress, { address: raw('lower(?)', [email]) });
-  return found !== null && found.person.id !== personId;
+  const found = await sql.em
+    .getKysely()
+    .selectFrom('person_address')
+    .select('person_id')
+    .where('address', '=', (eb) => eb.fn<string>('lower', [eb.val(email)]))
+    .executeTakeFirst();
+  return found !== undefined && found.person_id !== personId;
 }
 
 /** Whether a person has this address, ignoring case. */
