@@ -5,11 +5,7 @@ import { FAILURE_TYPES } from '../workflows/contracts/failures.ts';
 /** Built-in errors that indicate a defect; one with a cause may wrap a network error. */
 const DEFECTS = [TypeError, ReferenceError, RangeError, SyntaxError];
 
-/**
- * Maps an error to a named, non-retryable failure where a retry cannot help: a missing row or a defect in the code.
- * Returns any other error unchanged, to be retried.
- * @see docs/architecture.md#failures
- */
+/** A named, non-retryable failure where a retry cannot help; any other error unchanged. @see docs/architecture.md#failures */
 export function toActivityFailure(error: unknown): unknown {
   if (error instanceof DomainError && error.code === 'UnknownActivity') return final(error, FAILURE_TYPES.missingRow);
   if (DEFECTS.some((type) => error instanceof type) && (error as Error).cause === undefined) {

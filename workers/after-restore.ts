@@ -1,7 +1,7 @@
 import { openPersistence } from '../src/persistence/orm/orm.ts';
 import { runCommand } from '../src/process/command.ts';
 import { connectClient } from '../temporal/connection.ts';
-import { createProfileKinds } from './profile-kinds.ts';
+import { createProfileKinds } from './parts.ts';
 import { type RestoreReport, repairAfterRestore } from './restore/repair-after-restore.ts';
 
 const HELP = `npm run after-restore

@@ -1,12 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startAuditReports } from './audit-reports.ts';
+import { failUnreported, ingestReports } from '../src/services/compliance/audits/ingest.ts';
+import { createReportReader } from '../src/services/compliance/audits/report-reader.ts';
+import { KnownRuleSets } from '../src/services/compliance/audits/rule-set.ts';
 import { startDispatcher } from './dispatcher/dispatcher.ts';
+import { startLoop } from './dispatcher/loop.ts';
 import { startFleetGauges } from './fleet-gauges.ts';
 import type { Parts } from './parts.ts';
 
 const STOP_LIMIT_MS = 2_000;
+/** How soon audit reports that arrive in an idle moment are picked up. */
+const REPORTS_TICK_MS = 100;
+const OVERDUE_EVERY_MS = 60_000;
 
-/** Starts what runs beside the activity workers: the outbox dispatcher, the gauges of the fleet, audit reports. */
+/**
+ * Starts what runs beside the activity workers: the outbox dispatcher, the gauges of the fleet, and the ingestion of audit
+ * reports that the gateway stores. `stop` ends within two seconds, whatever they are waiting for.
+ */
 export function startBackground(parts: Parts): { stop(): Promise<void> } {
   const { db, registry, logger, measures, config } = parts;
   const dispatcher = startDispatcher({
@@ -16,11 +25,15 @@ export function startBackground(parts: Parts): { stop(): Promise<void> } {
     repaired: (outcome) => measures.repaired('relay', outcome),
   });
   const gauges = startFleetGauges({ db, registry, logger, isLeader: dispatcher.isLeader });
-  const reports = startAuditReports(parts);
+  const audits = { ...parts, read: createReportReader(), sets: new KnownRuleSets() };
+  const loop = (name: string, everyMs: number, poll: () => Promise<boolean>) =>
+    startLoop({ name, everyMs, poll, logger });
+  const reports = loop('audit-reports', REPORTS_TICK_MS, () => ingestReports(audits));
+  const overdue = loop('unreported-audits', OVERDUE_EVERY_MS, () => failUnreported(audits));
+  const running = [dispatcher, gauges, reports, overdue];
   return {
-    /** Ends within two seconds, whatever the loops are waiting for. */
     async stop() {
-      await Promise.race([Promise.all([dispatcher.stop(), gauges.stop(), reports.stop()]), delay(STOP_LIMIT_MS)]);
+      await Promise.race([Promise.all(running.map((part) => part.stop())), delay(STOP_LIMIT_MS)]);
     },
   };
 }

@@ -10,26 +10,23 @@ const EVERY_MS = 10_000;
 const REST_SHARE = 20;
 const LEADERSHIP_CHECK_MS = 1_000;
 
-export interface FleetGaugesOptions {
+/**
+ * Updates the metrics of the whole fleet in one process, the leading dispatcher; the others export none, so nothing is
+ * queried or shown twice. `max` in PromQL bridges the moment when another takes over.
+ */
+export function startFleetGauges(options: {
   db: Sql;
   registry: Registry;
   logger: Logger;
   isLeader: () => boolean;
   everyMs?: number;
-}
-
-/**
- * Updates the metrics of the whole fleet in one process, the leading dispatcher; the others export none, so nothing is
- * queried or shown twice. `max` in PromQL bridges the moment when another takes over.
- * @returns a handle whose `stop` resolves after the query in progress
- */
-export function startFleetGauges(options: FleetGaugesOptions): { stop(): Promise<void> } {
+}): { stop(): Promise<void> } {
   const { db, registry, logger, isLeader, everyMs = EVERY_MS } = options;
   const stopping = new AbortController();
   const logError = throttledErrorLog(logger, { gauges: 'fleet' });
   const rest = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   const run = async (): Promise<void> => {
-    let shown: Shown | null = null;
+    let shown: ReturnType<typeof show> | null = null;
     while (!stopping.signal.aborted) {
       if (!isLeader()) {
         shown?.remove();
@@ -56,11 +53,6 @@ export function startFleetGauges(options: FleetGaugesOptions): { stop(): Promise
       await running;
     },
   };
-}
-
-interface Shown {
-  set(figures: FleetFigures): void;
-  remove(): void;
 }
 
 type Values = (figures: FleetFigures) => Record<string, number> | number;
@@ -98,21 +90,21 @@ const GAUGES: ReadonlyArray<readonly [name: string, help: string, label: string 
   ['fleet_figures_timestamp_seconds', 'When the figures of the fleet were read', null, () => Date.now() / 1000],
 ];
 
-function show(registry: Registry): Shown {
+function show(registry: Registry) {
   const shown = GAUGES.map(([what, help, label, values]) => {
     const name = `flotilla_${what}`;
     const gauge = new Gauge<string>({ name, help, labelNames: label === null ? [] : [label], registers: [registry] });
     return { name, gauge, label, values };
   });
   return {
-    set: (figures) => {
+    set: (figures: FleetFigures): void => {
       for (const { gauge, label, values } of shown) {
         const value = values(figures);
         if (typeof value === 'number') gauge.set(value);
         else for (const [key, count] of Object.entries(value)) gauge.set({ [label!]: key }, count);
       }
     },
-    remove: () => {
+    remove: (): void => {
       for (const { name } of shown) registry.removeSingleMetric(name);
     },
   };

@@ -7,13 +7,12 @@ import { connectClient } from '../temporal/connection.ts';
 import { findOutage } from '../temporal/health.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { startBackground } from './background.ts';
-import { currentBundle } from './builds.ts';
 import { openWorkerDatabase, waitForMigrations } from './database.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createParts } from './parts.ts';
 import { chooseQueues } from './queues.ts';
 import type { RunningWorker } from './run-worker.ts';
-import { serveQueues, unpolledQueues } from './serve-queues.ts';
+import { currentBundle, serveQueues, unpolledQueues } from './serve-queues.ts';
 import { installRuntime } from './telemetry.ts';
 
 const STOP_LIMIT_MS = { embedded: 9_500, separate: 70_000 };

@@ -4,22 +4,7 @@ import { type Clock, systemClock } from '../src/services/common/ports.ts';
 import { DISPATCHER_EVENTS, type DispatcherEvent } from './dispatcher/dispatcher.ts';
 import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './dispatcher/repair.ts';
 
-/** Metrics of a worker process. */
-export interface WorkerMetrics {
-  dispatcherEvent(what: DispatcherEvent): void;
-  /** Records one Temporal activity, local or not. */
-  activityEnded(name: string, isDone: boolean, seconds: number): void;
-  /** Counts events that a batch processed. */
-  eventsProcessed(events: number): void;
-  batchClosed(): void;
-  /** Counts a repaired row whose workflow was lost or stuck. */
-  repaired(foundBy: RepairFinder, outcome: RepairMade): void;
-  /** Counts a stuck workflow, each time it is found. */
-  stuck(reason: StuckReason): void;
-  /** Records a completed run of the reconciler. */
-  reconciled(seconds: number): void;
-  scheduleMissed(kind: string): void;
-}
+export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
 const REPAIR_FINDERS = ['relay', 'reconciler'] as const;
 /** The dispatcher finds rows with pending events; the reconciler finds the others. */
@@ -27,16 +12,20 @@ export type RepairFinder = (typeof REPAIR_FINDERS)[number];
 
 const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Registers the metrics; counters start at 0, so that a first increase is visible. */
-export function createWorkerMetrics(registry: Registry, clock: Clock = systemClock): WorkerMetrics {
+/** Registers the metrics of a worker process; counters start at 0, so that a first increase is visible. */
+export function createWorkerMetrics(registry: Registry, clock: Clock = systemClock) {
   const registers = [registry];
-  const relay = new Counter({
-    name: 'flotilla_relay_events_total',
-    help: 'Actions of the outbox dispatcher, by kind',
-    labelNames: ['kind'] as const,
-    registers,
-  });
-  for (const kind of DISPATCHER_EVENTS) relay.inc({ kind }, 0);
+  const counter = <L extends string>(name: string, help: string, labels: ReadonlyArray<Record<L, string>> = []) => {
+    const made = new Counter<L>({ name, help, labelNames: Object.keys(labels[0] ?? {}) as L[], registers });
+    for (const label of labels) made.inc(label, 0);
+    return made;
+  };
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const relay = counter(
+    'flotilla_relay_events_total',
+    'Actions of the outbox dispatcher, by kind',
+    DISPATCHER_EVENTS.map((kind) => ({ kind })),
+  );
   const steps = new Histogram({
     name: 'flotilla_step_duration_seconds',
     help: 'Duration of one Temporal activity in this process, by activity',
@@ -44,71 +33,47 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
     buckets: STEP_SECONDS,
     registers,
   });
-  const processed = new Counter({
-    name: 'flotilla_lane_events_total',
-    help: 'Results of computers and cancel requests that batches processed',
-    registers,
-  });
-  const closed = new Counter({
-    name: 'flotilla_lanes_closed_total',
-    help: 'Batches whose last operation ended',
-    registers,
-  });
+  const processed = counter(
+    'flotilla_lane_events_total',
+    'Results of computers and cancel requests that batches processed',
+  );
+  const closed = counter('flotilla_lanes_closed_total', 'Batches whose last operation ended');
+  const repairs = counter(
+    'flotilla_repairs_total',
+    'Repaired open rows whose workflow was lost, by finder and outcome',
+    REPAIR_FINDERS.flatMap((found_by) => REPAIRS.map((outcome) => ({ found_by, outcome }))),
+  );
+  const stuck = counter(
+    'flotilla_workflows_stuck_total',
+    'Stuck workflows found, by reason; each counts again a minute later',
+    STUCK_REASONS.map((reason) => ({ reason })),
+  );
+  const missed = counter(
+    'flotilla_schedules_missed_total',
+    'Missed runs of profiles that were started later',
+    PROFILE_KINDS.map((kind) => ({ kind })),
+  );
+  const lastRun = gauge(
+    'flotilla_reconciler_last_run_timestamp_seconds',
+    'When the reconciler last completed a run in this process; 0 for never',
+  );
+  const lastSeconds = gauge('flotilla_reconciler_last_run_duration_seconds', 'Duration of that run');
   return {
-    dispatcherEvent: (kind) => relay.inc({ kind }),
-    activityEnded: (step, isDone, seconds) => steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
-    eventsProcessed: (events) => processed.inc(events),
-    batchClosed: () => closed.inc(),
-    ...repairMetrics(registry),
-    ...reconcilerMetrics(registry, clock),
-  };
-}
-
-function repairMetrics(registry: Registry): Pick<WorkerMetrics, 'repaired' | 'stuck'> {
-  const repairs = new Counter({
-    name: 'flotilla_repairs_total',
-    help: 'Repaired open rows whose workflow was lost, by finder and outcome',
-    labelNames: ['found_by', 'outcome'] as const,
-    registers: [registry],
-  });
-  for (const found_by of REPAIR_FINDERS) for (const outcome of REPAIRS) repairs.inc({ found_by, outcome }, 0);
-  const stuck = new Counter({
-    name: 'flotilla_workflows_stuck_total',
-    help: 'Stuck workflows found, by reason; each counts again a minute later',
-    labelNames: ['reason'] as const,
-    registers: [registry],
-  });
-  for (const reason of STUCK_REASONS) stuck.inc({ reason }, 0);
-  return {
-    repaired: (found_by, outcome) => repairs.inc({ found_by, outcome }),
-    stuck: (reason) => stuck.inc({ reason }),
-  };
-}
-
-function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics, 'reconciled' | 'scheduleMissed'> {
-  const registers = [registry];
-  const missed = new Counter({
-    name: 'flotilla_schedules_missed_total',
-    help: 'Missed runs of profiles that were started later',
-    labelNames: ['kind'] as const,
-    registers,
-  });
-  for (const kind of PROFILE_KINDS) missed.inc({ kind }, 0);
-  const lastRun = new Gauge({
-    name: 'flotilla_reconciler_last_run_timestamp_seconds',
-    help: 'When the reconciler last completed a run in this process; 0 for never',
-    registers,
-  });
-  const lastSeconds = new Gauge({
-    name: 'flotilla_reconciler_last_run_duration_seconds',
-    help: 'Duration of that run',
-    registers,
-  });
-  return {
-    reconciled: (seconds) => {
+    dispatcherEvent: (kind: DispatcherEvent): void => relay.inc({ kind }),
+    /** Records one Temporal activity, local or not. */
+    activityEnded: (step: string, isDone: boolean, seconds: number): void =>
+      steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
+    eventsProcessed: (events: number): void => processed.inc(events),
+    batchClosed: (): void => closed.inc(),
+    /** Counts a repaired row whose workflow was lost or stuck. */
+    repaired: (found_by: RepairFinder, outcome: RepairMade): void => repairs.inc({ found_by, outcome }),
+    /** Counts a stuck workflow, each time it is found. */
+    stuck: (reason: StuckReason): void => stuck.inc({ reason }),
+    /** Records a completed run of the reconciler. */
+    reconciled: (seconds: number): void => {
       lastRun.set(clock.now().getTime() / 1000);
       lastSeconds.set(seconds);
     },
-    scheduleMissed: (kind) => missed.inc({ kind }),
+    scheduleMissed: (kind: string): void => missed.inc({ kind }),
   };
 }

@@ -3,10 +3,7 @@ import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.
 
 const ALL: readonly TaskQueue[] = Object.values(TASK_QUEUES);
 
-/**
- * The task queues a worker process serves: all, or those after `--queues`, separated by commas.
- * @throws {ConfigError} when an argument or a queue is unknown
- */
+/** The task queues to serve: all, or those after `--queues`, separated by commas. @throws {ConfigError} if unknown */
 export function chooseQueues(args: readonly string[]): readonly TaskQueue[] {
   if (args.length === 0) return ALL;
   const [flag, list, ...rest] = args[0]!.startsWith('--queues=') ? args[0]!.split('=') : args;

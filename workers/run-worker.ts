@@ -6,9 +6,9 @@ import { serverOptions } from '../temporal/connection.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
-import { throttledErrorLog } from './throttled-error-log.ts';
 import { stepInterceptors, traceInterceptors } from './interceptors.ts';
 import type { WorkerMetrics } from './metrics.ts';
+import { throttledErrorLog } from './throttled-error-log.ts';
 import { WorkflowSpans } from './workflow-spans.ts';
 
 export interface WorkerSettings {
@@ -24,28 +24,14 @@ export interface WorkerSettings {
   onPolling: () => Promise<void>;
 }
 
-export interface RunningWorker {
-  readonly queue: TaskQueue;
-  /** Whether it polls the server; says nothing about whether its build is current or the server is available. */
-  isPolling(): boolean;
-  /** Takes no new tasks and resolves when the running ones have ended. */
-  stop(): Promise<void>;
-}
+export type RunningWorker = ReturnType<typeof superviseWorker>;
 
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 2_000;
 /** Waiting workflows need not be cached; a miss costs one history read and a short replay. */
-const CACHED_WORKFLOWS = {
-  [TASK_QUEUES.activity]: 1_500,
-  [TASK_QUEUES.schedule]: 100,
-  [TASK_QUEUES.report]: 50,
-} as const;
+const CACHED_WORKFLOWS = { 'fleet-activity': 1_500, 'fleet-schedule': 100, 'fleet-report': 50 } as const;
 /** Schedules start many workflows at once; their activities are local and hold a task while they run. */
-const CONCURRENT_TASKS = {
-  [TASK_QUEUES.activity]: 100,
-  [TASK_QUEUES.schedule]: 20,
-  [TASK_QUEUES.report]: 5,
-} as const;
+const CONCURRENT_TASKS = { 'fleet-activity': 100, 'fleet-schedule': 20, 'fleet-report': 5 } as const;
 /** Each report takes a connection and up to one core; the others wait. */
 const CONCURRENT_REPORTS = 2;
 /** Pool connections of the dispatcher and its listener. */
@@ -63,11 +49,8 @@ export function activityConcurrency(poolSize: number): number {
   return Math.max(1, poolSize - RESERVED_CONNECTIONS);
 }
 
-/**
- * Keeps one worker polling: connects, runs, and starts over when the server is lost or not available yet.
- * @remarks Starts without a server. Recreates a worker whose poll fails for good (namespace deleted, server replaced).
- */
-export function superviseWorker(settings: WorkerSettings): RunningWorker {
+/** Keeps one worker polling: connects, runs, and starts over when the server is lost or not available yet. */
+export function superviseWorker(settings: WorkerSettings) {
   const { logger, queue } = settings;
   const stopping = new AbortController();
   let worker: Worker | null = null;
@@ -109,8 +92,10 @@ export function superviseWorker(settings: WorkerSettings): RunningWorker {
   const supervised = supervise();
   return {
     queue,
-    isPolling: () => isPolling,
-    async stop() {
+    /** Whether it polls the server; says nothing about whether its build is current or the server is available. */
+    isPolling: (): boolean => isPolling,
+    /** Takes no new tasks and resolves when the running ones have ended. */
+    async stop(): Promise<void> {
       stopping.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();
       await supervised;

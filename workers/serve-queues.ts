@@ -1,16 +1,31 @@
 import { readFile } from 'node:fs/promises';
+import type { Config } from '../src/process/config.ts';
 import { notifyReady } from '../src/process/lifecycle.ts';
+import type { Logger } from '../src/process/logger.ts';
 import { createDatabaseFileStore } from '../src/services/common/files.ts';
+import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createRetentionActivities } from './activities/retention.activities.ts';
 import { createEngineActivities } from './activities/engine.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
-import { makeCurrentIfAllowed } from './builds.ts';
 import type { Parts } from './parts.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { activityConcurrency, type RunningWorker, superviseWorker } from './run-worker.ts';
-import type { WorkflowBundle } from './workflow-bundle.ts';
+import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
+
+const BUILD_LIMIT_MS = 20_000;
+
+/** The workflow bundle of this code. In production it must exist; elsewhere it is built on demand. */
+export async function currentBundle(isProduction: boolean, logger: Logger): Promise<WorkflowBundle> {
+  const found = await findBundle();
+  if (found) return found;
+  if (isProduction) {
+    throw new Error('the workflow bundle is missing or not current: run npm run build:workflows before the start');
+  }
+  logger.info('building the workflow bundle');
+  return await buildBundle();
+}
 
 /** Starts a worker for each queue; announces readiness once a build that gets work polls all of them. */
 export async function serveQueues(
@@ -30,6 +45,14 @@ export async function serveQueues(
     const activities = createActivities(queue, parts);
     return superviseWorker({ config, queue, code, buildId, activities, logger, onPolling, measures });
   });
+}
+
+/** Makes this build current: always in the embedded stack, elsewhere only if no build is. Later, deploys do it. */
+async function makeCurrentIfAllowed(config: Config, buildId: string, logger: Logger): Promise<void> {
+  const current = await readCurrentBuild(config);
+  if (current === buildId) return;
+  if (config.embedded || current === null) await makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);
+  else logger.warn({ buildId, current }, 'this build gets no work before the deploy step makes it current');
 }
 
 function createActivities(queue: TaskQueue, parts: Parts) {

@@ -7,17 +7,11 @@ const LOOPBACK = '127.0.0.1';
 /** Includes the 5 s and 300 s that alerts use: the SDK's own bounds jump from 100 s to 1,000 s. */
 const ACTIVITY_WAIT_SECONDS = [0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 7_200];
 
-/** The SDK's runtime of this process. */
-export interface WorkerRuntime {
-  /** Where the SDK serves its own metrics, on loopback. */
-  metricsUrl: string;
-}
-
 /**
- * Installs the SDK's runtime: its log goes to ours, its metrics to a free port; signals stay ours.
- * @remarks Once per process, before any connection is opened.
+ * Installs the SDK's runtime, before any connection is opened: its log goes to ours, its metrics to a free port.
+ * @returns where the SDK serves its own metrics, on loopback
  */
-export async function installRuntime(logger: Logger): Promise<WorkerRuntime> {
+export async function installRuntime(logger: Logger): Promise<{ metricsUrl: string }> {
   const address = `${LOOPBACK}:${await freePort()}`;
   Runtime.install({
     logger: new DefaultLogger('INFO', forwarder(logger)),

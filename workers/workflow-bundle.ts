@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@temporalio/worker';
@@ -14,9 +15,9 @@ const BUNDLED_SOURCES = ['workflows', path.join('src', 'domain'), path.join('tem
 const SDK_MANIFEST = path.join(PROJECT, 'node_modules', '@temporalio', 'workflow', 'package.json');
 const PREFIX = 'workflows-';
 
-/** The compiled workflow code and its name: the digest of the sources and of the SDK's version. */
 export interface WorkflowBundle {
   codePath: string;
+  /** Of the bundled sources and the SDK's version. */
   digest: string;
   /** Names the build to Temporal: the digest of all code that a worker runs. */
   buildId: string;
@@ -25,24 +26,13 @@ export interface WorkflowBundle {
 /** Where bundles are stored; ignored by git. */
 export const BUNDLE_DIRECTORY = path.join(PROJECT, 'build');
 
-/**
- * The bundle of the current workflow code, or null when it has not been built.
- * @param directory - where bundles are stored
- */
+/** The bundle of the current workflow code, or null when it has not been built. */
 export async function findBundle(directory = BUNDLE_DIRECTORY): Promise<WorkflowBundle | null> {
   const bundle = await nameBundle(directory);
-  const isThere = await access(bundle.codePath).then(
-    () => true,
-    () => false,
-  );
-  return isThere ? bundle : null;
+  return existsSync(bundle.codePath) ? bundle : null;
 }
 
-/**
- * Builds the bundle unless it is up to date.
- * @throws when workflow code does not compile or has a forbidden import
- * @remarks Safe to run from several processes at once: the file is written atomically.
- */
+/** Builds the bundle unless it is up to date. Safe in several processes. @throws when workflow code does not compile */
 export async function buildBundle(logger?: Logger, directory = BUNDLE_DIRECTORY): Promise<WorkflowBundle> {
   const current = await findBundle(directory);
   if (current) return current;

@@ -18,9 +18,8 @@ type SpanProcessor = Parameters<typeof makeWorkflowExporter>[0];
 type WorkflowSpan = Parameters<SpanProcessor['onEnd']>[0];
 
 /**
- * Holds the spans of workflows for a moment: the server rejects a completion that meets a signal, and the run's next
- * task reports the same spans again. The later span replaces the earlier; both have the same id.
- * @remarks Where another worker gets that task, both spans are exported.
+ * Holds the spans of workflows for a moment: the server rejects a completion that meets a signal, and the run's next task
+ * reports the same spans again, by the same ids.
  */
 export class WorkflowSpans {
   readonly #held = new Map<string, Held>();

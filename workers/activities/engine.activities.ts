@@ -17,9 +17,8 @@ export interface EngineActivitiesDeps {
 }
 
 /**
- * The Temporal activities of groups and batches, also under their 0.1.0 names; each is safe to repeat.
- * @remarks Accounts take turns, and within an account small and large batches do: a large group moves thousands of
- * rows at a time and must not take every slot. A call that waited past the activity timeout is not started.
+ * The Temporal activities of groups and batches, also under their 0.1.0 names. Accounts take turns, and within an account
+ * small and large batches: a large group must not take every slot. A call that waited too long is not started.
  */
 export function createEngineActivities({
   engine,

@@ -7,10 +7,7 @@ import type { ProfileKindName } from '../../workflows/contracts/profile-trigger.
 /** Dates named in the history. */
 const PLANNED_LIMIT = 25;
 
-/**
- * The activities of `profileTrigger` over all kinds of profiles, also under their 0.1.0 names; each is safe to repeat.
- * @throws {ApplicationFailure} of type `UnknownKind`, non-retryable, for a kind that only a newer build knows
- */
+/** The activities of `profileTrigger` over all kinds of profiles, also under their 0.1.0 names. */
 export function createProfileActivities(deps: {
   kinds: ProfileKinds;
   clock: { now(): Date };

@@ -1,34 +1,22 @@
-import type { Client } from '@temporalio/client';
-import type { Database } from '../../src/persistence/database/sql.ts';
-import type { Logger } from '../../src/process/logger.ts';
-import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { inboxPoll } from './inbox.ts';
 import { lateRunsPoll } from './late-runs.ts';
 import { startListener } from './listener.ts';
 import { startLoop } from './loop.ts';
-import type { WakeUpSettings } from './wake-up-planner.ts';
 import { outboxPoll } from './outbox.ts';
-import { type RepairMade, repairBatch, type StuckReason } from './repair.ts';
+import { type RepairDeps, type RepairMade, repairBatch } from './repair.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
 import { createStarter } from './starter.ts';
+import type { WakeUpSettings } from './wake-up-planner.ts';
 
-export interface DispatcherOptions {
-  db: Database;
-  client: Client;
-  engine: Engine;
+export interface DispatcherOptions extends Omit<RepairDeps, 'starter'> {
   settings: WakeUpSettings;
   /** Base URL of the links shown with a workflow. */
   publicUrl: string;
-  logger: Logger;
   kinds: ProfileKinds;
   clock: { now(): Date };
   /** Counts dispatcher events, for metrics and tests. */
   count?: (what: DispatcherEvent) => void;
-  /** The build of this process; absent for an unversioned worker. */
-  buildId?: string;
-  /** Called each time a stuck workflow is found. */
-  stuck?: (reason: StuckReason) => void;
   /** Called once for each batch whose lost workflow was repaired. */
   repaired?: (outcome: RepairMade) => void;
 }
@@ -63,56 +51,32 @@ const LATE_RUNS_MS = 2_000;
 
 /**
  * Passes work from the rows to Temporal: starts, cancels and schedule changes from the outbox, wake-ups for the inbox.
- * @remarks Runs in every worker process of the activity queue; several are safe. It survives the loss of either side
- * and resumes from the rows.
- * @see docs/architecture.md#starting-it
+ * Several are safe. @see docs/architecture.md#starting-it
  */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { db, client, engine, settings, logger } = options;
-  const count = options.count ?? (() => undefined);
-  const starter = createStarter(client, options.publicUrl);
+  const { db, logger, count = () => undefined } = options;
+  const starter = createStarter(options.client, options.publicUrl);
+  const deps = { ...options, starter, count };
+  const loop = (name: string, everyMs: number, poll: () => Promise<boolean>) =>
+    startLoop({ name, everyMs, poll, logger, onFailure: () => count('failed') });
   const repair = async (batch: number): Promise<void> => {
-    const outcome = await repairBatch({ ...options, starter }, batch);
+    const outcome = await repairBatch(deps, batch);
     if (outcome !== 'none') options.repaired?.(outcome);
   };
-  const outbox = startLoop({
-    name: 'outbox',
-    everyMs: OUTBOX_POLL_MS,
-    poll: outboxPoll({ db, client, starter, logger, count }),
-    logger,
-    onFailure: () => count('failed'),
-  });
-  const { kinds, clock } = options;
+  const outbox = loop('outbox', OUTBOX_POLL_MS, outboxPoll(deps));
   // Separate, so that schedules do not delay starts.
-  const schedules = startLoop({
-    name: 'schedules',
-    everyMs: OUTBOX_POLL_MS,
-    poll: scheduleCommandsPoll({ db, client, kinds, clock, logger, count }),
-    logger,
-    onFailure: () => count('failed'),
-  });
+  const schedules = loop('schedules', OUTBOX_POLL_MS, scheduleCommandsPoll(deps));
   const listener = startListener(db, logger, () => {
     outbox.wake();
     schedules.wake();
   });
-  const inbox = startLoop({
-    name: 'inbox',
-    everyMs: INBOX_TICK_MS,
-    poll: inboxPoll({ db, client, engine, settings, logger, repair, isLeader: listener.isLeader, count }),
-    logger,
-    onFailure: () => count('failed'),
-  });
-  const lateRuns = startLoop({
-    name: 'late-runs',
-    everyMs: LATE_RUNS_MS,
-    poll: lateRunsPoll({ client, kinds, clock, logger, isLeader: listener.isLeader }),
-    logger,
-    onFailure: () => count('failed'),
-  });
+  const { isLeader } = listener;
+  const inbox = loop('inbox', INBOX_TICK_MS, inboxPoll({ ...deps, repair, isLeader }));
+  const lateRuns = loop('late-runs', LATE_RUNS_MS, lateRunsPoll({ ...deps, isLeader }));
   return {
-    isLeader: listener.isLeader,
+    isLeader,
     async stop() {
-      await Promise.all([outbox.stop(), schedules.stop(), inbox.stop(), lateRuns.stop(), listener.stop()]);
+      await Promise.all([outbox, schedules, inbox, lateRuns, listener].map((part) => part.stop()));
     },
   };
 }

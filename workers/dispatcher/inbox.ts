@@ -2,13 +2,13 @@ import type { Client } from '@temporalio/client';
 import { isDatabaseUnavailable } from '../../src/persistence/database/errors.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import { type BatchEvents, readBatchesWithEvents } from '../../src/persistence/engine/pending-events.sql.ts';
-import type { Logger } from '../../src/process/logger.ts';
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
+import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { sendWakeUp } from '../workflow-calls.ts';
-import { WakeUpPlanner, type WakeUpSettings } from './wake-up-planner.ts';
 import { isServerUnavailable, RefusedEntries } from './refused.ts';
+import { WakeUpPlanner, type WakeUpSettings } from './wake-up-planner.ts';
 
 export interface InboxDeps {
   db: Database;
@@ -25,28 +25,24 @@ export interface InboxDeps {
 }
 
 const CONCURRENT = 20;
-/** In seconds: followers take over events that the leader left pending for this long. */
+/** Followers take over events that the leader left pending for this long. */
 const ABANDONED_AFTER_S = 10;
 const FOLLOWER_REST_MS = 2_000;
-/** After a slow poll, caused by a backlog, the loop rests for this multiple of the poll's duration. */
+/** After a slow poll the loop rests for this multiple of its duration. */
 const REST_SHARE = 3;
-/** Upper limit of that rest: the poll may have been slow only because the database hung. */
+/** The poll may have been slow only because the database hung. */
 const LONGEST_REST_MS = 2_000;
 
 type Due = BatchEvents & { repeated: boolean };
 
-/** What a dispatcher remembers of the batches it woke; safe to lose. */
 interface Memory {
   planner: WakeUpPlanner;
   refused: RefusedEntries;
 }
 
 /**
- * Creates a poll that wakes the batches whose pending events are due, and processes the events of batches whose
- * workflow has ended.
- * @remarks Wake-ups carry no data and may be lost or repeated; events stay in the inbox until a batch processes them.
- * A batch whose wake-up fails is retried on its own and delays no other.
- * @see docs/architecture.md#applying-the-result
+ * A poll that wakes the batches whose pending events are due, and processes the events of batches whose workflow has
+ * ended. One whose wake-up fails delays no other. @see docs/architecture.md#applying-the-result
  */
 export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
   const memory: Memory = { planner: new WakeUpPlanner(deps.settings), refused: new RefusedEntries() };
@@ -72,10 +68,7 @@ function pick({ planner, refused }: Memory, pending: readonly BatchEvents[], now
   return planner.pick(waiting.size === 0 ? pending : pending.filter(({ id }) => !waiting.has(id)), now);
 }
 
-/**
- * Accounts take turns; within an account small batches come first, because a person may be waiting for them.
- * @throws the first error of an unavailable server, once all calls have ended; the other batches stay due
- */
+/** Accounts take turns, small batches first. @throws the error of an unavailable server, once all calls have ended */
 async function wakeAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Promise<void> {
   const { planner, refused } = memory;
   const limiter = new ConcurrencyLimiter({ concurrency: CONCURRENT });

@@ -20,17 +20,13 @@ const MISSED_MS = 5_000;
 const RECENT_MS = 60_000;
 /** This many late dates mean that the server is behind; fewer will start by themselves. */
 const MANY = 50;
-/** Outcomes that settle a date, after which another poll at once finds fewer. */
+/** Outcomes after which another poll finds fewer. */
 const TAKEN: ReadonlySet<DueOutcome> = new Set(['started', 'busy']);
 const CONCURRENCY = 3;
 
 /**
- * Creates a poll that starts the runs the server is late with or has missed. When thousands of schedules are due at
- * once, the server needs tens of milliseconds for each; a run itself takes a few. The schedule's own start later finds
- * the run and plans further dates.
- * @returns a poll that resolves to true when more work is due at once
- * @remarks Paused schedules are skipped, also those without further dates: the reconciler handles their dates. A run
- * that fails does not hold up the others.
+ * A poll that starts the runs the server is late with: it needs tens of milliseconds for each schedule, a run takes a few.
+ * The schedule's own start later finds the run and plans further dates. Dates of paused schedules are the reconciler's.
  */
 export function lateRunsPoll(deps: LateRunsDeps): () => Promise<boolean> {
   /** Per kind, the earliest date in progress; it is continued even when it is no longer recent. */

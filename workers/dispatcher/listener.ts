@@ -9,15 +9,11 @@ import type { Logger } from '../../src/process/logger.ts';
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;
 
-/** A dedicated connection that listens for outbox entries and holds the leader lock. */
-export interface Listener {
-  /** Whether this dispatcher sends wake-ups; another takes over when the connection ends. */
-  isLeader(): boolean;
-  stop(): Promise<void>;
-}
-
-/** Starts listening; reconnects forever and then calls `onNotify`, because a notification may have been missed. */
-export function startListener(db: Database, logger: Logger, onNotify: () => void): Listener {
+/**
+ * Listens for outbox entries, and holds the leader lock, on a connection of its own. Reconnects forever, and then calls
+ * `onNotify`, because a notification may have been missed.
+ */
+export function startListener(db: Database, logger: Logger, onNotify: () => void) {
   const stopping = new AbortController();
   let leader = false;
   const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -53,8 +49,9 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
   };
   const running = run();
   return {
-    isLeader: () => leader,
-    async stop() {
+    /** Whether this dispatcher sends wake-ups; another takes over when the connection ends. */
+    isLeader: (): boolean => leader,
+    async stop(): Promise<void> {
       stopping.abort();
       await running;
     },

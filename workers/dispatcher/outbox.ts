@@ -34,10 +34,8 @@ interface Memory {
 }
 
 /**
- * Creates a poll that claims up to 50 commands, executes and deletes them in one transaction.
- * @remarks Accounts take turns. Several dispatchers share the work (SKIP LOCKED). A crash between start and delete
- * repeats the start, which the server rejects as a duplicate. A rejected command is retried and delays no other.
- * @see docs/architecture.md#starting-it
+ * A poll that claims up to 50 commands, executes and deletes them in one transaction; repeated after a crash, harmlessly.
+ * A rejected command delays no other. @see docs/architecture.md#starting-it
  */
 export function outboxPoll(deps: OutboxDeps): () => Promise<boolean> {
   const memory: Memory = { refused: new RefusedEntries(), budget: new SpanLimit() };
@@ -63,10 +61,8 @@ async function execute(
   { refused, budget }: Memory,
 ): Promise<number[]> {
   const starts = commands.filter((command) => command.kind === 'start');
-  const rows = await readStartableActivities(
-    tx,
-    starts.map((command) => Number(command.key)),
-  );
+  const ids = starts.map((command) => Number(command.key));
+  const rows = await readStartableActivities(tx, ids);
   const byId = new Map(rows.map((row) => [row.activityId, row]));
   const attempt = (command: OutboxCommand, work: () => Promise<boolean>) =>
     withLogFields(traceField(command.traceparent), () => attemptCommand(deps, command, refused, work));

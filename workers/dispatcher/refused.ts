@@ -2,7 +2,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 60_000;
-/** gRPC codes of an unavailable or overloaded server, as opposed to an invalid entry. */
+/** Of an unavailable or overloaded server, as opposed to an invalid entry. */
 const UNAVAILABLE_CODES = new Set([1, 4, 8, 14]);
 
 /** Entries or batches that the server rejected, with the time of their next retry; in memory only, safe to lose. */

@@ -5,17 +5,16 @@ import { isGroupOpen, readBatchState, readOpenBatchWorkflows } from '../../src/p
 import { readStartableActivities, readStartableBatches } from '../../src/persistence/engine/startable.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
-import { ignoreNotFound } from '../workflow-calls.ts';
 import { failedForGood, isOrphaned } from '../restore/close-events.ts';
+import { ignoreNotFound } from '../workflow-calls.ts';
 import type { Starter } from './starter.ts';
 
 /**
- * State of a workflow on the server. `orphaned`: ended by a repair after a restore, so it belonged to other rows.
- * `failed`: by a defect or a missing row, in the build of this process. `stuck`: its tasks fail. `busy`: it has a task.
+ * `orphaned`: ended by a repair after a restore, so it belonged to other rows. `failed`: by a defect or a missing row, in
+ * this build. `stuck`: its tasks fail. `busy`: it has a task.
  */
 export type WorkflowState = 'running' | 'busy' | 'stuck' | 'terminated' | 'closed' | 'failed' | 'missing' | 'orphaned';
 
-/** Outcome for a row whose workflow was lost or stuck. */
 export const REPAIRS = ['restarted', 'closed'] as const;
 export type RepairMade = (typeof REPAIRS)[number];
 export type Repair = 'none' | RepairMade;
@@ -42,7 +41,7 @@ export function reportStuck({ logger, stuck }: RepairDeps, workflowId: string, r
   logger.error({ workflowId, reason }, 'workflow is stuck: it needs a fixed build or an operator');
 }
 
-/** A task lost by a worker is retried once or twice; a failing one is retried forever. */
+/** A task lost by a worker is retried once or twice, a failing one forever. */
 const STUCK_ATTEMPT = 3;
 
 /** Reports a workflow that is stuck. @returns whether it runs or is stuck, so that nothing may replace it */
@@ -78,9 +77,7 @@ export async function readState(client: Client, workflowId: string, buildId?: st
 
 /**
  * Restarts the workflow of an opened batch with open operations, or closes those when an operator terminated it.
- * @remarks Idempotent and safe to run concurrently. A batch that was never started is left to its parent, which cannot
- * start one whose id an orphan had.
- * @see docs/architecture.md#crashes-and-repairs
+ * Idempotent. A batch that was never started is left to its parent. @see docs/architecture.md#crashes-and-repairs
  */
 export async function repairBatch(deps: RepairDeps, batch: number): Promise<Repair> {
   const row = await readBatchState(deps.db, batch);

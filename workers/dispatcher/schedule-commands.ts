@@ -26,10 +26,9 @@ export interface ScheduleCommandsDeps {
 const LIMIT = 20;
 
 /**
- * Creates a poll that claims up to 20 commands, updates their schedules from the rows, and deletes the commands in the
- * same transaction. A date that passed before its schedule existed is started at once, unless the schedule is paused.
- * @remarks Several dispatchers share the work and take turns on a schedule. A crash repeats a command, which is
- * idempotent. @see docs/architecture.md#schedules-of-profiles
+ * A poll that claims up to 20 commands, updates their schedules from the rows, and deletes the commands in the same
+ * transaction. A date that passed before its schedule existed is started at once, unless the schedule is paused.
+ * @see docs/architecture.md#schedules-of-profiles
  */
 export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<boolean> {
   const refused = new RefusedEntries();
@@ -41,13 +40,11 @@ export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<
       const updated = await deps.client.withDeadline(now + CALL_LIMIT_MS, () =>
         updateSchedules(deps, tx, commands, refused),
       );
-      await deleteScheduleSyncs(
-        tx,
-        updated.map(({ id }) => id),
-      );
+      const ids = updated.map(({ id }) => id);
+      await deleteScheduleSyncs(tx, ids);
+      refused.forget(ids);
       return updated;
     });
-    refused.forget(done.map(({ id }) => id));
     await startMissed(deps, new Set(done.map(({ key }) => key)));
     return done.length === LIMIT;
   };
@@ -84,21 +81,15 @@ async function updateSchedules(
   return commands.filter(({ key }) => !failed.has(key));
 }
 
-async function readDesired(
-  { kinds, clock }: ScheduleCommandsDeps,
-  tx: Sql,
-  id: string,
-): Promise<DesiredSchedule | null> {
+async function readDesired(deps: ScheduleCommandsDeps, tx: Sql, id: string): Promise<DesiredSchedule | null> {
   const profile = parseScheduleId(id);
-  const kind = profile && kinds.get(profile.kind);
-  return kind ? await kind.desiredSchedule(tx, profile.profileId, clock.now()) : null;
+  const kind = profile && deps.kinds.get(profile.kind);
+  return kind ? await kind.desiredSchedule(tx, profile.profileId, deps.clock.now()) : null;
 }
 
 /** A server does not start dates before its schedule was written. Dates during a pause are left to the reconciler. */
-async function startMissed(
-  { kinds, client, clock }: ScheduleCommandsDeps,
-  scheduleIds: ReadonlySet<string>,
-): Promise<void> {
+async function startMissed(deps: ScheduleCommandsDeps, scheduleIds: ReadonlySet<string>): Promise<void> {
+  const { kinds, client, clock } = deps;
   for (const id of scheduleIds) {
     const profile = parseScheduleId(id);
     const kind = profile && kinds.get(profile.kind);

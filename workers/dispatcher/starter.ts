@@ -14,18 +14,16 @@ import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow
  */
 export type StartMode = 'reject' | 'allow' | 'replace';
 
-export interface Starter {
-  /** Starts the workflow of a row. @returns false when the id is already used */
-  start(row: Startable, mode: StartMode): Promise<boolean>;
-}
+export type Starter = ReturnType<typeof createStarter>;
 
 /** Groups with more computers than this yield to everything an administrator waits for. */
 const LARGE_GROUP = 25;
 
 /** @param publicUrl - base URL of the link to the API object that operators see with a workflow */
-export function createStarter(client: Client, publicUrl: string): Starter {
+export function createStarter(client: Client, publicUrl: string) {
   return {
-    async start(row, mode) {
+    /** Starts the workflow of a row. @returns false when the id is already used */
+    async start(row: Startable, mode: StartMode): Promise<boolean> {
       const common = {
         workflowId: row.workflowId,
         taskQueue: isReport(row) ? TASK_QUEUES.report : TASK_QUEUES.activity,
@@ -51,29 +49,26 @@ export function createStarter(client: Client, publicUrl: string): Starter {
   };
 }
 
+const CONFLICTS = {
+  reject: WorkflowIdConflictPolicy.FAIL,
+  allow: WorkflowIdConflictPolicy.USE_EXISTING,
+  replace: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
+} as const;
+
 function policies(mode: StartMode): Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'> {
-  return mode === 'reject'
-    ? {
-        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      }
-    : {
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-        workflowIdConflictPolicy:
-          mode === 'allow' ? WorkflowIdConflictPolicy.USE_EXISTING : WorkflowIdConflictPolicy.TERMINATE_EXISTING,
-      };
+  const { REJECT_DUPLICATE, ALLOW_DUPLICATE } = WorkflowIdReusePolicy;
+  return {
+    workflowIdReusePolicy: mode === 'reject' ? REJECT_DUPLICATE : ALLOW_DUPLICATE,
+    workflowIdConflictPolicy: CONFLICTS[mode],
+  };
 }
 
 function searchAttributes(row: Startable): SearchAttributePair[] {
-  const pairs: SearchAttributePair[] = [
-    { key: SEARCH_ATTRIBUTES.accountId, value: String(row.accountId) },
-    { key: SEARCH_ATTRIBUTES.activityType, value: row.type },
-  ];
-  if (row.groupId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.groupId, value: String(row.groupId) });
-  if (row.computerId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.computerId, value: String(row.computerId) });
-  if (row.personId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.personId, value: String(row.personId) });
-  if (row.profileId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.profileId, value: row.profileId });
-  return pairs;
+  const { accountId, type: activityType, groupId, computerId, personId, profileId } = row;
+  const values = { accountId, activityType, groupId, computerId, personId, profileId };
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === null ? [] : [{ key: SEARCH_ATTRIBUTES[name as keyof typeof values], value: String(value) }],
+  );
 }
 
 function isReport({ type }: Startable): boolean {

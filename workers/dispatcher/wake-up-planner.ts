@@ -13,7 +13,7 @@ const AGE_SHARE = 20;
 const BATCHES_PER_INTERVAL = 2;
 /** Events still pending after this time get another wake-up, and again after twice as long each time. */
 const REPEAT_AFTER_MS = 5_000;
-/** Limits repeats: a run accepts 10,000 signals, and a stuck workflow must not use them up before it is fixed. */
+/** A run accepts 10,000 signals; a stuck workflow must not use them up before it is fixed. */
 const LAST_REPEAT_AFTER_MS = 5 * 60_000;
 
 interface WakeUp {
@@ -23,11 +23,7 @@ interface WakeUp {
   repeatMs: number;
 }
 
-/**
- * Decides which batches to wake now. Its memory only saves wake-ups: after a restart, or with a second planner beside
- * it, some are sent twice, which is harmless.
- * @see docs/architecture.md#signals
- */
+/** Decides which batches to wake now. Its memory only saves wake-ups. @see docs/architecture.md#signals */
 export class WakeUpPlanner {
   readonly #settings: WakeUpSettings;
   readonly #woken = new Map<number, WakeUp>();

@@ -1,27 +1,15 @@
-import type { Logger } from '../../src/process/logger.ts';
-import { purgeExpiredEvents } from '../../src/persistence/events/events.sql.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
-
-export interface EventRetention {
-  db: Sql;
-  logger: Logger;
-  /** Older events are deleted; negative keeps all. */
-  eventRetentionDays: number;
-}
+import { purgeExpiredEvents } from '../../src/persistence/events/events.sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
 
 /** Rows per statement: few enough not to block others. */
 const STEP = 1_000;
 /** Statements per run; the next run, a minute later, continues. */
 const STEPS = 20;
 
-/**
- * Deletes a bounded number of expired rows of the event log.
- * @returns the number of deleted rows
- * @remarks A failure is logged; the next run tries again.
- * @see docs/api-conventions.md#event-log
- */
-export async function purgeExpiredEventLog({ db, logger, eventRetentionDays }: EventRetention): Promise<number> {
-  if (eventRetentionDays < 0) return 0;
+/** Deletes a bounded number of expired rows of the event log; a failure is logged. @see docs/api-conventions.md#event-log */
+export async function purgeExpiredEventLog(db: Sql, logger: Logger, eventRetentionDays: number): Promise<void> {
+  if (eventRetentionDays < 0) return;
   let deletedCount = 0;
   try {
     for (let step = 0; step < STEPS; step += 1) {
@@ -33,5 +21,4 @@ export async function purgeExpiredEventLog({ db, logger, eventRetentionDays }: E
     logger.warn({ err: error }, 'expired events could not be deleted');
   }
   if (deletedCount > 0) logger.info({ deletedCount, eventRetentionDays }, 'deleted expired events');
-  return deletedCount;
 }

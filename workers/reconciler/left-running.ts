@@ -10,8 +10,7 @@ const WORKFLOWS_LIMIT = 400;
 const PAGE = 200;
 
 /**
- * Wakes batch workflows that still run although their batch has ended: the result of their last activity was lost with
- * a worker or with the server's last moments. They then read from the rows that they may end, and so do their groups.
+ * Wakes batch workflows that still run although their batch has ended: the result of their last activity was lost.
  * @param before - only workflows started before this, in ms since the epoch; from the newest when absent
  * @returns where the next run continues; undefined when the pass is complete
  */

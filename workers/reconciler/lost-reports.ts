@@ -9,10 +9,8 @@ const QUIET_MS = 30 * 60_000;
 const LIMIT = 200;
 
 /**
- * Restarts reports without a workflow, and ends those whose workflow an operator terminated. A workflow is pinned to
- * the build that started it; when that build is no longer served, a new workflow replaces it.
- * @param count - called for each report checked
- * @remarks Idempotent and safe to run concurrently: whichever workflow is first, the activity ends once.
+ * Restarts reports without a workflow or pinned to a build that is no longer served, and ends those whose workflow an
+ * operator terminated. Idempotent.
  */
 export async function repairReports(
   deps: RepairDeps,
@@ -24,11 +22,8 @@ export async function repairReports(
   }
 }
 
-async function repairReport(
-  deps: RepairDeps,
-  id: number,
-  { isQuiet, now }: { isQuiet: boolean; now: Date },
-): Promise<Repair> {
+async function repairReport(deps: RepairDeps, id: number, at: { isQuiet: boolean; now: Date }): Promise<Repair> {
+  const { isQuiet, now } = at;
   const { db, client, starter, logger, buildId } = deps;
   const workflowId = activityWorkflowId(id);
   const state = await readState(client, workflowId, buildId);

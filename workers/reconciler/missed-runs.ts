@@ -18,8 +18,7 @@ export interface MissedRunsDeps {
 const GRACE_MS = 60_000;
 
 /**
- * Starts, once, the latest missed run of every profile: a server that was down or lost its data catches up on at most
- * a day. Dates of schedules that an operator paused are skipped, each with an event, and do not run after the pause.
+ * Starts, once, the latest missed run of every profile; skips dates of schedules that an operator paused, with an event.
  * @param count - called with the profile's kind for each missed date once its run is created; not for skipped dates
  * @throws when the server is unavailable; a failing profile is logged and retried in the next run
  * @see docs/architecture.md#missed-runs
@@ -70,10 +69,7 @@ export async function requestEveryScheduleUpdate(
   }
 }
 
-/**
- * Requests an update of schedules that are missing on the server, older than their profile, or no longer needed.
- * @remarks Idempotent: where only visibility was behind, nothing changes.
- */
+/** Requests an update of schedules that are missing on the server, older than their profile, or no longer needed. */
 export async function compareSchedules({ db, client, kinds }: MissedRunsDeps, now: Date): Promise<void> {
   const wanted = new Map<string, string>();
   for (const kind of kinds.values()) for (const [id, note] of await kind.expectedSchedules(now)) wanted.set(id, note);

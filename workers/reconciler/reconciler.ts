@@ -1,56 +1,38 @@
-import type { Client } from '@temporalio/client';
 import { activityWorkflowId, parseActivityWorkflowId } from '../../src/domain/activities/workflow-id.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/common/durations.ts';
 import { advanceMark } from '../../src/persistence/activities/restore.sql.ts';
-import type { Database } from '../../src/persistence/database/sql.ts';
 import {
   type OpenBatch,
   readOpenBatchesOf,
   readOpenBatchPage,
   readOpenGroups,
 } from '../../src/persistence/engine/repairs.sql.ts';
-import type { Logger } from '../../src/process/logger.ts';
-import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ReconcileActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
 import type {
   ReconcileCursor,
   ReconcileResult,
-  RepairedWorkflow,
 } from '../../workflows/contracts/housekeeping.contract.ts';
-import {
-  type Repair,
-  type RepairDeps,
-  type RepairMade,
-  repairBatch,
-  repairGroup,
-  type StuckReason,
-} from '../dispatcher/repair.ts';
+import { type Repair, type RepairDeps, type RepairMade, repairBatch, repairGroup } from '../dispatcher/repair.ts';
 import { createStarter } from '../dispatcher/starter.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { repairAfterRestore } from '../restore/repair-after-restore.ts';
-import { type EventRetention, purgeExpiredEventLog } from './event-retention.ts';
+import { purgeExpiredEventLog } from './event-retention.ts';
 import { wakeLeftRunning } from './left-running.ts';
 import { repairReports } from './lost-reports.ts';
 import { compareSchedules, requestEveryScheduleUpdate, startMissedRuns } from './missed-runs.ts';
 import { reportStuckSchedules, wakeIdleBatches } from './stuck.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
-export interface ReconcilerOptions extends EventRetention {
-  db: Database;
-  client: Client;
-  engine: Engine;
+export interface ReconcilerOptions extends Omit<RepairDeps, 'starter'> {
   publicUrl: string;
-  logger: Logger;
+  /** Older rows of the event log are deleted; negative keeps all. */
+  eventRetentionDays: number;
   clock: { now(): Date };
   kinds: ProfileKinds;
   /** Younger batches are skipped: the dispatcher may be about to start them. Default 60,000. */
   settleMs?: number;
   metrics?: Pick<WorkerMetrics, 'repaired' | 'reconciled' | 'scheduleMissed'>;
-  /** The build of this process; absent for an unversioned worker. */
-  buildId?: string;
-  /** Called each time a stuck workflow is found. */
-  stuck?: (reason: StuckReason) => void;
 }
 
 const PAGE = 500;
@@ -66,14 +48,7 @@ const FIRST_LOOKBACK_MS = DAY_MS;
 /** Repaired workflows that a result names. */
 const NAMED_LIMIT = 25;
 
-/**
- * Creates the activity that reconciles rows, workflows and schedules: first after a restore, then abnormally closed
- * workflows, open batches and their groups page by page, idle batches, lost reports, missed dates and, every ten
- * minutes and after a gap, schedules. Finally it deletes what has expired.
- *
- * {@link ReconcileActivities.reconcileWorkflows} documents effects, errors and retries.
- * @see docs/architecture.md#the-reconciler
- */
+/** Creates the activity that reconciles rows, workflows and schedules. @see docs/architecture.md#the-reconciler */
 export function createReconciler(
   options: ReconcilerOptions,
 ): ReconcileActivities & Pick<ReleasedActivities, 'reconcile'> {
@@ -83,7 +58,7 @@ export function createReconciler(
   const activities: ReconcileActivities = {
     async reconcileWorkflows({ cursor }) {
       const startedAt = options.clock.now().getTime();
-      const repairs = new RepairCount((made) => options.metrics?.repaired('reconciler', made));
+      const repairs = countRepairs((made) => options.metrics?.repaired('reconciler', made));
       // First: nothing may be restarted that ran in the period the database has lost.
       const known = cursor?.mark ?? 0;
       const mark = await advanceMark(options.db, known, startedAt);
@@ -107,42 +82,28 @@ export function createReconciler(
       if (wasInterrupted || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
-      await purgeExpiredEventLog(options);
+      await purgeExpiredEventLog(options.db, options.logger, options.eventRetentionDays);
       options.metrics?.reconciled((options.clock.now().getTime() - startedAt) / 1000);
-      const next = {
-        closedSince: startedAt - LAG_MS,
-        batchAfter,
-        mark: startedAt,
-        idleAfter,
-        runningBefore,
-      };
-      return { cursor: next, ...repairs.result() };
+      const next = { closedSince: startedAt - LAG_MS, batchAfter, mark: startedAt, idleAfter, runningBefore };
+      return { cursor: next, ...repairs.made };
     },
   };
   return { ...activities, reconcile: (cursor) => activities.reconcileWorkflows({ cursor }) };
 }
 
 /** Reports each repair when it is made: if the run fails later, no other run finds it. */
-class RepairCount {
-  readonly #made: Record<RepairMade, number> = { restarted: 0, closed: 0 };
-  readonly #repaired: RepairedWorkflow[] = [];
-  readonly #onRepair: (outcome: RepairMade) => void;
-
-  constructor(onRepair: (outcome: RepairMade) => void) {
-    this.#onRepair = onRepair;
-  }
-
-  readonly add = (workflowId: string, outcome: Repair): void => {
+function countRepairs(onRepair: (outcome: RepairMade) => void) {
+  const made: Required<Omit<ReconcileResult, 'cursor'>> = { restarted: 0, closed: 0, repaired: [] };
+  const add = (workflowId: string, outcome: Repair): void => {
     if (outcome === 'none') return;
-    this.#made[outcome] += 1;
-    if (this.#repaired.length < NAMED_LIMIT) this.#repaired.push({ workflowId, outcome });
-    this.#onRepair(outcome);
+    made[outcome] += 1;
+    if (made.repaired.length < NAMED_LIMIT) made.repaired.push({ workflowId, outcome });
+    onRepair(outcome);
   };
-
-  result(): Omit<ReconcileResult, 'cursor'> {
-    return { ...this.#made, repaired: this.#repaired };
-  }
+  return { made, add };
 }
+
+type RepairCount = ReturnType<typeof countRepairs>;
 
 async function repairClosed(deps: RepairDeps, since: number, repairs: RepairCount): Promise<void> {
   for await (const ids of closedAbnormally(deps.client, since)) {

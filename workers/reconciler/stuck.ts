@@ -9,8 +9,8 @@ import {
 import { PROFILE_TRIGGER_WORKFLOW } from '../../workflows/contracts/profile-trigger.contract.ts';
 import { isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { isLeftStanding, type RepairDeps, readState, reportStuck } from '../dispatcher/repair.ts';
-import { sendWakeUp } from '../workflow-calls.ts';
 import { failedForGood } from '../restore/close-events.ts';
+import { sendWakeUp } from '../workflow-calls.ts';
 
 /** Batches checked per run; the next run continues. */
 const BATCHES_LIMIT = 20;
@@ -24,9 +24,7 @@ const SCHEDULED = isOfType([
 ]);
 
 /**
- * Checks idle batches. A workflow whose tasks fail, because its input is unreadable or the code does not match its
- * history, is reported and left for a fixed build or an operator. The others are woken: a wake-up may have been lost
- * with the result of the last activity, or with the server's last moments.
+ * Checks idle batches: reports workflows whose tasks fail, for a fixed build or an operator, and wakes the others.
  * @param after - the batch to continue after
  * @returns the batch after which the next run continues; 0 when the pass is complete
  * @see docs/reliability.md#a-worker-or-a-workflow-stands-still
@@ -52,10 +50,8 @@ export async function wakeIdleBatches(
 }
 
 /**
- * Reports workflows of schedules that cannot go on: those whose tasks fail, and those that failed in a way that a retry
- * cannot help. No row is open for them; the next run of the schedule or a missed run makes up for them.
- * @param since - only those that failed from this instant on, in ms since the epoch
- * @param startedBefore - only running ones that started before this
+ * Reports workflows of schedules whose tasks fail, or that failed in a way that a retry cannot help. No row is open for
+ * them. Of failed ones only those since `since`, of running ones only those started before `startedBefore`, in ms.
  */
 export async function reportStuckSchedules(
   deps: RepairDeps,

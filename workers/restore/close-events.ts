@@ -12,7 +12,7 @@ interface Execution {
   runId: string;
 }
 
-/** Whether a repair after a restore terminated the run: rows that now have its id are others and must not be closed. */
+/** Whether a repair after a restore terminated the run: rows that now have its id are others. */
 export async function isOrphaned(client: Client, execution: Execution): Promise<boolean> {
   return (await closeEvent(client, execution))?.workflowExecutionTerminatedEventAttributes?.reason === ORPHANED;
 }

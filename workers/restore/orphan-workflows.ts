@@ -3,8 +3,8 @@ import { parseWorkflowOwner } from '../../src/domain/activities/workflow-id.ts';
 import { drivenAmong } from '../../src/persistence/activities/restore.sql.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
 import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
-import { ignoreNotFound } from '../workflow-calls.ts';
 import { workflowIdsOf } from '../reconciler/visibility.ts';
+import { ignoreNotFound } from '../workflow-calls.ts';
 import { ORPHANED } from './close-events.ts';
 
 const OURS = isOfType([...GROUP_TYPES, ...BATCH_TYPES, ...REPORT_TYPES]);
@@ -22,19 +22,12 @@ export async function highestActivity(client: Client): Promise<number> {
   return highest;
 }
 
-/**
- * Terminates every workflow whose rows do not exist or have ended.
- * @returns ids of the terminated workflows
- * @remarks Idempotent. For a database that is older than the server. Rows that are just ending lose nothing: their
- * state decides, not the workflow.
- */
+/** Terminates every workflow whose rows do not exist or have ended. Idempotent. @returns their ids */
 export async function terminateOrphans(db: Sql, client: Client): Promise<string[]> {
   const terminated: string[] = [];
   for await (const chunk of workflowIdsOf(client, RUNNING)) {
-    const driven = await drivenAmong(
-      db,
-      chunk.map((id) => ({ id, owner: parseWorkflowOwner(id) ?? 0 })),
-    );
+    const owned = chunk.map((id) => ({ id, owner: parseWorkflowOwner(id) ?? 0 }));
+    const driven = await drivenAmong(db, owned);
     for (const id of chunk) {
       if (driven.has(id)) continue;
       if (await ignoreNotFound(client.workflow.getHandle(id).terminate(ORPHANED))) terminated.push(id);

@@ -21,7 +21,6 @@ export interface RestoreDeps {
   logger: Logger;
 }
 
-/** Result of a repair after a restore. */
 export interface RestoreReport {
   /** Ended operations of unknown outcome. */
   operations: number;
@@ -32,23 +31,17 @@ export interface RestoreReport {
 }
 
 /**
- * Reconciles a database restored from a backup with a Temporal server, agents and people that know more, always
- * towards the safer side: nothing that may have run runs again, no id is reused, every token is revoked.
+ * Reconciles a database restored from a backup with a server, agents and people that know more, towards the safer side:
+ * nothing that may have run runs again, no id is reused, every token is revoked. Idempotent.
  * @param mark - lower bound for the reconciler's mark, in ms since the epoch
- * @throws when another repair is in progress
- * @remarks Idempotent. Not needed when only the server lost data: the reconciler restarts its workflows.
+ * @throws when another repair is in progress: one that outlives its caller's timeout continues by itself
  * @see docs/reliability.md#an-older-backup-is-restored
  */
 export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
-  return await withRepairLock(deps.db, () => repair(deps, now, mark));
-}
-
-/** @throws when a repair is in progress: one that outlives its caller's timeout continues by itself */
-async function withRepairLock<T>(db: Database, work: () => Promise<T>): Promise<T> {
-  const session = await db.connect();
+  const session = await deps.db.connect();
   try {
     if (!(await trySessionLock(session, 'repair'))) throw new Error('a repair after a restore is in progress');
-    return await work();
+    return await repair(deps, now, mark);
   } finally {
     // Closing the session releases the lock, even when the connection is already lost.
     session.release(true);

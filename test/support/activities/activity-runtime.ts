@@ -10,13 +10,12 @@ import type { ProfileKinds } from '../../../src/services/schedules/profile-kind.
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient } from '../../../temporal/connection.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
-import { createRetentionActivities } from '../../../workers/activities/retention.activities.ts';
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../../workers/activities/report.activities.ts';
 import { type Dispatcher, type DispatcherEvent, startDispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { stepInterceptors } from '../../../workers/interceptors.ts';
-import { createProfileKinds } from '../../../workers/profile-kinds.ts';
+import { createProfileKinds } from '../../../workers/parts.ts';
 import { createReconciler, type ReconcilerOptions } from '../../../workers/reconciler/reconciler.ts';
 import type { ReconcileActivities, ReportActivities } from '../../../workflows/contracts/activities.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
