@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { failUnreported, ingestReports } from '../src/services/compliance/audits/ingest.ts';
 import { createReportReader } from '../src/services/compliance/audits/report-reader.ts';
-import { KnownRuleSets } from '../src/services/compliance/audits/rule-set.ts';
+import { createRuleSetCache } from '../src/services/compliance/audits/rule-set.ts';
 import { startDispatcher } from './dispatcher/dispatcher.ts';
 import { startLoop } from './dispatcher/loop.ts';
 import { startFleetGauges } from './fleet-gauges.ts';
@@ -25,7 +25,7 @@ export function startBackground(parts: Parts): { stop(): Promise<void> } {
     repaired: (outcome) => measures.repaired('relay', outcome),
   });
   const gauges = startFleetGauges({ db, registry, logger, isLeader: dispatcher.isLeader });
-  const audits = { ...parts, read: createReportReader(), sets: new KnownRuleSets() };
+  const audits = { ...parts, read: createReportReader(), sets: createRuleSetCache() };
   const loop = (name: string, everyMs: number, poll: () => Promise<boolean>) =>
     startLoop({ name, everyMs, poll, logger });
   const reports = loop('audit-reports', REPORTS_TICK_MS, () => ingestReports(audits));

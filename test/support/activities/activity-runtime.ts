@@ -13,6 +13,7 @@ import { testLogger } from '../../../tools/harness/test-log.ts';
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
 import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../../workers/activities/report.activities.ts';
+import { createRetentionActivities } from '../../../workers/activities/retention.activities.ts';
 import { type Dispatcher, type DispatcherEvent, startDispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { stepInterceptors } from '../../../workers/interceptors.ts';
 import { createProfileKinds } from '../../../workers/parts.ts';

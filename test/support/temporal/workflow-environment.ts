@@ -39,25 +39,42 @@ export function quietRuntime(): void {
 
 export interface WorkerSetup {
   connection: NativeConnection;
-  namespace: string | undefined;
+  /** `default` by default. */
+  namespace?: string | undefined;
   activities: object;
   /** Workflow code; today's by default. */
   code?: string;
 }
 
-/** Runs a worker on a task queue of its own while `work` runs. */
-export async function withWorker<T>(setup: WorkerSetup, work: (taskQueue: string) => Promise<T>): Promise<T> {
+async function createWorker({ connection, namespace, activities, code }: WorkerSetup) {
   const taskQueue = `test-${randomBytes(6).toString('hex')}`;
   const worker = await Worker.create({
-    connection: setup.connection,
-    ...(setup.namespace ? { namespace: setup.namespace } : {}),
+    connection,
+    ...(namespace ? { namespace } : {}),
     taskQueue,
-    activities: setup.activities,
-    workflowBundle: { code: setup.code ?? (await workflowCode()) },
+    activities,
+    workflowBundle: { code: code ?? (await workflowCode()) },
     dataConverter: TEST_DATA_CONVERTER,
     maxCachedWorkflows: 100,
   });
+  return { worker, taskQueue };
+}
+
+/** Runs a worker on a task queue of its own while `work` runs. */
+export async function withWorker<T>(setup: WorkerSetup, work: (taskQueue: string) => Promise<T>): Promise<T> {
+  const { worker, taskQueue } = await createWorker(setup);
   return await worker.runUntil(work(taskQueue));
+}
+
+/** Starts a worker on a task queue of its own; `stop` resolves when it has ended. */
+export async function startWorker(setup: WorkerSetup): Promise<{ taskQueue: string; stop: () => Promise<void> }> {
+  const { worker, taskQueue } = await createWorker(setup);
+  const running = worker.run();
+  const stop = async (): Promise<void> => {
+    worker.shutdown();
+    await running;
+  };
+  return { taskQueue, stop };
 }
 
 /** Number of events by type, and in total: the budget of a workflow. */

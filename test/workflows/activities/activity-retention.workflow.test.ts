@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { RetentionActivities } from '../../../workflows/contracts/activities.ts';
 import {
   ACTIVITY_RETENTION_SCHEDULE_ID,
@@ -13,16 +14,8 @@ import {
   createActivityRuntime,
   createSqlFleet,
 } from '../../support/activities/activity-runtime.ts';
-import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
-import { quietRuntime, TEST_DATA_CONVERTER, until, withWorker } from '../../support/temporal/workflow-environment.ts';
-
-let environment: TestWorkflowEnvironment;
-
-beforeAll(async () => {
-  quietRuntime();
-  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
-});
-afterAll(() => environment?.teardown());
+import { it } from '../../support/temporal/skipped-time-tests.ts';
+import { until, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const at = (id: number): RetentionCursor => ({ createdAt: '2026-11-21T12:00:00.000000Z', id });
 
@@ -41,47 +34,44 @@ function steps(end: number, failures = 0) {
   return { activities, calls };
 }
 
-let started = 0;
-const run = (activities: RetentionActivities) =>
-  withWorker({ connection: environment.nativeConnection, namespace: undefined, activities }, (taskQueue) =>
-    environment.client.workflow.execute<() => Promise<RetentionResult>>(ACTIVITY_RETENTION_WORKFLOW, {
+const run = ({ nativeConnection: connection, client }: TestWorkflowEnvironment, activities: RetentionActivities) =>
+  withWorker({ connection, activities }, (taskQueue) =>
+    client.workflow.execute<() => Promise<RetentionResult>>(ACTIVITY_RETENTION_WORKFLOW, {
       taskQueue,
-      workflowId: `activity-retention-${++started}`,
+      workflowId: `activity-retention-${randomUUID()}`,
     }),
   );
 
 describe('activityRetention', () => {
-  it('continues step by step to the end', async () => {
+  it('continues step by step to the end', async ({ server }) => {
     const { activities, calls } = steps(4);
-    expect(await run(activities)).toEqual({ deletedCount: 40, next: null });
+    expect(await run(server, activities)).toEqual({ deletedCount: 40, next: null });
     expect(calls).toEqual([null, 1, 2, 3]);
   });
 
-  it('waits for an unavailable database and skips no step', async () => {
+  it('waits for an unavailable database and skips no step', async ({ server }) => {
     const { activities, calls } = steps(2, 8);
-    expect(await run(activities)).toEqual({ deletedCount: 20, next: null });
+    expect(await run(server, activities)).toEqual({ deletedCount: 20, next: null });
     expect(calls).toEqual([null, 1]);
   });
 
-  it('stops after a bounded number of steps and says where', async () => {
+  it('stops after a bounded number of steps and says where', async ({ server }) => {
     const { activities, calls } = steps(RETENTION_STEPS + 50);
-    expect(await run(activities)).toEqual({ deletedCount: RETENTION_STEPS * 10, next: at(RETENTION_STEPS) });
+    expect(await run(server, activities)).toEqual({ deletedCount: RETENTION_STEPS * 10, next: at(RETENTION_STEPS) });
     expect(calls).toHaveLength(RETENTION_STEPS);
   });
 
-  it('begins where the last run of its schedule stopped', async () => {
+  it('begins where the last run of its schedule stopped', async ({ server }) => {
     const { activities, calls } = steps(RETENTION_STEPS + 3);
-    await withWorker(
-      { connection: environment.nativeConnection, namespace: undefined, activities },
-      async (taskQueue) => {
-        const handle = await environment.client.workflow.start<() => Promise<RetentionResult>>(
-          ACTIVITY_RETENTION_WORKFLOW,
-          { taskQueue, workflowId: 'activity-retention-cron', cronSchedule: '7 * * * *' },
-        );
-        await environment.sleep('3h');
-        await handle.terminate();
-      },
-    );
+    await withWorker({ connection: server.nativeConnection, activities }, async (taskQueue) => {
+      const handle = await server.client.workflow.start<() => Promise<RetentionResult>>(ACTIVITY_RETENTION_WORKFLOW, {
+        taskQueue,
+        workflowId: 'activity-retention-cron',
+        cronSchedule: '7 * * * *',
+      });
+      await server.sleep('3h');
+      await handle.terminate();
+    });
     expect(calls.slice(0, RETENTION_STEPS + 3)).toEqual([
       null,
       ...Array.from({ length: RETENTION_STEPS + 2 }, (_, place) => place + 1),

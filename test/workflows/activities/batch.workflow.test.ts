@@ -1,348 +1,299 @@
-import {
-  type Client,
-  WorkflowFailedError,
-  type WorkflowHandle,
-  type WorkflowHandleWithFirstExecutionRunId,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type BatchInput,
-  type OperationCounts,
-  WAKE_UP_SIGNAL,
-} from '../../../workflows/contracts/activity.contract.ts';
+import { describe, expect } from 'vitest';
+import { type OperationCounts, WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { FAILURE_TYPES } from '../../../workflows/contracts/failures.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
-import { batchWorkflow } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeBatches } from '../../support/activities/fakes.ts';
-import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
+import type { FakeBatches } from '../../support/activities/fakes.ts';
+import { itWithBatch as it } from '../../support/temporal/skipped-time-tests.ts';
 import {
   countEvents,
-  quietRuntime,
   statusOf,
-  TEST_DATA_CONVERTER,
   until,
-  wakeUp,
-  withWorker,
   workflowCode,
   workflowCodeContinuingAfter,
 } from '../../support/temporal/workflow-environment.ts';
 
-type Batch = (input: BatchInput) => Promise<OperationCounts>;
-type Run = (context: {
-  batches: FakeBatches;
-  client: Client;
-  start: Start;
-  wakeUp: (id: number) => Promise<void>;
-}) => Promise<void>;
-type Start = (batch: number, input?: Partial<BatchInput>) => Promise<WorkflowHandleWithFirstExecutionRunId<Batch>>;
-
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-let environment: TestWorkflowEnvironment;
-let nextBatch = 1;
-
-beforeAll(async () => {
-  quietRuntime();
-  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
-});
-
-afterAll(async () => {
-  await environment?.teardown();
-});
-
-async function withBatches(run: Run, code?: string): Promise<void> {
-  const batches = new FakeBatches();
-  batches.now = () => environment.currentTimeMs();
-  const { client } = environment;
-  const setup = {
-    connection: environment.nativeConnection,
-    namespace: undefined,
-    activities: batches.activities(client),
-    ...(code && { code }),
-  };
-  await withWorker(setup, async (taskQueue) => {
-    const start: Start = (batch, input = {}) => {
-      const { single = batches.progress(batch).open === 1 } = input;
-      const args: [BatchInput] = [{ batch, single, ...input }];
-      return client.workflow.start<Batch>(batchWorkflow(single), { taskQueue, workflowId: `activity/${batch}`, args });
-    };
-    await run({ batches, client, start, wakeUp: (id) => wakeUp(client, `activity/${id}`) });
-  });
-}
 
 const advances = (batches: FakeBatches) => batches.calls.filter((call) => call === 'processPendingEvents').length;
-const failureOf = (handle: WorkflowHandle<Batch>) =>
+const failureOf = (handle: WorkflowHandle<() => Promise<OperationCounts>>) =>
   handle.result().then(
     () => null,
     (error: unknown) => (error instanceof WorkflowFailedError ? error.cause : error),
   );
 
 describe('batch of one computer', () => {
-  it('waits for weeks without an event and completes with the result', () =>
-    withBatches(async ({ batches, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      const handle = await start(batch);
-      await until(() => advances(batches) === 1);
-      await environment.sleep(22 * DAY_MS);
-      expect(advances(batches)).toBe(1);
-      batches.report(batch, 0, 'succeeded');
-      await wakeUp(batch);
-      expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
-      expect((await countEvents(handle)).total).toBe(11);
-    }));
+  it('waits for weeks without an event and completes with the result', async ({
+    server,
+    batch,
+    batches,
+    start,
+    wakeUp,
+  }) => {
+    batches.add(batch, 1);
+    const handle = await start();
+    await until(() => advances(batches) === 1);
+    await server.sleep(22 * DAY_MS);
+    expect(advances(batches)).toBe(1);
+    batches.report(batch, 0, 'succeeded');
+    await wakeUp();
+    expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
+    expect((await countEvents(handle)).total).toBe(11);
+  });
 
-  it('fails when the computer fails', () =>
-    withBatches(async ({ batches, client, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      const handle = await start(batch);
-      batches.report(batch, 0, 'failed');
-      await wakeUp(batch);
-      const failure = await failureOf(handle);
-      expect(failure).toBeInstanceOf(ApplicationFailure);
-      expect(failure).toMatchObject({ type: 'AgentFailure', category: 'BENIGN' });
-      expect(await statusOf(client, handle.workflowId)).toBe('FAILED');
-    }));
+  it('fails when the computer fails', async ({ server, batch, batches, start, wakeUp }) => {
+    batches.add(batch, 1);
+    const handle = await start();
+    batches.report(batch, 0, 'failed');
+    await wakeUp();
+    const failure = await failureOf(handle);
+    expect(failure).toBeInstanceOf(ApplicationFailure);
+    expect(failure).toMatchObject({ type: 'AgentFailure', category: 'BENIGN' });
+    expect(await statusOf(server.client, handle.workflowId)).toBe('FAILED');
+  });
 
-  it('processes again at its due time, with one timer however often it is woken', () =>
-    withBatches(async ({ batches, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      batches.due(batch, (await environment.currentTimeMs()) + 30 * DAY_MS, 'failed');
-      const handle = await start(batch);
-      for (let round = 2; round <= 4; round += 1) {
-        await until(() => advances(batches) === round - 1);
-        await wakeUp(batch);
-      }
-      expect(await failureOf(handle)).toBeInstanceOf(ApplicationFailure);
-      const events = await countEvents(handle);
-      expect(events.of('timerStarted')).toBe(1);
-      expect(events.of('timerCanceled')).toBe(0);
-      expect(events.of('timerFired')).toBe(1);
-    }));
+  it('processes again at its due time, with one timer however often it is woken', async ({
+    server,
+    batch,
+    batches,
+    start,
+    wakeUp,
+  }) => {
+    batches.add(batch, 1);
+    batches.due(batch, (await server.currentTimeMs()) + 30 * DAY_MS, 'failed');
+    const handle = await start();
+    for (let round = 2; round <= 4; round += 1) {
+      await until(() => advances(batches) === round - 1);
+      await wakeUp();
+    }
+    expect(await failureOf(handle)).toBeInstanceOf(ApplicationFailure);
+    const events = await countEvents(handle);
+    expect(events.of('timerStarted')).toBe(1);
+    expect(events.of('timerCanceled')).toBe(0);
+    expect(events.of('timerFired')).toBe(1);
+  });
 
-  it.each<[string, () => Promise<string>]>([
+  describe.each<[string, () => Promise<string>]>([
     ['in one run', workflowCode],
     ['over many runs', () => workflowCodeContinuingAfter(20)],
-  ])('checks at growing intervals for a time that the clock of the rows has not reached, %s', async (_, code) =>
-    withBatches(
-      async ({ batches, start }) => {
-        const batch = nextBatch++;
-        const dueAt = await environment.currentTimeMs();
-        batches.add(batch, 1);
-        let lookedAt = 0;
-        batches.now = async () => {
-          lookedAt = await environment.currentTimeMs();
-          return lookedAt - HOUR_MS;
-        };
-        batches.due(batch, dueAt, 'failed');
-        const handle = await start(batch);
-        expect(await failureOf(handle)).toBeInstanceOf(ApplicationFailure);
-        expect(advances(batches)).toBeLessThanOrEqual(150);
-        expect(lookedAt - dueAt).toBeLessThan(HOUR_MS + 120_000);
-      },
-      await code(),
-    ),
-  );
+  ])('%s', (_, code) => {
+    it.override('code', code);
 
-  it('closes as Canceled when cancelled before delivery', () =>
-    withBatches(async ({ batches, client, start }) => {
-      const batch = nextBatch++;
+    it('checks at growing intervals for a time that the clock of the rows has not reached', async ({
+      server,
+      batch,
+      batches,
+      start,
+    }) => {
+      const dueAt = await server.currentTimeMs();
       batches.add(batch, 1);
-      const handle = await start(batch);
-      await until(() => advances(batches) === 1);
-      await handle.cancel();
-      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
-      expect(await statusOf(client, handle.workflowId)).toBe('CANCELLED');
-      expect(batches.progress(batch)).toMatchObject({ open: 0, canceled: 1 });
-      expect(batches.calls).not.toContain('cancelRun');
-      expect((await countEvents(handle)).total).toBe(11);
-    }));
+      let lookedAt = 0;
+      batches.now = async () => {
+        lookedAt = await server.currentTimeMs();
+        return lookedAt - HOUR_MS;
+      };
+      batches.due(batch, dueAt, 'failed');
+      const handle = await start();
+      expect(await failureOf(handle)).toBeInstanceOf(ApplicationFailure);
+      expect(advances(batches)).toBeLessThanOrEqual(150);
+      expect(lookedAt - dueAt).toBeLessThan(HOUR_MS + 120_000);
+    });
+  });
 
-  it('updates its rows when canceled before its first activity', () =>
-    withBatches(async ({ batches, client, start }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      batches.failures = 2;
-      const handle = await start(batch);
-      await handle.cancel();
-      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
-      expect(await statusOf(client, handle.workflowId)).toBe('CANCELLED');
-      expect(batches.progress(batch)).toMatchObject({ open: 0, canceled: 1 });
-    }));
+  it('closes as Canceled when cancelled before delivery', async ({ server, batch, batches, start }) => {
+    batches.add(batch, 1);
+    const handle = await start();
+    await until(() => advances(batches) === 1);
+    await handle.cancel();
+    expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+    expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
+    expect(batches.progress(batch)).toMatchObject({ open: 0, canceled: 1 });
+    expect(batches.calls).not.toContain('cancelRun');
+    expect((await countEvents(handle)).total).toBe(11);
+  });
 
-  it('closes as Canceled when only its row was cancelled', () =>
-    withBatches(async ({ batches, client, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      const handle = await start(batch);
-      batches.report(batch, 0, 'canceled');
-      await wakeUp(batch);
-      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
-      expect(await statusOf(client, handle.workflowId)).toBe('CANCELLED');
-      expect(batches.calls.filter((call) => call === 'cancelRun')).toHaveLength(1);
-    }));
+  it('updates its rows when canceled before its first activity', async ({ server, batch, batches, start }) => {
+    batches.add(batch, 1);
+    batches.failures = 2;
+    const handle = await start();
+    await handle.cancel();
+    expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+    expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
+    expect(batches.progress(batch)).toMatchObject({ open: 0, canceled: 1 });
+  });
 
-  it('completes when the result was there before the cancel', () =>
-    withBatches(async ({ batches, start }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      const handle = await start(batch);
-      await until(() => advances(batches) === 1);
-      batches.report(batch, 0, 'succeeded');
-      await handle.cancel();
-      expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
-    }));
+  it('closes as Canceled when only its row was cancelled', async ({ server, batch, batches, start, wakeUp }) => {
+    batches.add(batch, 1);
+    const handle = await start();
+    batches.report(batch, 0, 'canceled');
+    await wakeUp();
+    expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+    expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
+    expect(batches.calls.filter((call) => call === 'cancelRun')).toHaveLength(1);
+  });
 
-  it('ignores late and duplicate results', () =>
-    withBatches(async ({ batches, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      const handle = await start(batch);
-      batches.report(batch, 0, 'succeeded');
-      batches.report(batch, 0, 'failed');
-      await wakeUp(batch);
-      await wakeUp(batch);
-      expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
-      await expect(handle.signal(WAKE_UP_SIGNAL)).rejects.toThrow(WorkflowNotFoundError);
-    }));
+  it('completes when the result was there before the cancel', async ({ batch, batches, start }) => {
+    batches.add(batch, 1);
+    const handle = await start();
+    await until(() => advances(batches) === 1);
+    batches.report(batch, 0, 'succeeded');
+    await handle.cancel();
+    expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
+  });
 
-  it('continues with a retried Temporal activity when the database is unavailable', () =>
-    withBatches(async ({ batches, start }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      batches.report(batch, 0, 'succeeded');
-      batches.failures = 5;
-      const handle = await start(batch);
-      expect(await handle.result()).toMatchObject({ succeeded: 1 });
-      expect(advances(batches)).toBe(6);
-      const events = await countEvents(handle);
-      expect(events.of('activityTaskScheduled')).toBe(1);
-      expect(events.total).toBeLessThanOrEqual(17);
-    }));
+  it('ignores late and duplicate results', async ({ batch, batches, start, wakeUp }) => {
+    batches.add(batch, 1);
+    const handle = await start();
+    batches.report(batch, 0, 'succeeded');
+    batches.report(batch, 0, 'failed');
+    await wakeUp();
+    await wakeUp();
+    expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
+    await expect(handle.signal(WAKE_UP_SIGNAL)).rejects.toThrow(WorkflowNotFoundError);
+  });
 
-  it('fails with a name, without a retry, where a retry would change nothing', () =>
-    withBatches(async ({ batches, start }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 1);
-      batches.failures = Number.POSITIVE_INFINITY;
-      batches.failure = ApplicationFailure.nonRetryable('rows is not iterable', FAILURE_TYPES.defect);
-      const handle = await start(batch);
-      const failure = await failureOf(handle);
-      expect(failure).toBeInstanceOf(ApplicationFailure);
-      expect(failure).toMatchObject({ type: FAILURE_TYPES.defect, message: 'rows is not iterable' });
-      expect(advances(batches)).toBe(1);
-    }));
+  it('continues with a retried Temporal activity when the database is unavailable', async ({
+    batch,
+    batches,
+    start,
+  }) => {
+    batches.add(batch, 1);
+    batches.report(batch, 0, 'succeeded');
+    batches.failures = 5;
+    const handle = await start();
+    expect(await handle.result()).toMatchObject({ succeeded: 1 });
+    expect(advances(batches)).toBe(6);
+    const events = await countEvents(handle);
+    expect(events.of('activityTaskScheduled')).toBe(1);
+    expect(events.total).toBeLessThanOrEqual(17);
+  });
 
-  it('shows operators what it waits for', () =>
-    withBatches(async ({ batches, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 10);
-      const handle = await start(batch, { single: false });
-      for (let row = 0; row < 8; row += 1) batches.report(batch, row, 'succeeded');
-      await wakeUp(batch);
-      const details = async () =>
-        (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
-      await until(async () => (await details()) === '8 of 10 computers done; waiting for web-8, web-9');
-      expect(await handle.query(PROGRESS_QUERY)).toEqual({
-        done: 8,
-        total: 10,
-        unit: 'computer',
-        waitingFor: ['web-8', 'web-9'],
-        more: 0,
-      });
-      expect(await handle.query(OPERATIONS_QUERY)).toEqual([
-        { computer: 'web-8', operation: 8, waitsFor: 'delivery' },
-        { computer: 'web-9', operation: 9, waitsFor: 'delivery' },
-      ]);
-      await handle.terminate();
-    }));
+  it('fails with a name, without a retry, where a retry would change nothing', async ({ batch, batches, start }) => {
+    batches.add(batch, 1);
+    batches.failures = Number.POSITIVE_INFINITY;
+    batches.failure = ApplicationFailure.nonRetryable('rows is not iterable', FAILURE_TYPES.defect);
+    const handle = await start();
+    const failure = await failureOf(handle);
+    expect(failure).toBeInstanceOf(ApplicationFailure);
+    expect(failure).toMatchObject({ type: FAILURE_TYPES.defect, message: 'rows is not iterable' });
+    expect(advances(batches)).toBe(1);
+  });
+
+  it('shows operators what it waits for', async ({ batch, batches, start, wakeUp }) => {
+    batches.add(batch, 10);
+    const handle = await start({ single: false });
+    for (let row = 0; row < 8; row += 1) batches.report(batch, row, 'succeeded');
+    await wakeUp();
+    const details = async () =>
+      (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
+    await until(async () => (await details()) === '8 of 10 computers done; waiting for web-8, web-9');
+    expect(await handle.query(PROGRESS_QUERY)).toEqual({
+      done: 8,
+      total: 10,
+      unit: 'computer',
+      waitingFor: ['web-8', 'web-9'],
+      more: 0,
+    });
+    expect(await handle.query(OPERATIONS_QUERY)).toEqual([
+      { computer: 'web-8', operation: 8, waitsFor: 'delivery' },
+      { computer: 'web-9', operation: 9, waitsFor: 'delivery' },
+    ]);
+    await handle.terminate();
+  });
 });
 
 describe('batch of a chain on one computer', () => {
-  it.each([
+  it.for([
     ['succeeded', 'canceled', 'CANCELLED'],
     ['succeeded', 'failed', 'FAILED'],
     ['failed', 'canceled', 'FAILED'],
     ['canceled', 'canceled', 'CANCELLED'],
     ['succeeded', 'succeeded', 'COMPLETED'],
-  ] as const)('of which one operation %s and one %s closes as %s', (one, other, status) =>
-    withBatches(async ({ batches, client, start, wakeUp }) => {
-      const batch = nextBatch++;
+  ] as const)(
+    'of which one operation %s and one %s closes as %s',
+    async ([one, other, status], { server, batch, batches, start, wakeUp }) => {
       batches.add(batch, 2);
-      const handle = await start(batch, { single: true });
+      const handle = await start({ single: true });
       batches.report(batch, 0, one);
       batches.report(batch, 1, other);
-      await wakeUp(batch);
+      await wakeUp();
       await handle.result().catch(() => undefined);
-      expect(await statusOf(client, handle.workflowId)).toBe(status);
-    }),
+      expect(await statusOf(server.client, handle.workflowId)).toBe(status);
+    },
   );
 });
 
 describe('batch of many computers', () => {
-  it('processes 500 results in few activities, empty and duplicate wake-ups included', () =>
-    withBatches(async ({ batches, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 500);
-      const handle = await start(batch);
-      for (let row = 0; row < 500; row += 50) {
-        for (let offset = 0; offset < 50; offset += 1)
-          batches.report(batch, row + offset, offset === 0 ? 'failed' : 'succeeded');
-        await wakeUp(batch);
-        await wakeUp(batch);
+  it('processes 500 results in few activities, empty and duplicate wake-ups included', async ({
+    batch,
+    batches,
+    start,
+    wakeUp,
+  }) => {
+    batches.add(batch, 500);
+    const handle = await start();
+    for (let row = 0; row < 500; row += 50) {
+      for (let offset = 0; offset < 50; offset += 1)
+        batches.report(batch, row + offset, offset === 0 ? 'failed' : 'succeeded');
+      await wakeUp();
+      await wakeUp();
+    }
+    expect(await handle.result()).toEqual({ succeeded: 490, failed: 10, canceled: 0 });
+    expect((await countEvents(handle)).total).toBeLessThanOrEqual(100);
+  });
+
+  describe('with short histories', () => {
+    it.override('code', () => workflowCodeContinuingAfter(20));
+
+    it('continues as new when its history is long, and loses nothing', async ({
+      server,
+      batch,
+      batches,
+      start,
+      wakeUp,
+    }) => {
+      batches.add(batch, 30);
+      const first = await start();
+      for (let row = 0; row < 30; row += 1) {
+        batches.report(batch, row, 'succeeded');
+        await wakeUp();
+        await until(() => batches.progress(batch).succeeded === row + 1);
       }
-      expect(await handle.result()).toEqual({ succeeded: 490, failed: 10, canceled: 0 });
-      expect((await countEvents(handle)).total).toBeLessThanOrEqual(100);
-    }));
+      expect(await first.result()).toEqual({ succeeded: 30, failed: 0, canceled: 0 });
+      const firstRun = await countEvents(server.client.workflow.getHandle(first.workflowId, first.firstExecutionRunId));
+      expect(firstRun.of('workflowExecutionContinuedAsNew')).toBe(1);
+      // It goes on while news waits, so a slow machine adds some; all 30 nudges in one run would be over 120.
+      expect(firstRun.total).toBeLessThanOrEqual(60);
+    });
+  });
 
-  it('continues as new when its history is long, and loses nothing', async () =>
-    withBatches(
-      async ({ batches, client, start, wakeUp }) => {
-        const batch = nextBatch++;
-        batches.add(batch, 30);
-        const first = await start(batch);
-        for (let row = 0; row < 30; row += 1) {
-          batches.report(batch, row, 'succeeded');
-          await wakeUp(batch);
-          await until(() => batches.progress(batch).succeeded === row + 1);
-        }
-        expect(await first.result()).toEqual({ succeeded: 30, failed: 0, canceled: 0 });
-        const firstRun = await countEvents(client.workflow.getHandle(first.workflowId, first.firstExecutionRunId));
-        expect(firstRun.of('workflowExecutionContinuedAsNew')).toBe(1);
-        // It goes on while news waits, so a slow machine adds some; all 30 nudges in one run would be over 120.
-        expect(firstRun.total).toBeLessThanOrEqual(60);
-      },
-      await workflowCodeContinuingAfter(20),
-    ));
+  it('closes as Canceled when cancelled, and counts what was done before', async ({
+    server,
+    batch,
+    batches,
+    start,
+    wakeUp,
+  }) => {
+    batches.add(batch, 20);
+    const handle = await start();
+    for (let row = 0; row < 5; row += 1) batches.report(batch, row, 'succeeded');
+    await wakeUp();
+    await until(() => batches.progress(batch).succeeded === 5);
+    await handle.cancel();
+    expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+    expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
+    expect(batches.progress(batch)).toMatchObject({ open: 0, succeeded: 5, canceled: 15 });
+  });
 
-  it('closes as Canceled when cancelled, and counts what was done before', () =>
-    withBatches(async ({ batches, client, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 20);
-      const handle = await start(batch);
-      for (let row = 0; row < 5; row += 1) batches.report(batch, row, 'succeeded');
-      await wakeUp(batch);
-      await until(() => batches.progress(batch).succeeded === 5);
-      await handle.cancel();
-      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
-      expect(await statusOf(client, handle.workflowId)).toBe('CANCELLED');
-      expect(batches.progress(batch)).toMatchObject({ open: 0, succeeded: 5, canceled: 15 });
-    }));
-
-  it('completes with counts when single rows were cancelled or failed', () =>
-    withBatches(async ({ batches, start, wakeUp }) => {
-      const batch = nextBatch++;
-      batches.add(batch, 3);
-      const handle = await start(batch);
-      batches.report(batch, 0, 'canceled');
-      batches.report(batch, 1, 'failed');
-      batches.report(batch, 2, 'succeeded');
-      await wakeUp(batch);
-      expect(await handle.result()).toEqual({ succeeded: 1, failed: 1, canceled: 1 });
-    }));
+  it('completes with counts when single rows were cancelled or failed', async ({ batch, batches, start, wakeUp }) => {
+    batches.add(batch, 3);
+    const handle = await start();
+    batches.report(batch, 0, 'canceled');
+    batches.report(batch, 1, 'failed');
+    batches.report(batch, 2, 'succeeded');
+    await wakeUp();
+    expect(await handle.result()).toEqual({ succeeded: 1, failed: 1, canceled: 1 });
+  });
 });

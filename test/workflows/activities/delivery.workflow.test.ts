@@ -9,7 +9,7 @@ import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, aGroup, anAccount, childrenOf, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
-import { countEvents, wakeUp, until, withWorker } from '../../support/temporal/workflow-environment.ts';
+import { countEvents, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

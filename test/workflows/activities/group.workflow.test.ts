@@ -1,23 +1,15 @@
 import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { CancelledFailure, type SearchAttributePair } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OpenOperation } from '../../../workflows/contracts/activities.ts';
 import type { GroupInput, OperationCounts } from '../../../workflows/contracts/activity.contract.ts';
 import { OPERATIONS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fakes.ts';
-import { addSearchAttributes, createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
-import {
-  countEvents,
-  quietRuntime,
-  statusOf,
-  TEST_DATA_CONVERTER,
-  until,
-  wakeUp,
-  withWorker,
-} from '../../support/temporal/workflow-environment.ts';
+import { it } from '../../support/temporal/skipped-time-tests.ts';
+import { countEvents, statusOf, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 type Group = (input: GroupInput) => Promise<OperationCounts>;
 interface Context {
@@ -31,29 +23,21 @@ interface Context {
   report: (batch: number, outcome: 'succeeded' | 'failed' | 'canceled') => Promise<void>;
 }
 
-let environment: TestWorkflowEnvironment;
 let nextId = 1000;
 
-beforeAll(async () => {
-  quietRuntime();
-  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
-  await addSearchAttributes(environment);
-});
-
-afterAll(async () => {
-  await environment?.teardown();
-});
-
-async function withGroup(sizes: readonly number[], run: (context: Context) => Promise<void>): Promise<void> {
+async function withGroup(
+  server: TestWorkflowEnvironment,
+  sizes: readonly number[],
+  run: (context: Context) => Promise<void>,
+): Promise<void> {
   const batches = new FakeBatches();
-  batches.now = () => environment.currentTimeMs();
+  batches.now = () => server.currentTimeMs();
   const group = nextId++;
   const ids = sizes.map(() => nextId++);
   for (const [place, id] of ids.entries()) batches.add(id, sizes[place]!);
-  const { client } = environment;
+  const { client } = server;
   const setup = {
-    connection: environment.nativeConnection,
-    namespace: undefined,
+    connection: server.nativeConnection,
     activities: batches.activities(client, ids),
   };
   const attributes: SearchAttributePair[] = [{ key: SEARCH_ATTRIBUTES.accountId, value: '1' }];
@@ -93,8 +77,8 @@ const failureOf = (handle: WorkflowHandle<Group>) =>
   );
 
 describe('activity', () => {
-  it('runs a batch per plan as visible children and completes with their counts', () =>
-    withGroup([1, 1, 1], async (context) => {
+  it('runs a batch per plan as visible children and completes with their counts', ({ server }) =>
+    withGroup(server, [1, 1, 1], async (context) => {
       const handle = await context.start();
       await until(() => opened(context));
       const description = await context.client.workflow.getHandle(`activity/${context.ids[0]}`).describe();
@@ -111,8 +95,8 @@ describe('activity', () => {
       expect(tasks).toBeLessThanOrEqual(7);
     }));
 
-  it('counts computers, whatever they have to do, and names batches of many with theirs', () =>
-    withGroup([3, 20, 20, 20], async (context) => {
+  it('counts computers, whatever they have to do, and names batches of many with theirs', ({ server }) =>
+    withGroup(server, [3, 20, 20, 20], async (context) => {
       const { batches, ids } = context;
       const [first, ...others] = ids as [number, ...number[]];
       batches.add(first, 3, { single: true, computers: 1, computer: { id: first, title: `web-${first}` } });
@@ -126,8 +110,8 @@ describe('activity', () => {
       await failureOf(handle);
     }));
 
-  it('does not count a batch as done that another workflow drives', () =>
-    withGroup([1, 1, 1], async (context) => {
+  it('does not count a batch as done that another workflow drives', ({ server }) =>
+    withGroup(server, [1, 1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       await driveElsewhere(context, first);
       const handle = await context.start();
@@ -140,8 +124,8 @@ describe('activity', () => {
       await handle.result();
     }));
 
-  it('shows operators how many are done and who is missing', () =>
-    withGroup([1, 1, 1], async (context) => {
+  it('shows operators how many are done and who is missing', ({ server }) =>
+    withGroup(server, [1, 1, 1], async (context) => {
       const [first, second, third] = context.ids as [number, number, number];
       const handle = await context.start();
       await until(() => opened(context));
@@ -154,8 +138,8 @@ describe('activity', () => {
       await handle.result();
     }));
 
-  it('lists the open operations of all computers and what each waits for, read again as time passes', () =>
-    withGroup([1, 2], async (context) => {
+  it('lists the open operations of all computers and what each waits for, read again as time passes', ({ server }) =>
+    withGroup(server, [1, 2], async (context) => {
       const [first, second] = context.ids as [number, number];
       const handle = await context.start();
       const listed = () => handle.query<OpenOperation[]>(OPERATIONS_QUERY);
@@ -171,7 +155,7 @@ describe('activity', () => {
         operation(second, 0, 'delivery'),
         operation(second, 1, 'delivery'),
       ]);
-      await environment.sleep('20 s');
+      await server.sleep('20 s');
       await until(() => context.batches.calls.includes('getGroupProgress'));
       await until(async () => (await listed())[0]?.waitsFor === 'result');
       await context.report(first, 'succeeded');
@@ -182,11 +166,11 @@ describe('activity', () => {
       expect(await listed()).toEqual([]);
     }));
 
-  it('reads its open operations ever less often', () =>
-    withGroup([1], async (context) => {
+  it('reads its open operations ever less often', ({ server }) =>
+    withGroup(server, [1], async (context) => {
       const handle = await context.start();
       await until(() => opened(context));
-      await environment.sleep('21 days');
+      await server.sleep('21 days');
       const refreshes = context.batches.calls.filter((call) => call === 'getGroupProgress').length;
       expect(refreshes).toBeGreaterThan(20);
       expect(refreshes).toBeLessThan(60);
@@ -195,8 +179,8 @@ describe('activity', () => {
       expect((await countEvents(handle)).total).toBeLessThan(500);
     }));
 
-  it('fails when a computer fails, after all others have ended', () =>
-    withGroup([1, 1], async (context) => {
+  it('fails when a computer fails, after all others have ended', ({ server }) =>
+    withGroup(server, [1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       const handle = await context.start();
       await until(() => opened(context));
@@ -208,8 +192,8 @@ describe('activity', () => {
       expect(failure).toMatchObject({ type: 'AgentFailure', category: 'BENIGN' });
     }));
 
-  it('passes a cancel on to its batches and closes as Canceled when nothing was done', () =>
-    withGroup([1, 20], async (context) => {
+  it('passes a cancel on to its batches and closes as Canceled when nothing was done', ({ server }) =>
+    withGroup(server, [1, 20], async (context) => {
       const handle = await context.start();
       await until(() => opened(context));
       await handle.cancel();
@@ -220,8 +204,8 @@ describe('activity', () => {
       }
     }));
 
-  it('passes a cancel on to batches that another workflow drives, whatever its own batches do', () =>
-    withGroup([1, 1], async (context) => {
+  it('passes a cancel on to batches that another workflow drives, whatever its own batches do', ({ server }) =>
+    withGroup(server, [1, 1], async (context) => {
       await driveElsewhere(context, context.ids[0]!);
       const handle = await context.start();
       await until(() => opened(context));
@@ -230,8 +214,8 @@ describe('activity', () => {
       for (const batch of context.ids) expect(await statusOf(context.client, `activity/${batch}`)).toBe('CANCELLED');
     }));
 
-  it('cancels its batches when it waits for none of its own', () =>
-    withGroup([1, 1], async (context) => {
+  it('cancels its batches when it waits for none of its own', ({ server }) =>
+    withGroup(server, [1, 1], async (context) => {
       for (const batch of context.ids) await driveElsewhere(context, batch);
       const handle = await context.start();
       await until(() => context.batches.calls.includes('getGroupProgress'));
@@ -240,8 +224,8 @@ describe('activity', () => {
       for (const batch of context.ids) expect(await statusOf(context.client, `activity/${batch}`)).toBe('CANCELLED');
     }));
 
-  it('closes as Canceled when it was cancelled half way, as its row does', () =>
-    withGroup([1, 1], async (context) => {
+  it('closes as Canceled when it was cancelled half way, as its row does', ({ server }) =>
+    withGroup(server, [1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       const handle = await context.start();
       await until(() => opened(context));
@@ -252,8 +236,8 @@ describe('activity', () => {
       expect(await statusOf(context.client, `activity/${second}`)).toBe('CANCELLED');
     }));
 
-  it('closes as Canceled when one computer was cancelled by itself and the others succeeded', () =>
-    withGroup([1, 1], async (context) => {
+  it('closes as Canceled when one computer was cancelled by itself and the others succeeded', ({ server }) =>
+    withGroup(server, [1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       const handle = await context.start();
       await until(() => opened(context));
@@ -264,8 +248,8 @@ describe('activity', () => {
       expect(await statusOf(context.client, `activity/${second}`)).toBe('CANCELLED');
     }));
 
-  it('closes as Canceled when every computer was cancelled by itself', () =>
-    withGroup([1, 1], async (context) => {
+  it('closes as Canceled when every computer was cancelled by itself', ({ server }) =>
+    withGroup(server, [1, 1], async (context) => {
       const handle = await context.start();
       await until(() => opened(context));
       for (const batch of context.ids) await context.report(batch, 'canceled');
@@ -274,8 +258,8 @@ describe('activity', () => {
       expect(context.batches.calls.filter((call) => call === 'cancelRun')).toHaveLength(3);
     }));
 
-  it('updates batches that were never started when canceled before its first activity', () =>
-    withGroup([1, 1], async (context) => {
+  it('updates batches that were never started when canceled before its first activity', ({ server }) =>
+    withGroup(server, [1, 1], async (context) => {
       context.batches.failures = 2;
       const handle = await context.start();
       await handle.cancel();
@@ -283,8 +267,8 @@ describe('activity', () => {
       for (const batch of context.ids) expect(context.batches.progress(batch)).toMatchObject({ open: 0, canceled: 1 });
     }));
 
-  it('waits by its rows for a batch that another workflow drives already', () =>
-    withGroup([1, 1], async (context) => {
+  it('waits by its rows for a batch that another workflow drives already', ({ server }) =>
+    withGroup(server, [1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       await driveElsewhere(context, first);
       const handle = await context.start();
@@ -295,8 +279,8 @@ describe('activity', () => {
       expect(await handle.result()).toEqual({ succeeded: 2, failed: 0, canceled: 0 });
     }));
 
-  it('starts when the database is available again', () =>
-    withGroup([1], async (context) => {
+  it('starts when the database is available again', ({ server }) =>
+    withGroup(server, [1], async (context) => {
       context.batches.failures = 4;
       const handle = await context.start();
       context.batches.report(context.ids[0]!, 0, 'succeeded');

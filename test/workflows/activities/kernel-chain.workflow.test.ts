@@ -12,7 +12,7 @@ import { reportKernels } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { administratorOf } from '../../support/http/app.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
-import { wakeUp, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';
+import { statusOf, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

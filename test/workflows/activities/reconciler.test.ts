@@ -45,15 +45,12 @@ async function read(id: number): Promise<{ status: string; open: number; text: s
   return row!;
 }
 
-async function children(
-  id: number,
-): Promise<Array<{ id: number; status: string; text: string | null; wf_id: string }>> {
-  return await runtime.db.query(
+const children = (id: number): Promise<Array<{ id: number; status: string; text: string | null; wf_id: string }>> =>
+  runtime.db.query(
     `select a.id, a.status, a.result_text as text, l.wf_id from activity a join lane l on l.id = a.lane_id
      where a.parent_id = $1 order by a.id`,
     [id],
   );
-}
 
 /** A group of `size` whose operations are all with their computers. */
 async function deliveredGroup(size: number): Promise<number> {
@@ -67,18 +64,20 @@ async function deliveredGroup(size: number): Promise<number> {
 
 const reconcile = () => runtime.reconciler.reconcileWorkflows({ cursor: null });
 const handle = (workflowId: string) => runtime.client.workflow.getHandle(workflowId);
+const untilCanceled = (workflowId: string) => until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
+
+const isRejected = (call: Promise<unknown>): Promise<boolean> =>
+  call.then(
+    () => false,
+    () => true,
+  );
 
 async function remove(workflowId: string): Promise<void> {
   await runtime.client.workflowService.deleteWorkflowExecution({
     namespace: runtime.namespace,
     workflowExecution: { workflowId },
   });
-  await until(() =>
-    runtime.status(workflowId).then(
-      () => false,
-      () => true,
-    ),
-  );
+  await until(() => isRejected(runtime.status(workflowId)));
 }
 
 async function lose(workflowId: string): Promise<void> {
@@ -132,7 +131,7 @@ describe('reconciler', () => {
     expect(await read(id)).toMatchObject({ status: 'canceled', open: 0 });
     for (const child of await children(id)) {
       expect(child).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
-      await until(async () => (await runtime.status(child.wf_id)) === 'CANCELLED');
+      await untilCanceled(child.wf_id);
     }
     expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
   });
@@ -149,15 +148,10 @@ describe('reconciler', () => {
     });
     const interrupted = runtime.reconcilerWith(client);
     await handle(`activity/${id}`).terminate('by an operator');
-    await until(() =>
-      interrupted.reconcileWorkflows({ cursor: null }).then(
-        () => false,
-        () => true,
-      ),
-    );
+    await until(() => isRejected(interrupted.reconcileWorkflows({ cursor: null })));
     await until(async () => (await interrupted.reconcileWorkflows({ cursor: null })).closed === 1);
     for (const child of await children(id)) {
-      await until(async () => (await runtime.status(child.wf_id)) === 'CANCELLED');
+      await untilCanceled(child.wf_id);
       expect(child).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
     }
   });
@@ -217,7 +211,7 @@ describe('reconciler', () => {
     const rows = await children(id);
     expect(rows.map(({ status }) => status)).toEqual(new Array(size).fill('canceled'));
     for (const workflowId of new Set([`activity/${id}`, ...rows.map(({ wf_id }) => wf_id)])) {
-      await until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
+      await untilCanceled(workflowId);
     }
   });
 
@@ -228,7 +222,7 @@ describe('reconciler', () => {
       wf_id,
     ]);
     await until(async () => (await read(id)).status === 'canceled');
-    await until(async () => (await runtime.status(wf_id)) === 'CANCELLED');
+    await untilCanceled(wf_id);
   });
 
   it('leaves a group unchanged that ended before the check', async () => {
@@ -261,7 +255,7 @@ describe('reconciler', () => {
     await handle(`activity/${id}`).cancel();
     await until(async () => (await read(id)).status === 'canceled');
     for (const workflowId of [`activity/${id}`, ...(await children(id)).map(({ wf_id }) => wf_id)]) {
-      await until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
+      await untilCanceled(workflowId);
     }
     await stopWorker();
     stopWorker = await runtime.startWorker();

@@ -1,5 +1,5 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { AuditRetentionActivities } from '../../../workflows/contracts/activities.ts';
 import type { ReportInput } from '../../../workflows/contracts/activity.contract.ts';
 import {
@@ -9,66 +9,56 @@ import {
 } from '../../../workflows/contracts/housekeeping.contract.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeReports } from '../../support/activities/fakes.ts';
-import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
-import {
-  countEvents,
-  quietRuntime,
-  TEST_DATA_CONVERTER,
-  withWorker,
-} from '../../support/temporal/workflow-environment.ts';
-
-let environment: TestWorkflowEnvironment;
-
-beforeAll(async () => {
-  quietRuntime();
-  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
-});
-afterAll(() => environment?.teardown());
-
-const work = <T>(activities: object, run: (taskQueue: string) => Promise<T>) =>
-  withWorker({ connection: environment.nativeConnection, namespace: undefined, activities }, run);
+import { it } from '../../support/temporal/skipped-time-tests.ts';
+import { countEvents, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 describe('auditRetention', () => {
-  const run = (activities: AuditRetentionActivities, workflowId: string) =>
-    work(activities, (taskQueue) =>
-      environment.client.workflow.execute<(input: AuditRetentionInput) => Promise<{ deletedCount: number }>>(
+  const run = (
+    { nativeConnection: connection, client }: TestWorkflowEnvironment,
+    activities: AuditRetentionActivities,
+    workflowId: string,
+  ) =>
+    withWorker({ connection, activities }, (taskQueue) =>
+      client.workflow.execute<(input: AuditRetentionInput) => Promise<{ deletedCount: number }>>(
         AUDIT_RETENTION_WORKFLOW,
         { taskQueue, workflowId, args: [{ deletedCount: 0 }] },
       ),
     );
 
-  it('continues until nothing is due, in runs of a bounded number of steps', async () => {
+  it('continues until nothing is due, in runs of a bounded number of steps', async ({ server }) => {
     let calls = 0;
     const end = AUDIT_RETENTION_STEPS + 3;
     const purgeExpiredAudits = async () => ({ deletedCount: 2, runs: [], more: ++calls < end });
-    expect(await run({ purgeExpiredAudits }, 'retention-long')).toEqual({ deletedCount: 2 * end });
+    expect(await run(server, { purgeExpiredAudits }, 'retention-long')).toEqual({ deletedCount: 2 * end });
     expect(calls).toBe(end);
-    expect((await countEvents(environment.client.workflow.getHandle('retention-long'))).total).toBeLessThan(15);
+    expect((await countEvents(server.client.workflow.getHandle('retention-long'))).total).toBeLessThan(15);
   });
 
-  it('waits for an unavailable database', async () => {
+  it('waits for an unavailable database', async ({ server }) => {
     let calls = 0;
     const purgeExpiredAudits = async () => {
       if (++calls < 10) throw new Error('the database is away');
       return { deletedCount: 1, runs: [], more: false };
     };
-    const before = await environment.currentTimeMs();
-    expect(await run({ purgeExpiredAudits }, 'retention-away')).toEqual({ deletedCount: 1 });
-    expect((await environment.currentTimeMs()) - before).toBeGreaterThan(30_000);
+    const before = await server.currentTimeMs();
+    expect(await run(server, { purgeExpiredAudits }, 'retention-away')).toEqual({ deletedCount: 1 });
+    expect((await server.currentTimeMs()) - before).toBeGreaterThan(30_000);
   });
 });
 
 describe('reportActivity', () => {
-  it('gives up after thirty tries over twenty minutes, and then fails with its activity', async () => {
+  it('gives up after thirty tries over twenty minutes, and then fails with its activity', async ({ server }) => {
     const reports = new FakeReports();
     let tries = 0;
     const writeReport = async () => {
       tries += 1;
       throw new Error('the database is away');
     };
-    const before = await environment.currentTimeMs();
-    const result = await work({ ...reports.activities(environment.client), writeReport }, (taskQueue) =>
-      environment.client.workflow
+    const before = await server.currentTimeMs();
+    const { nativeConnection: connection, client } = server;
+    const activities = { ...reports.activities(client), writeReport };
+    const result = await withWorker({ connection, activities }, (taskQueue) =>
+      client.workflow
         .execute<(input: ReportInput) => Promise<void>>(REPORT_WORKFLOW, {
           taskQueue,
           workflowId: 'activity/1',
@@ -82,7 +72,7 @@ describe('reportActivity', () => {
     expect(result).toBe('ReportFailure');
     expect(reports.ends).toEqual(['failed']);
     expect(tries).toBe(30);
-    const minutes = ((await environment.currentTimeMs()) - before) / 60_000;
+    const minutes = ((await server.currentTimeMs()) - before) / 60_000;
     expect(minutes).toBeGreaterThan(20);
   });
 });
