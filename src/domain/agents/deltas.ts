@@ -10,10 +10,30 @@ export interface ReportedProcess {
   cpuUtilisation: number | null;
 }
 
-export interface ProcessDelta {
-  resetAll: boolean;
-  upserts: Map<number, ReportedProcess>;
-  kills: Set<number>;
+/** The last report of each row, and keys of those that the computer no longer has. */
+export class RowDelta<K, T> {
+  readonly present = new Map<K, T>();
+  readonly removed = new Set<K>();
+
+  put(key: K, row: T): void {
+    this.removed.delete(key);
+    this.present.set(key, row);
+  }
+
+  remove(key: K): void {
+    this.present.delete(key);
+    this.removed.add(key);
+  }
+}
+
+/** By process id. */
+export class ProcessDelta extends RowDelta<number, ReportedProcess> {
+  readonly resetAll: boolean;
+
+  constructor(resetAll: boolean) {
+    super();
+    this.resetAll = resetAll;
+  }
 }
 
 export interface LocalUser {
@@ -34,10 +54,8 @@ export interface LocalGroup {
 
 export interface UserDelta {
   resetAll: boolean;
-  users: Map<string, LocalUser>;
-  removedUsers: Set<string>;
-  groups: Map<string, LocalGroup>;
-  removedGroups: Set<string>;
+  users: RowDelta<string, LocalUser>;
+  groups: RowDelta<string, LocalGroup>;
   /** Users by group. */
   joins: Map<string, Set<string>>;
   leaves: Map<string, Set<string>>;

@@ -28,7 +28,7 @@ export interface HardwareReport {
 
 export interface InstalledSnap {
   name: string;
-  id: string;
+  snapId: string;
   version: string;
   revision: string;
   trackingChannel: string | null;

@@ -1,4 +1,4 @@
-import { type Contact, writeContacts, writeUnknownTypes } from '../../persistence/agents/contacts.repository.ts';
+import { type Contact, writeContacts, writeUnknownTypes } from '../../persistence/agents/contacts.sql.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
 

@@ -1,4 +1,4 @@
-import { type PingedComputer, readPings } from '../../persistence/agents/contacts.repository.ts';
+import { type PingedComputer, readPings } from '../../persistence/agents/contacts.sql.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import { Batcher } from '../../process/admission/batcher.ts';
 import type { Clock } from '../../services/common/ports.ts';

@@ -1,3 +1,4 @@
+import { findOriginal, takeExpectedClone } from '../../persistence/agents/clones.sql.ts';
 import {
   addIdentity,
   type EnrolledComputer,
@@ -8,8 +9,7 @@ import {
   isPendingFull,
   type LaterRegistration,
   lockRegistration,
-} from '../../persistence/agents/enrolment.repository.ts';
-import { findOriginal, takeExpectedClone } from '../../persistence/agents/expected-clones.repository.ts';
+} from '../../persistence/agents/enrolment.sql.ts';
 import { recordNotices } from '../../persistence/computers/computer-notices.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { acceptComputers, beginAcceptance } from '../../services/computers/acceptance.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { SavedExchange } from '../../persistence/agents/exchanges.repository.ts';
-import { type Identified, readSessions } from '../../persistence/agents/sessions.repository.ts';
+import type { SavedExchange } from '../../persistence/agents/exchanges.sql.ts';
+import { type Identified, readSessions } from '../../persistence/agents/sessions.sql.ts';
 import { isDatabaseUnavailable } from '../../persistence/database/errors.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import { Batcher } from '../../process/admission/batcher.ts';

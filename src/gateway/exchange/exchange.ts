@@ -1,9 +1,8 @@
-import { DomainError } from '../../domain/common/errors.ts';
 import type { Session } from '../../domain/agents/session.ts';
-import { deleteIdentity } from '../../persistence/agents/agent-identities.repository.ts';
-import { expectClone, expectSpareOwner } from '../../persistence/agents/expected-clones.repository.ts';
-import type { Identified } from '../../persistence/agents/sessions.repository.ts';
-import { recordSuspectedClones } from '../../persistence/agents/suspected-clones.repository.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import { expectClone, expectSpareOwner, recordSuspectedClones } from '../../persistence/agents/clones.sql.ts';
+import { deleteIdentity } from '../../persistence/agents/identities.sql.ts';
+import type { Identified } from '../../persistence/agents/sessions.sql.ts';
 import { isSerializationFailure } from '../../persistence/database/errors.ts';
 import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
 import { withLogFields } from '../../process/log-fields.ts';

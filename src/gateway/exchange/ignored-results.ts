@@ -1,7 +1,7 @@
 import type { OperationResult } from '../../domain/agents/facts.ts';
 import type { Session } from '../../domain/agents/session.ts';
-import { saveRejected } from '../../persistence/agents/rejected-messages.repository.ts';
-import { findForeignOperations } from '../../persistence/agents/sessions.repository.ts';
+import { saveRejected } from '../../persistence/agents/rejected-messages.sql.ts';
+import { findForeignOperations } from '../../persistence/agents/sessions.sql.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
 

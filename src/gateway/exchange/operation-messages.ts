@@ -1,7 +1,7 @@
 import type { DueOperation, Recipient } from '../../domain/agents/session.ts';
 import { computerEnvironment, SCRIPT_MESSAGE } from '../../domain/scripts/environment.ts';
 import { executableCode, type ScriptBody } from '../../domain/scripts/script.ts';
-import { findEnded, readPayloads } from '../../persistence/agents/sessions.repository.ts';
+import { findEnded, readPayloads } from '../../persistence/agents/sessions.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { ResponseSlot } from './plan-response.ts';

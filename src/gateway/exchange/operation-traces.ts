@@ -1,4 +1,4 @@
-import { readOperationTraces } from '../../persistence/agents/sessions.repository.ts';
+import { readOperationTraces } from '../../persistence/agents/sessions.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { isTracing, recordSpan, SpanKind, SpanLimit } from '../../process/tracing.ts';
 

@@ -1,10 +1,9 @@
 import type { ResyncState, Session } from '../../domain/agents/session.ts';
-import { claimIdentities } from '../../persistence/agents/agent-identities.repository.ts';
-import { type SavedExchange, type SessionWrite, saveSessions } from '../../persistence/agents/exchanges.repository.ts';
-import { requestPackageResync, saveResyncs } from '../../persistence/agents/resyncs.repository.ts';
-import { needsSnapState, saveSnapsBeforeSent } from '../../persistence/agents/snap-states.repository.ts';
-import type { SuspectedClone } from '../../persistence/agents/suspected-clones.repository.ts';
-import { recordSuspectedClones } from '../../persistence/agents/suspected-clones.repository.ts';
+import { recordSuspectedClones, type SuspectedClone } from '../../persistence/agents/clones.sql.ts';
+import { type SavedExchange, type SessionWrite, saveSessions } from '../../persistence/agents/exchanges.sql.ts';
+import { claimIdentities } from '../../persistence/agents/identities.sql.ts';
+import { requestPackageResync, saveResyncs } from '../../persistence/agents/rejected-messages.sql.ts';
+import { needsSnapState, saveSnapsBeforeSent } from '../../persistence/agents/snap-states.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { type Reported, saveFacts } from '../facts/save-facts.ts';
 

@@ -1,5 +1,5 @@
 import type { Session } from '../../domain/agents/session.ts';
-import type { SuspectedClone } from '../../persistence/agents/suspected-clones.repository.ts';
+import type { SuspectedClone } from '../../persistence/agents/clones.sql.ts';
 import { rateLimitKey } from '../../process/client-address.ts';
 import { MAX_MESSAGES_PER_RESPONSE } from './counters.ts';
 import type { ExchangePayload } from './payload.ts';

@@ -1,9 +1,5 @@
 import type { PackageDescription, PackageRequest } from '../../domain/agents/deltas.ts';
-import {
-  addAccountPackages,
-  addPackages,
-  findPackages,
-} from '../../persistence/agents/package-catalogue.repository.ts';
+import { addAccountPackages, addPackages, findPackages } from '../../persistence/agents/packages.sql.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 
 const MAX_CACHED = 200_000;

@@ -1,4 +1,4 @@
-import type { ProcessDelta, ReportedProcess } from '../../domain/agents/deltas.ts';
+import { ProcessDelta, type ReportedProcess } from '../../domain/agents/deltas.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
@@ -37,25 +37,14 @@ export function readProcesses(message: BObject, facts: Facts, faults: MessageFau
     },
   );
   faults.requireUsable(resetAll || upserts.length + kills.length > 0);
-  const delta = resetAll ? resetProcesses(facts) : ensureDelta(facts);
-  for (const pid of [...kills, ...unreadable]) {
-    delta.upserts.delete(pid);
-    delta.kills.add(pid);
-  }
-  for (const process of upserts) {
-    delta.kills.delete(process.pid);
-    delta.upserts.set(process.pid, process);
-  }
+  if (resetAll) resetProcesses(facts);
+  facts.processes ??= new ProcessDelta(false);
+  for (const pid of [...kills, ...unreadable]) facts.processes.remove(pid);
+  for (const process of upserts) facts.processes.put(process.pid, process);
 }
 
-export function resetProcesses(facts: Facts): ProcessDelta {
-  facts.processes = { resetAll: true, upserts: new Map(), kills: new Set() };
-  return facts.processes;
-}
-
-function ensureDelta(facts: Facts): ProcessDelta {
-  facts.processes ??= { resetAll: false, upserts: new Map(), kills: new Set() };
-  return facts.processes;
+export function resetProcesses(facts: Facts): void {
+  facts.processes = new ProcessDelta(true);
 }
 
 function readPid(value: Parameters<typeof toInt>[0]): number {

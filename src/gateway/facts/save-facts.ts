@@ -1,24 +1,19 @@
 import type { RecoveryKey } from '../../domain/agents/facts.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
-import {
-  saveAuditReport,
-  savePackageResult,
-  saveRecoveryKey,
-} from '../../persistence/agents/operation-reports.repository.ts';
+import { saveAuditReport, savePackageResult, saveRecoveryKey } from '../../persistence/agents/operation-reports.sql.ts';
+import { savePackages } from '../../persistence/agents/packages.sql.ts';
 import type { PerComputer } from '../../persistence/agents/per-computer.ts';
-import { saveRejected } from '../../persistence/agents/rejected-messages.repository.ts';
+import { saveRejected } from '../../persistence/agents/rejected-messages.sql.ts';
 import {
   lockComputers,
   saveClientAnnotations,
   saveClientTags,
   saveComputers,
+  saveHardware,
   saveInventories,
-} from '../../persistence/agents/reported-computers.repository.ts';
-import { saveHardware, saveNetworks, saveSnaps } from '../../persistence/agents/reported-devices.repository.ts';
-import { savePackages } from '../../persistence/agents/reported-packages.repository.ts';
-import { saveProcesses } from '../../persistence/agents/reported-processes.repository.ts';
-import { saveUsers } from '../../persistence/agents/reported-users.repository.ts';
-import { saveSnapsBeforeAnswered, updateSnapsBetweenResults } from '../../persistence/agents/snap-states.repository.ts';
+} from '../../persistence/agents/reported-computers.sql.ts';
+import { saveNetworks, saveProcesses, saveSnaps, saveUsers } from '../../persistence/agents/reported-rows.sql.ts';
+import { saveSnapsBeforeAnswered, updateSnapsBetweenResults } from '../../persistence/agents/snap-states.sql.ts';
 import { recordNotices } from '../../persistence/computers/computer-notices.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { EncryptionKey } from '../../process/config.ts';

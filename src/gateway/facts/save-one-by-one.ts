@@ -1,10 +1,8 @@
-import { saveRejected } from '../../persistence/agents/rejected-messages.repository.ts';
-import { requestScopes } from '../../persistence/agents/resyncs.repository.ts';
+import { requestScopes, saveRejected } from '../../persistence/agents/rejected-messages.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { withSavepoint } from '../../persistence/database/transactions.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
-import type { Facts } from './facts.ts';
-import { emptyFacts } from './facts.ts';
+import { emptyFacts, type Facts } from './facts.ts';
 import { Faults } from './faults.ts';
 import { isUnstorable } from './fields.ts';
 import { messageType, readMessages, rejectMessage } from './read-messages.ts';

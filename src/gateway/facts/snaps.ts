@@ -1,6 +1,5 @@
 import type { InstalledSnap } from '../../domain/agents/facts.ts';
-import type { BObject } from '../../protocol/bpickle.ts';
-import { isDict } from '../../protocol/bpickle.ts';
+import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
 import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { toDict, toText } from './fields.ts';
@@ -35,7 +34,7 @@ function readSnap(snap: BObject, item: ItemName, faults: MessageFaults): Install
   if (snap['publisher'] && !isDict(snap['publisher'])) faults.skipped('the publisher of a snap must be a dict', item);
   return {
     name,
-    id: shown(snap, 'id', MAX_NAME) ?? '',
+    snapId: shown(snap, 'id', MAX_NAME) ?? '',
     version: shown(snap, 'version', MAX_NAME) ?? '',
     revision: typeof snap['revision'] === 'number' ? String(snap['revision']) : (shown(snap, 'revision') ?? ''),
     trackingChannel: shown(snap, 'tracking-channel'),

@@ -1,4 +1,4 @@
-import type { LocalGroup, LocalUser, UserDelta } from '../../domain/agents/deltas.ts';
+import { type LocalGroup, type LocalUser, RowDelta, type UserDelta } from '../../domain/agents/deltas.ts';
 import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
 import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
@@ -43,10 +43,10 @@ export function readUsers(message: BObject, facts: Facts, faults: MessageFaults)
   faults.requireUsable(count > 0);
   facts.users ??= emptyDelta(false);
   const delta = facts.users;
-  for (const name of removedUsers) replace(delta.users, delta.removedUsers, name, null);
-  for (const user of users) replace(delta.users, delta.removedUsers, user.username, user);
-  for (const name of removedGroups) replace(delta.groups, delta.removedGroups, name, null);
-  for (const group of groups) replace(delta.groups, delta.removedGroups, group.name, group);
+  for (const name of removedUsers) delta.users.remove(name);
+  for (const user of users) delta.users.put(user.username, user);
+  for (const name of removedGroups) delta.groups.remove(name);
+  for (const group of groups) delta.groups.put(group.name, group);
   for (const [group, members] of leaves) moveMembers(delta.joins, delta.leaves, group, members);
   for (const [group, members] of joins) moveMembers(delta.leaves, delta.joins, group, members);
 }
@@ -83,25 +83,7 @@ export function resetUsers(facts: Facts): void {
 }
 
 function emptyDelta(resetAll: boolean): UserDelta {
-  return {
-    resetAll,
-    users: new Map(),
-    removedUsers: new Set(),
-    groups: new Map(),
-    removedGroups: new Set(),
-    joins: new Map(),
-    leaves: new Map(),
-  };
-}
-
-function replace<T>(present: Map<string, T>, removed: Set<string>, name: string, value: T | null): void {
-  if (value === null) {
-    present.delete(name);
-    removed.add(name);
-  } else {
-    removed.delete(name);
-    present.set(name, value);
-  }
+  return { resetAll, users: new RowDelta(), groups: new RowDelta(), joins: new Map(), leaves: new Map() };
 }
 
 function moveMembers(

@@ -1,8 +1,8 @@
-import { DomainError } from '../../domain/common/errors.ts';
 import type { Request, Response } from 'express';
+import { DomainError } from '../../domain/common/errors.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
-import { findApprovedComputer, type IdentifiedComputer } from '../../persistence/agents/agent-identities.repository.ts';
-import { recordSuspectedClones } from '../../persistence/agents/suspected-clones.repository.ts';
+import { recordSuspectedClones } from '../../persistence/agents/clones.sql.ts';
+import { findApprovedComputer, type IdentifiedComputer } from '../../persistence/agents/identities.sql.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import { readAttachmentFor } from '../../persistence/scripts/script-attachments.sql.ts';
 import type { ClientAddress } from '../../process/client-address.ts';

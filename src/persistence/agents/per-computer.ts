@@ -7,19 +7,27 @@ export function computerIds(reports: ReadonlyArray<PerComputer<unknown>>): numbe
   return reports.map(({ computerId }) => computerId);
 }
 
-export function toRows<T>(reports: ReadonlyArray<PerComputer<Iterable<T>>>): Array<{ computerId: number; row: T }> {
-  return reports.flatMap(({ computerId, value }) => [...value].map((row) => ({ computerId, row })));
+/** SQL types of columns, by the property that holds the value. */
+export type ColumnTypes = Readonly<Record<string, string>>;
+
+export function columnsOf(types: ColumnTypes): string[] {
+  return Object.keys(types).map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-/** Names as keys of a JSON object, for fast lookups in PostgreSQL. */
-export function jsonKeys(names: Iterable<string>): string {
-  return JSON.stringify(Object.fromEntries([...names].map((name) => [name, 0])));
+/** SQL of the rows of {@link arraysOf}, with their alias and the names of their columns. */
+export function unnest(alias: string, types: ColumnTypes, { ordinal }: { ordinal?: string } = {}): string {
+  const arrays = Object.entries(types).map(([name, type]) => `:${alias}_${name}::${type}[]`);
+  const columns = [...columnsOf(types), ...(ordinal ? [ordinal] : [])];
+  return `unnest(${arrays.join(', ')}) ${ordinal ? 'with ordinality ' : ''}${alias}(${columns.join(', ')})`;
 }
 
-/** One array per column: the computers, then the given keys of their rows. */
-export function toColumns<T>(
-  rows: ReadonlyArray<{ computerId: number; row: T }>,
-  ...keys: ReadonlyArray<keyof T>
-): unknown[][] {
-  return [rows.map(({ computerId }) => computerId), ...keys.map((key) => rows.map(({ row }) => row[key]))];
+/** Parameters of {@link unnest}: one array per column. */
+export function arraysOf<Alias extends string, Name extends string>(
+  alias: Alias,
+  types: Readonly<Record<Name, string>>,
+  rows: ReadonlyArray<Readonly<Record<NoInfer<Name>, unknown>>>,
+): Record<`${Alias}_${Name}`, unknown[]> {
+  const names = Object.keys(types) as Name[];
+  const arrays = names.map((name) => [`${alias}_${name}`, rows.map((row) => row[name])]);
+  return Object.fromEntries(arrays) as Record<`${Alias}_${Name}`, unknown[]>;
 }

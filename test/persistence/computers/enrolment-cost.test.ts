@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enrol } from '../../../src/gateway/enrolment/enrolment.ts';
 import type { Registration } from '../../../src/gateway/enrolment/registration.ts';
-import { saveComputers } from '../../../src/persistence/agents/reported-computers.repository.ts';
+import { saveComputers } from '../../../src/persistence/agents/reported-computers.sql.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import type { ProfileRunDeps } from '../../../src/services/scripts/profiles/script-profile-runs.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';

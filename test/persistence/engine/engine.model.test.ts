@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteIdentity } from '../../../src/persistence/agents/agent-identities.repository.ts';
+import { deleteIdentity } from '../../../src/persistence/agents/identities.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createActivityRepeatsService } from '../../../src/services/engine/activity-repeats.service.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';

@@ -12,32 +12,22 @@ interface EncryptedRecoveryKey {
 
 /** Saves a key that came with the first result of an operation of this computer, unless a newer one is stored. */
 export async function saveRecoveryKey(tx: Sql, key: EncryptedRecoveryKey): Promise<void> {
-  const { computerId, operationId, keyId, ciphertext, now } = key;
-  await tx.query(SAVE_RECOVERY_KEY, [computerId, operationId, keyId, ciphertext, now]);
+  await tx.query(SAVE_RECOVERY_KEY, key);
 }
 
 /** Saves the report of an audit of this computer; the first one of an operation counts. */
-export async function saveAuditReport(
-  tx: Sql,
-  computerId: number,
-  { operationId, runId, report }: AuditReport,
-  now: Date,
-): Promise<void> {
-  await tx.query(SAVE_AUDIT_REPORT, [computerId, operationId, runId, report, now]);
+export async function saveAuditReport(tx: Sql, computerId: number, report: AuditReport, now: Date): Promise<void> {
+  await tx.query(SAVE_AUDIT_REPORT, { ...report, computerId, now });
 }
 
 /** Saves which other packages a change of packages needs, without those that the account may not name. */
-export async function savePackageResult(
-  tx: Sql,
-  computerId: number,
-  { operationId, mustInstall, mustRemove }: PackageChangeResult,
-): Promise<void> {
-  await tx.query(SAVE_PACKAGE_RESULT, [computerId, operationId, mustInstall, mustRemove]);
+export async function savePackageResult(tx: Sql, computerId: number, result: PackageChangeResult): Promise<void> {
+  await tx.query(SAVE_PACKAGE_RESULT, { ...result, computerId });
 }
 
 const whereSent = (messageType: string) => `
   from agent_message m join operation_payload p on p.id = m.payload_id join activity a on a.id = m.activity_id
-  where m.activity_id = $2 and m.computer_id = $1 and m.state in ('sent', 'acked', 'dropped')
+  where m.activity_id = :operationId and m.computer_id = :computerId and m.state in ('sent', 'acked', 'dropped')
     and p.message_type = '${messageType}'`;
 
 /** `expression` over the first unprocessed result, with the alias `i`. */
@@ -52,7 +42,7 @@ const ANSWERED_NOW = `a.status not in ('succeeded', 'failed')
 // The key of the newer generation wins, whichever is reported first.
 const SAVE_RECOVERY_KEY = `
   insert into computer_recovery_key (computer_id, activity_id, key_id, sealed, created_at)
-  select $1, $2, $3, $4, $5 ${whereSent('fde-recovery-key')} and ${ANSWERED_NOW}
+  select :computerId, :operationId, :keyId, :ciphertext, :now ${whereSent('fde-recovery-key')} and ${ANSWERED_NOW}
   on conflict (computer_id) do update set activity_id = excluded.activity_id, key_id = excluded.key_id,
     sealed = excluded.sealed, created_at = excluded.created_at
   where computer_recovery_key.activity_id < excluded.activity_id`;
@@ -60,7 +50,7 @@ const SAVE_RECOVERY_KEY = `
 // A report can arrive before, with or after its result; that of a failed audit is ignored.
 const SAVE_AUDIT_REPORT = `
   insert into usg_audit_report (activity_id, computer_id, run_id, report, received_at)
-  select $2, $1, $3, $4, $5 ${whereSent('usg')}
+  select :operationId, :computerId, :runId, :report, :now ${whereSent('usg')}
     and a.status <> 'failed' and ${firstResult('i.ok')} is distinct from false
   on conflict (activity_id) do nothing`;
 
@@ -73,8 +63,9 @@ const SAVE_PACKAGE_RESULT = `
   with namable as (
     select coalesce(k.known, '{}') + coalesce(s.installed + s.available + s.available_upgrades, '{}') as ids
     from computer c left join account_packages k on k.account_id = c.account_id
-    left join computer_packages s on s.computer_id = c.id where c.id = $1
+    left join computer_packages s on s.computer_id = c.id where c.id = :computerId
   )
   insert into package_change_result (activity_id, computer_id, must_install, must_remove)
-  select $2, $1, ${onlyNamable('$3')}, ${onlyNamable('$4')} ${whereSent('change-packages')}
+  select :operationId, :computerId, ${onlyNamable(':mustInstall')}, ${onlyNamable(':mustRemove')}
+    ${whereSent('change-packages')}
   on conflict (activity_id) do nothing`;

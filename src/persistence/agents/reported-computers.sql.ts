@@ -1,3 +1,4 @@
+import type { HardwareReport } from '../../domain/agents/facts.ts';
 import { type ComputerReport, REPORTED_COLUMNS } from '../computers/computer.entity.ts';
 import { INVENTORY_COLUMNS, type InventoryReport } from '../computers/computer-facts.entity.ts';
 import type { Sql } from '../database/sql.ts';
@@ -44,6 +45,28 @@ export async function saveClientAnnotations(
   );
 }
 
+/** An unreadable report never replaces a readable one. */
+export async function saveHardware(
+  tx: Sql,
+  reports: ReadonlyArray<PerComputer<{ report: HardwareReport; now: Date }>>,
+): Promise<void> {
+  await tx.query(
+    SAVE_HARDWARE,
+    {
+      computerIds: computerIds(reports),
+      datas: reports.map(({ value }) => value.report.data),
+      flats: reports.map(({ value }) => jsonOrNull(value.report.flat)),
+      groupeds: reports.map(({ value }) => jsonOrNull(value.report.grouped)),
+      nows: reports.map(({ value }) => value.now),
+    },
+    'gateway-save-hardware',
+  );
+}
+
+function jsonOrNull(value: object | null): string | null {
+  return value && JSON.stringify(value);
+}
+
 /** Locks computers in the common order before several statements change them. */
 export async function lockComputers(tx: Sql, computers: readonly number[]): Promise<void> {
   await tx.query(LOCK, { computers }, 'gateway-lock-computers');
@@ -87,6 +110,13 @@ const SAVE_INVENTORIES = `
   from unnest(:computerIds::int[], :columns::jsonb[], :unparsed::jsonb[]) v(id, columns, unparsed)
   where i.computer_id = v.id
     and (i is distinct from jsonb_populate_record(i, v.columns) or not i.unparsed @> v.unparsed)`;
+
+const SAVE_HARDWARE = `
+  insert into computer_hardware (computer_id, data, flat, grouped, reported_at)
+  select * from unnest(:computerIds::int[], :datas::text[], :flats::json[], :groupeds::json[], :nows::timestamptz[])
+  on conflict (computer_id) do update set data = excluded.data, flat = excluded.flat, grouped = excluded.grouped,
+    reported_at = excluded.reported_at
+  where excluded.flat is not null or computer_hardware.flat is null`;
 
 const SAVE_TAGS = `
   with known as (

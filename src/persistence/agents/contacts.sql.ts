@@ -12,7 +12,7 @@ export interface PingedComputer {
 
 /** Reads computers in one statement; unknown ones are missing. */
 export function readPings(db: Sql, computerIds: readonly number[], now: Date): Promise<PingedComputer[]> {
-  return db.query<PingedComputer>(READ_PINGS, [computerIds, now], 'gateway-read-pings');
+  return db.query<PingedComputer>(READ_PINGS, { computerIds, now }, 'gateway-read-pings');
 }
 
 /** When a computer last pinged and exchanged messages; null if unchanged. */
@@ -60,9 +60,9 @@ const READ_PINGS = `
     or (m.due and (ac.max_message_backlog is null or ac.max_message_backlog > m.sent))) as waiting
   from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
   cross join lateral (
-    select coalesce(bool_or(${isDue('$2')}), false) as due, count(*) filter (where m.state = 'sent') as sent
+    select coalesce(bool_or(${isDue(':now')}), false) as due, count(*) filter (where m.state = 'sent') as sent
     from agent_message m where m.computer_id = c.id and m.state in ('held', 'queued', 'sent')) m
-  where c.id = any($1::int[])`;
+  where c.id = any(:computerIds::int[])`;
 
 const WRITE_CONTACTS = `
   update computer_contact c

@@ -1,5 +1,7 @@
 import type { Session, SessionChange } from '../../domain/agents/session.ts';
 import type { Sql } from '../database/sql.ts';
+import { arraysOf, columnsOf, unnest } from './per-computer.ts';
+import { WRITTEN } from './sessions.sql.ts';
 
 /** An accepted exchange of one computer. */
 export interface SessionWrite {
@@ -23,10 +25,10 @@ export async function saveSessions(sql: Sql, writes: readonly SessionWrite[]): P
   // A computer can have two identities until one of them is used: only its first exchange is saved.
   const unique = [...new Map(writes.toReversed().map((write) => [write.session.computerId, write])).values()];
   const hasMessages = unique.some(({ change }) => touchesMessages(change));
-  const values = hasMessages ? [...sessionColumns(unique), ...messageColumns(unique)] : sessionColumns(unique);
+  const parameters = { ...sessionParameters(unique), ...(hasMessages && messageParameters(unique)) };
   const statement = hasMessages ? SESSIONS_AND_MESSAGES : ONLY_SESSIONS;
   const name = hasMessages ? 'gateway-write-all' : 'gateway-write-agents';
-  const [row] = await sql.query<SavedRow>(statement, values, name);
+  const [row] = await sql.query<SavedRow>(statement, parameters, name);
   const written = new Set(row!.written);
   const sent = new Set(row!.sent);
   const accepted = new Set(row!.accepted);
@@ -34,7 +36,7 @@ export async function saveSessions(sql: Sql, writes: readonly SessionWrite[]): P
   return writes.map((write) => (first.has(write) && written.has(write.session.computerId) ? { sent, accepted } : null));
 }
 
-interface SavedRow extends Record<string, unknown> {
+interface SavedRow {
   written: number[] | null;
   sent?: number[] | null;
   accepted?: number[] | null;
@@ -44,70 +46,50 @@ function touchesMessages({ acked, sends, resends, dropped, results }: SessionCha
   return acked.length + sends.length + resends.length + results.length > 0 || dropped !== null;
 }
 
-function sessionColumns(writes: readonly SessionWrite[]): unknown[] {
-  const of = <T>(value: (change: SessionChange) => T): T[] => writes.map(({ change }) => value(change));
-  return [
-    writes.map(({ session }) => session.computerId),
-    writes.map(({ session }) => session.version),
-    of((change) => change.inNext),
-    of((change) => change.outBase),
-    of((change) => change.outNext),
-    of((change) => change.token),
-    of((change) => change.requestDigest),
-    of((change) => JSON.stringify(change.controls)),
-    of((change) => change.headTries),
-    of((change) => change.headSends),
-    of((change) => change.clientTypesDigest),
-    of((change) => change.servedApproved),
-    of((change) => change.resyncWanted),
-    of((change) => change.resyncId),
-    of((change) => change.resyncAt),
-    of((change) => change.lastSequence),
-    of((change) => change.lastAddress),
-  ];
+function sessionParameters(writes: readonly SessionWrite[]) {
+  const rows = writes.map(({ session: { computerId, version }, change }) => ({
+    ...{ ...change, computerId, version },
+    controls: JSON.stringify(change.controls),
+  }));
+  return arraysOf('g', { ...SESSION, ...WRITTEN }, rows);
 }
 
-function messageColumns(writes: readonly SessionWrite[]): unknown[] {
-  const each = <T>(items: (change: SessionChange) => readonly T[]) =>
-    writes.flatMap(({ session, now, change }) => items(change).map((item) => ({ id: session.computerId, now, item })));
-  const sends = each((change) => change.sends);
-  const results = each((change) => change.results);
+function messageParameters(writes: readonly SessionWrite[]) {
+  const each = <T extends object>(items: (change: SessionChange) => readonly T[]) =>
+    writes.flatMap(({ session: { computerId }, now: at, change }) =>
+      items(change).map((item) => ({ ...item, computerId, at })),
+    );
   const states = each(({ acked, resends, dropped }) => [
     ...acked.map((activityId) => ({ activityId, state: 'acked', text: null })),
     ...resends.map((activityId) => ({ activityId, state: 'sent', text: null })),
     ...(dropped ? [{ ...dropped, state: 'dropped' }] : []),
   ]);
-  return [
-    sends.map(({ id }) => id),
-    sends.map(({ item }) => item.activityId),
-    sends.map(({ item }) => item.position),
-    sends.map(({ now }) => now),
-    results.map(({ id }) => id),
-    results.map(({ item }) => item.operationId),
-    results.map(({ item }) => item.ok),
-    results.map(({ item }) => item.code),
-    results.map(({ item }) => item.text),
-    results.map(({ now }) => now),
-    states.map(({ id }) => id),
-    states.map(({ item }) => item.activityId),
-    states.map(({ item }) => item.state),
-    states.map(({ item }) => item.text),
-    states.map(({ now }) => now),
-  ];
+  return {
+    ...arraysOf(
+      'c',
+      SENT,
+      each(({ sends }) => sends),
+    ),
+    ...arraysOf(
+      'r',
+      RESULT,
+      each(({ results }) => results),
+    ),
+    ...arraysOf('u', STATE, states),
+  };
 }
+
+const SESSION = { computerId: 'int', version: 'int' };
+const SENT = { computerId: 'int', activityId: 'int', position: 'bigint', at: 'timestamptz' };
+const RESULT = { computerId: 'int', operationId: 'int', ok: 'bool', code: 'int', text: 'text', at: 'timestamptz' };
+const STATE = { computerId: 'int', activityId: 'int', state: 'text', text: 'text', at: 'timestamptz' };
 
 const UPDATE_SESSIONS = `
   session as (
-    update agent a set version = a.version + 1, in_next = g.in_next, out_base = g.out_base, out_next = g.out_next,
-      token = g.token, request_digest = g.request_digest, controls = g.controls, head_tries = g.head_tries,
-      head_sends = g.head_sends, client_types_digest = g.client_types_digest, served_approved = g.served_approved,
-      resync_wanted = g.resync_wanted, resync_id = g.resync_id, resync_at = g.resync_at,
-      last_sequence = g.last_sequence, last_address = g.last_address
-    from unnest($1::int[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[], $7::bytea[], $8::jsonb[],
-      $9::smallint[], $10::smallint[], $11::bytea[], $12::boolean[], $13::boolean[], $14::bigint[], $15::timestamptz[],
-      $16::bigint[], $17::text[])
-      g(computer_id, version, in_next, out_base, out_next, token, request_digest, controls, head_tries, head_sends,
-        client_types_digest, served_approved, resync_wanted, resync_id, resync_at, last_sequence, last_address)
+    update agent a set version = a.version + 1, ${columnsOf(WRITTEN)
+      .map((column) => `${column} = g.${column}`)
+      .join(', ')}
+    from ${unnest('g', { ...SESSION, ...WRITTEN })}
     where a.computer_id = g.computer_id and a.version = g.version
     returning a.computer_id
   )`;
@@ -118,18 +100,17 @@ const ONLY_SESSIONS = `with ${UPDATE_SESSIONS} select array_agg(computer_id) as 
 // as everywhere.
 const SESSIONS_AND_MESSAGES = `
   with ${UPDATE_SESSIONS}, reported as (
-    select r.id, r.ok, r.code, r.body, r.at, r.ordinal, m.lane_id, m.computer_id
-    from unnest($22::int[], $23::int[], $24::bool[], $25::int[], $26::text[], $27::timestamptz[])
-      with ordinality r(computer_id, id, ok, code, body, at, ordinal)
+    select r.operation_id as id, r.ok, r.code, r.text as body, r.at, r.ordinal, m.lane_id, m.computer_id
+    from ${unnest('r', RESULT, { ordinal: 'ordinal' })}
     join session s on s.computer_id = r.computer_id
-    join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
-    join activity a on a.id = r.id
+    join agent_message m on m.activity_id = r.operation_id and m.computer_id = r.computer_id
+    join activity a on a.id = r.operation_id
     where m.state in ('held', 'queued', 'sent', 'acked') and a.status not in ('succeeded', 'failed')
   ), locked as (
     select m.activity_id, c.position, c.at
-    from unnest($18::int[], $19::int[], $20::bigint[], $21::timestamptz[]) c(computer_id, id, position, at)
+    from ${unnest('c', SENT)}
     join session s on s.computer_id = c.computer_id
-    join agent_message m on m.activity_id = c.id and m.computer_id = c.computer_id
+    join agent_message m on m.activity_id = c.activity_id and m.computer_id = c.computer_id
     where m.state in ('held', 'queued')
     order by m.activity_id for update of m
   ), newly_sent as (
@@ -140,9 +121,8 @@ const SESSIONS_AND_MESSAGES = `
     update agent_message m
     set state = t.state, send_count = m.send_count + case when t.state = 'sent' then 1 else 0 end
     from (
-      select u.*, false as early
-      from unnest($28::int[], $29::int[], $30::text[], $31::text[], $32::timestamptz[])
-        u(computer_id, id, state, body, at)
+      select u.computer_id, u.activity_id as id, u.state, u.text as body, u.at, false as early
+      from ${unnest('u', STATE)}
       join session s on s.computer_id = u.computer_id
       union all
       select computer_id, id, 'acked', null, at, true from reported

@@ -1,8 +1,9 @@
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
-import type { ControlMessage, DueOperation, SentOperation, Session } from '../../domain/agents/session.ts';
+import type { DueOperation, ResyncState, SentOperation, Session } from '../../domain/agents/session.ts';
 import type { Sql } from '../database/sql.ts';
 import { statusList } from '../database/status-sql.ts';
 import { firstUnqueued, isDue } from '../query/delivery-conditions.ts';
+import { columnsOf } from './per-computer.ts';
 
 /** Payloads of one response, in stored bytes; one operation is sent regardless of its size. */
 const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
@@ -10,36 +11,31 @@ const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
 /** The owner of an identity: a computer, or one that was removed. */
 export type Identified = { kind: 'computer'; session: Session } | { kind: 'removed'; computerId: number };
 
-interface SessionRow {
-  secure_id_hash: Buffer;
-  computer_id: number;
-  account_id: number | null;
-  title: string;
-  tags: string[];
+/** Properties of a session that exchanges write, with the SQL types of their columns of `agent`. */
+export const WRITTEN = {
+  inNext: 'bigint',
+  outBase: 'bigint',
+  outNext: 'bigint',
+  token: 'uuid',
+  requestDigest: 'bytea',
+  controls: 'jsonb',
+  headTries: 'smallint',
+  headSends: 'smallint',
+  clientTypesDigest: 'bytea',
+  servedApproved: 'boolean',
+  resyncWanted: 'boolean',
+  resyncId: 'bigint',
+  resyncAt: 'timestamptz',
+  lastSequence: 'bigint',
+  lastAddress: 'text',
+};
+
+type Stored = 'computerId' | 'title' | 'tags' | 'archived' | 'accountDisabled' | 'maxBacklog' | 'version';
+
+interface SessionRow extends Pick<Session, Stored | keyof typeof WRITTEN>, ResyncState {
+  secureIdHash: Buffer;
+  accountId: number | null;
   state: 'pending' | 'approved';
-  archived: boolean;
-  disabled: boolean;
-  max_message_backlog: number | null;
-  version: number;
-  in_next: number | null;
-  last_sequence: number | null;
-  last_address: string | null;
-  out_base: number | null;
-  out_next: number;
-  token: string | null;
-  request_digest: Buffer | null;
-  controls: ControlMessage[];
-  head_tries: number;
-  head_sends: number;
-  client_types_digest: Buffer | null;
-  served_approved: boolean;
-  resync_wanted: boolean;
-  resync_id: number | null;
-  resync_at: Date | null;
-  wanted_scopes: string[];
-  asked_scopes: string[];
-  asked_id: number | null;
-  asked_at: Date | null;
   sent: SentOperation[] | null;
   due: DueOperation[] | null;
 }
@@ -50,51 +46,26 @@ export async function readSessions(
   secureIdHashes: readonly Buffer[],
   now: Date,
 ): Promise<Array<Identified | null>> {
-  const values = [secureIdHashes, now, MAX_PAYLOAD_BYTES];
-  const rows = await db.query<SessionRow>(READ, values, 'gateway-read-sessions');
-  const byHash = new Map(rows.map((row) => [row.secure_id_hash.toString('latin1'), row]));
+  const parameters = { secureIdHashes, now, maxBytes: MAX_PAYLOAD_BYTES };
+  const rows = await db.query<SessionRow>(READ, parameters, 'gateway-read-sessions');
+  const byHash = new Map(rows.map((row) => [row.secureIdHash.toString('latin1'), row]));
   return secureIdHashes.map((hash) => {
     const row = byHash.get(hash.toString('latin1'));
     if (!row) return null;
-    if (row.account_id === null) return { kind: 'removed', computerId: row.computer_id };
-    return { kind: 'computer', session: toSession(row, row.account_id) };
+    if (row.accountId === null) return { kind: 'removed', computerId: row.computerId };
+    return { kind: 'computer', session: toSession(row, row.accountId) };
   });
 }
 
 function toSession(row: SessionRow, accountId: number): Session {
+  const { secureIdHash: _, state, wantedScopes, requestedScopes, requestId, requestedAt, sent, due, ...rest } = row;
   return {
-    computerId: row.computer_id,
+    ...rest,
     accountId,
-    title: row.title,
-    tags: row.tags,
-    approved: row.state === 'approved' && !row.archived,
-    archived: row.archived,
-    accountDisabled: row.disabled,
-    maxBacklog: row.max_message_backlog,
-    version: row.version,
-    inNext: row.in_next,
-    lastSequence: row.last_sequence,
-    lastAddress: row.last_address,
-    outBase: row.out_base,
-    outNext: row.out_next,
-    token: row.token,
-    requestDigest: row.request_digest,
-    controls: row.controls,
-    headTries: row.head_tries,
-    headSends: row.head_sends,
-    clientTypesDigest: row.client_types_digest,
-    servedApproved: row.served_approved,
-    resyncWanted: row.resync_wanted,
-    resyncId: row.resync_id,
-    resyncAt: row.resync_at,
-    resync: {
-      wantedScopes: row.wanted_scopes,
-      requestedScopes: row.asked_scopes,
-      requestId: row.asked_id,
-      requestedAt: row.asked_at,
-    },
-    sent: row.sent ?? [],
-    due: row.due ?? [],
+    approved: state === 'approved' && !row.archived,
+    resync: { wantedScopes, requestedScopes, requestId, requestedAt },
+    sent: sent ?? [],
+    due: due ?? [],
   };
 }
 
@@ -156,10 +127,13 @@ const ENDED = `
     where i.lane_id = a.lane_id and i.activity_id = a.id and i.kind in ('result', 'gone')))`;
 
 const READ = `
-  select i.secure_id_hash, i.computer_id, c.account_id, c.title, c.tags, c.state, c.archived, ac.disabled,
-    ac.max_message_backlog, s.version, s.in_next, s.out_base, s.out_next, s.token, s.request_digest, s.controls,
-    s.head_tries, s.head_sends, s.client_types_digest, s.served_approved, s.resync_wanted, s.resync_id, s.resync_at,
-    s.wanted_scopes, s.asked_scopes, s.asked_id, s.asked_at, s.last_sequence, s.last_address,
+  select i.secure_id_hash as "secureIdHash", i.computer_id as "computerId", c.account_id as "accountId", c.title, c.tags,
+    c.state, c.archived, ac.disabled as "accountDisabled", ac.max_message_backlog as "maxBacklog", s.version,
+    ${Object.keys(WRITTEN)
+      .map((name, i) => `s.${columnsOf(WRITTEN)[i]} as "${name}"`)
+      .join(', ')},
+    s.wanted_scopes as "wantedScopes", s.asked_scopes as "requestedScopes", s.asked_id as "requestId",
+    s.asked_at as "requestedAt",
     (select json_agg(json_build_object('activityId', m.activity_id, 'payloadId', m.payload_id,
         'messageType', p.message_type, 'position', m.position))
       from agent_message m join operation_payload p on p.id = m.payload_id
@@ -171,11 +145,11 @@ const READ = `
         from (
           select m.activity_id, p.message_type, p.fields
           from agent_message m join operation_payload p on p.id = m.payload_id
-          where m.computer_id = i.computer_id and ${isDue('$2')}
-            and (m.activity_id < ${firstUnqueued({ computer: 'i.computer_id', account: 'c.account_id', now: '$2' })}) is not false
+          where m.computer_id = i.computer_id and ${isDue(':now')}
+            and (m.activity_id < ${firstUnqueued({ computer: 'i.computer_id', account: 'c.account_id', now: ':now' })}) is not false
           order by m.activity_id limit 100) n
-      ) d where d.before < $3) as due
+      ) d where d.before < :maxBytes) as due
   from agent_identity i
   left join (agent s join computer c on c.id = s.computer_id join account ac on ac.id = c.account_id)
     on s.computer_id = i.computer_id
-  where i.secure_id_hash = any($1::bytea[])`;
+  where i.secure_id_hash = any(:secureIdHashes::bytea[])`;

@@ -1,9 +1,16 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type IdRange, PACKAGE_SETS, type PackageDelta, type PackageSet } from '../../domain/agents/deltas.ts';
+import {
+  type IdRange,
+  PACKAGE_SETS,
+  type PackageDelta,
+  type PackageDescription,
+  type PackageSet,
+} from '../../domain/agents/deltas.ts';
 import type { Sql } from '../database/sql.ts';
 import { computerIds, type PerComputer } from './per-computer.ts';
 
 const SET_NAMES = Object.keys(PACKAGE_SETS) as PackageSet[];
+type Column = (typeof PACKAGE_SETS)[PackageSet];
 
 /** Ranges per turn of the event loop: some milliseconds of work. */
 const TURN_RANGES = 20_000;
@@ -25,17 +32,46 @@ export async function savePackages(
   for (let i = 0; ; i++) {
     const steps = reports.flatMap(({ computerId, value }) => {
       const step = value.steps[i];
-      return step ? [{ computerId, step }] : [];
+      return step ? [{ computerId, value: step }] : [];
     });
     if (steps.length === 0) return inconsistent;
-    const values: unknown[] = [steps.map(({ computerId }) => computerId), now];
+    const sets = {} as Record<Column | `not_${Column}`, string[]>;
     for (const set of SET_NAMES) {
-      values.push(await multiranges(steps.map(({ step }) => step[set].add)));
-      values.push(await multiranges(steps.map(({ step }) => step[set].remove)));
+      sets[PACKAGE_SETS[set]] = await multiranges(steps.map(({ value }) => value[set].add));
+      sets[`not_${PACKAGE_SETS[set]}`] = await multiranges(steps.map(({ value }) => value[set].remove));
     }
-    const rows = await tx.query<{ computer_id: number }>(APPLY, values, 'gateway-save-packages');
+    const parameters = { ...sets, computerIds: computerIds(steps), now };
+    const rows = await tx.query<{ computer_id: number }>(APPLY, parameters, 'gateway-save-packages');
     for (const { computer_id } of rows) inconsistent.add(computer_id);
   }
+}
+
+/** Packages by the digests of their content; unknown ones are missing. */
+export function findPackages(db: Sql, hashes: readonly Buffer[]): Promise<Array<{ id: number; hash: Buffer }>> {
+  return db.query(
+    'select id, hash from package where hash = any(:hashes::bytea[])',
+    { hashes },
+    'gateway-find-packages',
+  );
+}
+
+/** Adds packages to the catalogue. Idempotent: rows are immutable. */
+export async function addPackages(db: Sql, packages: readonly PackageDescription[]): Promise<void> {
+  // A fixed order, so that agents with the same packages cannot deadlock.
+  const rows = packages
+    .toSorted((a, b) => Buffer.compare(a.hash, b.hash))
+    .map(({ hash, installedSize, ...rest }) => ({
+      ...rest,
+      hash: hash.toString('hex'),
+      installed_size: installedSize,
+    }));
+  await db.query(ADD, { rows: JSON.stringify(rows) });
+}
+
+/** Lets the computers of an account name these packages. Idempotent. */
+export async function addAccountPackages(db: Sql, accountId: number, ids: readonly number[]): Promise<void> {
+  const known = await multirange(ids.map((id) => [id, id]));
+  await db.query(ADD_TO_ACCOUNT, { accountId, known }, 'gateway-add-account-packages');
 }
 
 async function multiranges(lists: ReadonlyArray<readonly IdRange[]>): Promise<string[]> {
@@ -45,7 +81,7 @@ async function multiranges(lists: ReadonlyArray<readonly IdRange[]>): Promise<st
 }
 
 /** Writes a PostgreSQL multirange and yields to the event loop in between. */
-export async function multirange(ranges: readonly IdRange[]): Promise<string> {
+async function multirange(ranges: readonly IdRange[]): Promise<string> {
   const parts: string[] = [];
   for (let from = 0; from < ranges.length; from += TURN_RANGES) {
     if (from > 0) await yieldToEventLoop();
@@ -60,15 +96,14 @@ const RESTART = `
   on conflict (computer_id) do update set restart = true`;
 
 const COLUMNS = SET_NAMES.map((set) => PACKAGE_SETS[set]);
-const each = (text: (column: string, index: number) => string, between = ', '): string =>
-  COLUMNS.map(text).join(between);
+const each = (text: (column: string) => string, between = ', '): string => COLUMNS.map(text).join(between);
 
 // A computer may name what it had before, as older gateways did not record ids. Removals from sets that are reported
 // again are ignored: agents keep some sets when they start over, and empty them with their next report.
 const APPLY = `
   with step as (
     select s.*, ${each((column) => `s.${column}`, ' + ')} as named
-    from unnest($1::int[], ${each((_, i) => `$${3 + i * 2}::int4multirange[], $${4 + i * 2}::int4multirange[]`)})
+    from unnest(:computerIds::int[], ${each((column) => `:${column}::int4multirange[], :not_${column}::int4multirange[]`)})
       s(computer_id, ${each((column) => `${column}, not_${column}`)})
   ), before as (
     select p.computer_id, p.restart,
@@ -81,7 +116,7 @@ const APPLY = `
     left join account_packages k on k.account_id = c.account_id left join before b on b.computer_id = s.computer_id
   ), after as (
     insert into computer_packages (computer_id, updated_at, ${each((column) => column)})
-    select s.computer_id, $2,
+    select s.computer_id, :now,
       ${each((column) => `coalesce(b.${column}, '{}') - s.not_${column} + s.${column} * a.named`)}
     from step s join allowed a using (computer_id) left join before b using (computer_id)
     on conflict (computer_id) do update set restart = false, updated_at = excluded.updated_at,
@@ -90,3 +125,19 @@ const APPLY = `
   select s.computer_id from step s join allowed a using (computer_id) left join before b using (computer_id)
   where s.named <> a.named
     or b.restart is not true and not (${each((column) => `coalesce(b.${column}, '{}') @> s.not_${column}`, ' and ')})`;
+
+const ADD = `
+  insert into package (hash, type, name, version, section, summary, description, size, installed_size, relations)
+  select decode(p.hash, 'hex'), p.type, p.name, p.version, p.section, p.summary, p.description, p.size, p.installed_size,
+    p.relations
+  from jsonb_to_recordset(:rows::jsonb) p(hash text, type int, name text, version text, section text, summary text,
+    description text, size bigint, installed_size bigint, relations jsonb)
+  order by p.hash
+  on conflict (hash) do nothing`;
+
+// Checks before inserting: a conflict that changes nothing would still lock the row.
+const ADD_TO_ACCOUNT = `
+  insert into account_packages as a (account_id, known)
+  select :accountId::int, :known::int4multirange
+  where not exists (select from account_packages k where k.account_id = :accountId::int and k.known @> :known::int4multirange)
+  on conflict (account_id) do update set known = a.known + excluded.known where not a.known @> excluded.known`;

@@ -1,7 +1,7 @@
 import type { InstalledSnap, OperationResult } from '../../domain/agents/facts.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { Sql } from '../database/sql.ts';
-import type { PerComputer } from './per-computer.ts';
+import { arraysOf, type PerComputer, unnest } from './per-computer.ts';
 
 const UNDOABLE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
 const CHANGING = [...UNDOABLE, 'remove-snaps'];
@@ -21,7 +21,7 @@ export function needsSnapState(messageType: string): boolean {
  * @see docs/agent-protocol.md#facts
  */
 export async function saveSnapsBeforeSent(tx: Sql, operations: readonly number[]): Promise<void> {
-  await tx.query(SAVE_BEFORE_SENT, [operations], 'gateway-snaps-handed-out');
+  await tx.query(SAVE_BEFORE_SENT, { operations }, 'gateway-snaps-handed-out');
 }
 
 /**
@@ -34,7 +34,7 @@ export async function saveSnapsBeforeAnswered(
   reports: ReadonlyArray<PerComputer<ReportedSnaps>>,
 ): Promise<void> {
   const done = resultsWithSnaps(reports).filter(({ ok }) => ok);
-  if (done.length > 0) await tx.query(SAVE_BEFORE_ANSWERED, columnsOf(done), 'gateway-snaps-before');
+  if (done.length > 0) await tx.query(SAVE_BEFORE_ANSWERED, arraysOf('r', ANSWERED, done), 'gateway-snaps-before');
 }
 
 /**
@@ -49,7 +49,7 @@ export async function updateSnapsBetweenResults(
   reports: ReadonlyArray<PerComputer<ReportedSnaps>>,
 ): Promise<void> {
   const answered = resultsWithSnaps(reports);
-  if (answered.length > 0) await tx.query(UPDATE_BETWEEN, columnsOf(answered), 'gateway-snaps-between');
+  if (answered.length > 0) await tx.query(UPDATE_BETWEEN, arraysOf('r', ANSWERED, answered), 'gateway-snaps-between');
 }
 
 /** A report of snaps, if any, and the results that came with it. */
@@ -58,13 +58,9 @@ interface ReportedSnaps {
   results: readonly OperationResult[];
 }
 
-interface Answered {
-  computerId: number;
-  operationId: number;
-  ok: boolean;
-}
+const ANSWERED = { computerId: 'int', operationId: 'int' };
 
-function resultsWithSnaps(reports: ReadonlyArray<PerComputer<ReportedSnaps>>): Answered[] {
+function resultsWithSnaps(reports: ReadonlyArray<PerComputer<ReportedSnaps>>) {
   return reports.flatMap(({ computerId, value: { snaps, results } }) =>
     snaps === null
       ? []
@@ -72,10 +68,6 @@ function resultsWithSnaps(reports: ReadonlyArray<PerComputer<ReportedSnaps>>): A
           .filter(({ operationId }) => operationId >= 1 && operationId <= MAX_INT4)
           .map(({ operationId, ok }) => ({ computerId, operationId, ok })),
   );
-}
-
-function columnsOf(answered: readonly Answered[]): unknown[] {
-  return [answered.map(({ computerId }) => computerId), answered.map(({ operationId }) => operationId)];
 }
 
 const among = (types: readonly string[]) => `(${types.map((type) => `'${type}'`).join(', ')})`;
@@ -115,7 +107,7 @@ const noResultYet = (message: string) => `not exists (
 const SAVE_BEFORE_SENT = `
   with m as materialized (
     select m.activity_id, m.computer_id, m.position, m.payload_id
-    from unnest($1::int[]) r(id) join agent_message m on m.activity_id = r.id join activity a on a.id = m.activity_id
+    from unnest(:operations::int[]) r(id) join agent_message m on m.activity_id = r.id join activity a on a.id = m.activity_id
     where m.state = 'sent' and a.status in ('undelivered', 'delivered') and ${noResultYet('m')}
       and exists (select from computer_snap known where known.computer_id = m.computer_id)
   ), ahead as materialized (
@@ -144,8 +136,8 @@ const SAVE_BEFORE_SENT = `
   on conflict (activity_id) do update set snaps = excluded.snaps, idle = excluded.idle`;
 
 const SAVE_BEFORE_ANSWERED = `${INSERT}
-  from unnest($1::int[], $2::int[]) r(computer_id, id)
-  join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
+  from ${unnest('r', ANSWERED)}
+  join agent_message m on m.activity_id = r.operation_id and m.computer_id = r.computer_id
   join operation_payload p on p.id = m.payload_id
   cross join lateral (${BEFORE}) before
   where p.message_type in ${among(UNDOABLE)} and m.state in ('sent', 'acked', 'dropped')
@@ -154,15 +146,15 @@ const SAVE_BEFORE_ANSWERED = `${INSERT}
 const UPDATE_BETWEEN = `
   with answered as (
     select m.computer_id, m.activity_id, m.position, p.fields
-    from unnest($1::int[], $2::int[]) r(computer_id, id)
-    join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
+    from ${unnest('r', ANSWERED)}
+    join agent_message m on m.activity_id = r.operation_id and m.computer_id = r.computer_id
     join operation_payload p on p.id = m.payload_id
     where p.message_type in ${among(CHANGING)} and m.state in ('sent', 'acked', 'dropped')
   )
   update snap_operation_before b set snaps = before.snaps, idle = before.idle
   from agent_message m join operation_payload p on p.id = m.payload_id join activity a on a.id = m.activity_id
   cross join lateral (${BEFORE}) before
-  where b.computer_id in (select computer_id from answered) and b.activity_id <> all($2::int[])
+  where b.computer_id in (select computer_id from answered) and b.activity_id <> all(:r_operationId::int[])
     and m.activity_id = b.activity_id and m.state in ('sent', 'acked') and a.status in ('undelivered', 'delivered')
     and ${noResultYet('m')}
     and exists (
