@@ -9,10 +9,7 @@ import {
 } from '../../src/persistence/engine/repairs.sql.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ReconcileActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
-import type {
-  ReconcileCursor,
-  ReconcileResult,
-} from '../../workflows/contracts/housekeeping.contract.ts';
+import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/housekeeping.contract.ts';
 import { type Repair, type RepairDeps, type RepairMade, repairBatch, repairGroup } from '../dispatcher/repair.ts';
 import { createStarter } from '../dispatcher/starter.ts';
 import type { WorkerMetrics } from '../metrics.ts';
