@@ -35,22 +35,16 @@ export interface AppDeps extends RequestListeners {
   publicUrl: string;
   deployment: Config['deployment'];
   logger: Logger;
-  /** Addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies?: readonly string[];
   clock?: Clock;
-  /** Per token or address; absent or null for no limit. */
   rate?: Rate | null;
-  /** Concurrent and waiting calls of accounts; absent for no limit. */
   concurrency?: ConcurrencyLimits;
   requestMemory?: RequestMemoryLimit;
   gateway?: RequestHandler;
-  /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */
   codec?: RequestHandler[];
-  /** Prepares the validation of all operations in the background; otherwise each one's first request does. */
   prepareInBackground?: boolean;
   /** What happens to unknown parameters and fields; default: refuse. */
   unknownKeys?: Config['unknownKeys'];
-  /** Validates responses against the document; for tests. */
   validateResponses?: boolean;
 }
 
@@ -70,7 +64,6 @@ export function createApp(deps: AppDeps): Express {
   );
 }
 
-/** The way of a request: first what all have in common, then the middleware of its operation. */
 function createApi(deps: AppDeps, document: OpenApiDocument): Router {
   const operations = new Operations(document);
   const operation = operationMiddleware(deps, document, operations);

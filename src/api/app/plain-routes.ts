@@ -36,7 +36,6 @@ export function plainRoutes(deps: { document: OpenApiDocument | null; readiness:
     const own = join(import.meta.dirname, 'docs');
     page('/docs', sendFile(own, 'index.html'));
     page('/docs/start.js', sendFile(own, 'start.js'));
-    // Swagger UI, without scripts or styles of other hosts.
     const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
     for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png']) {
       page(`/docs/${name}`, sendFile(swaggerUi, name));

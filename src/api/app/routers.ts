@@ -58,7 +58,6 @@ const ROUTES = [
   usgReportsRoutes,
 ];
 
-/** The routers of all areas. */
 export function createRouters(deps: RouteDeps): Router[] {
   return ROUTES.map((routes) => routes(deps));
 }

@@ -19,9 +19,7 @@ const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_READ_BYTES = 4 * MAX_HEADER_BYTES;
 
 export const SERVER_LIMITS = {
-  /** From the first byte of a request to the end of its headers. */
   headersTimeoutMs: 10_000,
-  /** From the first byte of a request to its last. */
   requestTimeoutMs: 60_000,
   /** How often timeouts are checked; Node's default is half a minute. */
   checkIntervalMs: 2_000,
@@ -34,16 +32,12 @@ const DRAIN_MS = 2_000;
 const IDLE_SWEEP_MS = 50;
 
 export interface HttpServer {
-  /** The given one, or a free one when that was 0. */
   readonly port: number;
   /** Accepts no more requests, lets those in flight finish, then closes the remaining connections. */
   close(): Promise<void>;
 }
 
-/**
- * Listens, with timeouts for slow clients, and sends HSTS to browsers that arrived by TLS, which a proxy terminates.
- * @throws when the port is in use or not permitted
- */
+/** Has timeouts for slow clients, and HSTS behind TLS proxies. @throws when the port is in use or not permitted */
 export async function listen(
   app: RequestListener,
   at: { host: string; port: number; publicUrl?: string },
@@ -73,7 +67,6 @@ export async function listen(
     if (expectsResponse(request, response)) sendRejection(request, response, findRejection(request) ?? BAD_EXPECTATION);
   });
   server.on('clientError', respondToParseError);
-  // Rejects on an error meanwhile.
   await once(server.listen(at.port, at.host), 'listening');
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
@@ -88,15 +81,10 @@ async function close(server: Server): Promise<void> {
 }
 
 const LATEST_RESPONSES = new WeakMap<Socket, ServerResponse>();
-/** For each response the one that was not finished when its request arrived. */
 const PREVIOUS_RESPONSES = new WeakMap<ServerResponse, ServerResponse>();
 const ENDING_SOCKETS = new WeakSet<Socket>();
 
-/**
- * Whether the client expects a response: requests pipelined behind a response that closes the connection are not
- * served, because the client has to repeat them.
- * @see RFC 9112 9.6
- */
+/** False for requests behind a response that closes the connection: the client repeats them. @see RFC 9112 9.6 */
 function expectsResponse(request: IncomingMessage, response: ServerResponse): boolean {
   const before = LATEST_RESPONSES.get(request.socket);
   if (before && !before.shouldKeepAlive) {
@@ -173,7 +161,6 @@ const KNOWN_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_LINE = /^[A-Za-z-]{1,40} \/\S* HTTP\/1\.[01]\r\n/;
 const OVERLONG_TOKEN = /^authorization:[^\r\n]{8000}/im;
 
-/** Bytes that are not HTTP never reach the application; they get the same error body. */
 function respondToParseError(error: ParseError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -203,14 +190,12 @@ function lastResponse(socket: Socket): ServerResponse | undefined {
   return previous?.closed === false ? previous : undefined;
 }
 
-/** Whether the unreadable bytes follow the request of a response that is unfinished or closes the connection. */
 function precedesFault({ req, headersSent, closed, shouldKeepAlive }: ServerResponse): boolean {
   return req.complete ? !closed || !shouldKeepAlive : headersSent;
 }
 
 function toRejection({ code, rawPacket }: ParseError): Rejection {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    // An overlong token is rejected as an invalid token, as far as it can be recognised.
     const isToken = OVERLONG_TOKEN.test(rawPacket?.toString('latin1') ?? '');
     return isToken ? [401, 'Unauthorized', unauthorized().message] : TOO_LARGE;
   }

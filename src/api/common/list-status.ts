@@ -1,9 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
 
-/** An older name of the parameter `status`. */
 export interface StatusAlias<S extends string, Name extends string> {
   name: Name;
-  /** Statuses by the values of the older parameter. */
   meaning: Readonly<Record<string, S>>;
 }
 

@@ -125,7 +125,6 @@ function readUsgProfileRequest(request: Schemas['UsgProfileRequest'], traceparen
   };
 }
 
-/** Body of PATCH /usg-profiles/<id>; null is the same as absent. */
 function readUsgProfilePatch(patch: Schemas['UsgProfilePatch']): UsgProfilePatch {
   return {
     title: patch.title ?? undefined,

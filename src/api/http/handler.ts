@@ -8,19 +8,14 @@ import type { operations, PublicOperationId } from '../openapi/types.generated.t
 export type OperationId = keyof operations;
 
 export interface RequestContext<Id extends OperationId> {
-  /** Null exactly for operations without security. */
   caller: Id extends PublicOperationId ? null : Caller;
   params: PartOf<operations[Id]['parameters'], 'path'>;
   query: PartOf<operations[Id]['parameters'], 'query'>;
   body: BodyOf<operations[Id]['requestBody']>;
   origin: Origin;
-  /** W3C trace context for the work that the request starts. */
   traceparent: string | null;
-  /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
-  /** Only for its URL and headers. */
   request: Request;
-  /** Only to set headers. */
   response: Response;
 }
 
@@ -36,7 +31,6 @@ type ResponseBody<Declared> = {
   >;
 }[keyof Declared];
 
-/** JSON, a file in chunks, or bytes. */
 type ContentBody<Content> = Content extends { 'text/csv': unknown }
   ? Readable
   : Content extends { 'application/json': infer Body }
@@ -49,7 +43,6 @@ export type Handler<Id extends OperationId> = (
 ) => ResponseBody<operations[Id]['responses']>;
 
 export interface RouteDeps {
-  /** The middleware that serves an operation by a handler. */
   operation<Id extends OperationId>(id: Id, handler: Handler<Id>): RequestHandler[];
   services: Services;
 }

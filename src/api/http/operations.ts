@@ -24,11 +24,9 @@ export type ParameterKind = 'integer' | 'integers' | 'boolean' | 'array' | 'stri
 export interface PathParameter {
   name: string;
   integer: boolean;
-  /** Error code for a value that cannot be an id. */
   unknown: keyof typeof ERROR_STATUS;
 }
 
-/** One operation of the document, prepared for serving. */
 export type Operation = ReturnType<typeof toOperation>;
 
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
@@ -94,11 +92,9 @@ function toOperation(document: OpenApiDocument, { path, method, operation }: Pat
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,
     needsBody: operation.requestBody?.required === true,
-    /** Fields of a body that may also be a form; null when only JSON is accepted. */
     formFields: operation['x-body-form'] ? formFieldsOf(document, operation) : null,
     pathParameters,
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
-    /** Language of its parameter `query`. */
     selectors: parameters.find((p) => p['x-selectors'])?.['x-selectors'],
     successStatus: Number(Object.keys(operation.responses).find((status) => status.startsWith('2'))),
     errorCodes: errorCodesOf(operation, method, parameters),

@@ -7,11 +7,9 @@ import type { Operation } from './operations.ts';
 export interface RequestState {
   requestId: string;
   address: string;
-  /** Undefined while no route matched. */
   operation: Operation | undefined;
   params: Record<string, string | number>;
   query: Record<string, unknown>;
-  /** Null until the request is authenticated, and for operations without security. */
   principal: Principal | null;
   /** Set for requests that may have a body. */
   memory: RequestMemory;

@@ -7,10 +7,7 @@ import { describeUnknownKeys } from './unknown-keys.ts';
 
 export * from './objects.ts';
 
-/**
- * Merges the files of a folder into one OpenAPI 3.1 document, and adds error responses, security and closed bodies.
- * @throws when two files define the same path or schema
- */
+/** Merges files; adds error responses, security and closed bodies. @throws when two define the same path or schema */
 export function loadDocument(folder = import.meta.dirname): OpenApiDocument {
   const head = readYaml(join(folder, 'openapi.yaml')) as OpenApiDocument;
   const paths = mergeFolder(join(folder, 'paths')) as OpenApiDocument['paths'];

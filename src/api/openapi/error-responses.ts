@@ -2,14 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../domain/common/errors.ts';
 import type { HttpMethod, OpenApiDocument, OperationObject, ParameterObject } from './objects.ts';
 
-/** Error codes of an operation, by status. */
 export type ErrorCodes = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
 
-/**
- * All error codes of an operation: those that follow from its permission, feature, parameters (references followed) and
- * body, and those of its `x-errors`.
- * @see docs/api-conventions.md#error-codes
- */
+/** Those of its permission, feature, parameters and body, and `x-errors`. @see docs/api-conventions.md#error-codes */
 export function errorCodesOf(
   operation: OperationObject,
   method: HttpMethod,
@@ -32,7 +27,6 @@ export function errorCodesOf(
     add(403, forbidden(operation));
   }
   for (const parameter of parameters) if (parameter.in === 'path') add(404, ['NotFound', ...unknown(parameter)]);
-  // Unknown parameters and fields.
   add(400, ['InvalidParameter']);
   if (method !== 'get') {
     add(400, ['InvalidJson']);
@@ -67,7 +61,6 @@ function forbidden(operation: OperationObject): ErrorCode[] {
   ];
 }
 
-/** Codes for parameters with other names are in `x-errors`. */
 function unknown({ name }: ParameterObject): ErrorCode[] {
   return name.endsWith('_id') && name !== 'secure_id' ? [unknownCodeOf(name) as ErrorCode] : [];
 }

@@ -22,7 +22,6 @@ export async function renderTypes(): Promise<string> {
 export type PublicOperationId = ${ids.join(' | ')};\n`;
 }
 
-/** Whether the committed types match the document. */
 export async function typesAreCurrent(): Promise<boolean> {
   return readFileSync(TYPES_FILE, 'utf8') === (await renderTypes());
 }

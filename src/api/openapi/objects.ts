@@ -11,7 +11,6 @@ export interface ParameterObject {
   allowReserved?: boolean;
   /** A key that is only looked up: unstorable text gets 404 instead of 400. */
   'x-opaque'?: boolean;
-  /** A query, and what it selects. */
   'x-selectors'?: SelectorLanguage;
   schema: JsonSchema;
 }
@@ -32,7 +31,6 @@ export interface OperationObject {
   'x-errors'?: Record<string, ErrorCode[]>;
   /** Does not access the database. */
   'x-stateless'?: boolean;
-  /** Feature that the operation requires; 403 when it is disabled. */
   'x-feature'?: string;
   /** A GET that changes something. */
   'x-acts'?: boolean;

@@ -2,11 +2,9 @@ import { DomainError } from '../../domain/common/errors.ts';
 import { ACTIVITY_SELECTORS, parseActivityQuery } from '../../domain/query/activity-query.ts';
 import { COMPUTER_SELECTORS, parseComputerQuery } from '../../domain/query/computer-query.ts';
 
-/** What a query selects: the values of `x-selectors`. */
 export type SelectorLanguage = 'computers' | 'activities';
 
 interface Language {
-  /** Prefixes of terms, by the parameter name that a client may use instead. */
   readonly prefixes: ReadonlyMap<string, string>;
   parse(query: string): unknown;
 }
@@ -26,17 +24,13 @@ const LANGUAGES: Readonly<Record<SelectorLanguage, Language>> = {
   },
 };
 
-/** Longer texts are not repeated in an error message. */
 const MAX_TEXT = 200;
 
 export function selectorNames(language: SelectorLanguage): Iterable<string> {
   return LANGUAGES[language].prefixes.keys();
 }
 
-/**
- * The query, with the request's own `query`, that a client meant who sent a selector as a parameter: `query=tag:web`.
- * Null when the values are invalid for the selector.
- */
+/** The query meant by a selector sent as a parameter, with the request's own `query`; null when values are invalid. */
 export function suggestedQuery(
   language: SelectorLanguage,
   selector: string,

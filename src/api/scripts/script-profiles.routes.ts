@@ -120,7 +120,6 @@ const ARCHIVED: StatusAlias<'active' | 'archived' | 'all', 'archived'> = {
   meaning: { active: 'active', archived: 'archived', all: 'all' },
 };
 
-/** @throws {DomainError} InvalidParameterCombination */
 function readScriptProfileQuery({ query }: RequestContext<'listScriptProfiles'>): ScriptProfileQuery {
   const status = readListStatus(query, ARCHIVED, 'active');
   const { search, names } = query;
@@ -145,7 +144,6 @@ function readScriptProfileRequest(
   };
 }
 
-/** Body of PATCH /script-profiles/<id>; null is the same as absent. */
 function readScriptProfilePatch(patch: Schemas['ScriptProfilePatch'], traceparent: string | null): ScriptProfilePatch {
   return {
     title: patch.title ?? undefined,

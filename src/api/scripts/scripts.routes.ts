@@ -80,7 +80,6 @@ function toScriptResponse(script: ScriptView): Schemas['ScriptItem'] {
   };
 }
 
-/** Redacted code is empty. */
 function toScriptDetailResponse(script: ScriptView): Schemas['Script'] {
   return { ...toScriptResponse(script), code: script.code ?? '' };
 }
@@ -97,7 +96,6 @@ function toScriptVersionResponse(id: number, version: ScriptVersion): Schemas['S
   };
 }
 
-/** Redacted code is empty. */
 function toScriptVersionDetailResponse(id: number, version: ScriptVersion): Schemas['ScriptVersion'] {
   return { ...toScriptVersionResponse(id, version), interpreter: version.interpreter, code: version.code ?? '' };
 }
@@ -109,7 +107,6 @@ const SCRIPT_TYPE: StatusAlias<ScriptStatus, 'script_type'> = {
   meaning: { v2: 'active', active: 'active', archived: 'archived', redacted: 'redacted', all: 'all' },
 };
 
-/** Active scripts by default. @throws {DomainError} InvalidParameterCombination */
 function readScriptQuery({ query }: RequestContext<'listScripts'>): ScriptQuery {
   const status = readListStatus(query, SCRIPT_TYPE, 'active');
   return { ...pageOf({ query }), status: status === 'all' ? null : status, search: query.search || null };
@@ -126,7 +123,6 @@ function readScriptRequest(request: Schemas['ScriptRequest']): ScriptRequest {
   };
 }
 
-/** Body of PATCH /scripts/<id>; null is the same as absent. */
 function readScriptPatch(patch: Schemas['ScriptPatch']): ScriptPatch {
   return {
     title: patch.title ?? undefined,
@@ -142,7 +138,6 @@ function uploadsOf(attachments: Schemas['ScriptPatch']['attachments']): ScriptPa
   return attachments?.map(({ filename, content }) => ({ filename, content: content ?? null }));
 }
 
-/** Body of POST /scripts/<id>:execute. @throws {DomainError} InvalidParameterCombination */
 function readScriptCommand(command: Schemas['ScriptCommand'], traceparent: string | null): ScriptCommand {
   return {
     query: readActingQuery(command),

@@ -30,7 +30,6 @@ export function kernelsRoutes({ operation, services: { kernels } }: RouteDeps): 
     .post('/computers/:computer_id/kernel/downgrade', operation('downgradeKernel', downgradeKernel));
 }
 
-/** The reports as the computer sent them. */
 function toHotpatchInfoResponse({ hotpatchInfo, serviceInfo, rebootRequiredInfo }: HotpatchReports) {
   return {
     hotpatch_info: hotpatchInfo,

@@ -27,7 +27,6 @@ export function packagesRoutes({ operation, services: { packages } }: RouteDeps)
     .post('/packages', operation('actOnPackages', actOnPackages));
 }
 
-/** @throws {DomainError} InvalidParameterCombination */
 function readPackageCommand(
   { action, computer_ids, package_ids, ...delivery }: components['schemas']['PackageRequest'],
   traceparent: string | null,

@@ -22,7 +22,6 @@ export function snapsRoutes({ operation, services: { snaps } }: RouteDeps): Rout
     .post('/snaps', operation('actOnSnaps', actOnSnaps));
 }
 
-/** @throws {DomainError} InvalidParameterCombination */
 function readSnapCommand(
   { action, computer_ids, snaps, ...delivery }: Schemas['SnapRequest'],
   traceparent: string | null,

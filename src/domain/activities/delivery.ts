@@ -1,7 +1,6 @@
 import { DomainError } from '../common/errors.ts';
 import { parseInstant } from '../common/instant.ts';
 
-/** When an operation may be delivered. */
 export interface Delivery {
   /** Earliest moment; null means immediately. */
   deliverAfter: Date | null;
@@ -12,13 +11,7 @@ export interface Delivery {
 /** Later moments would exceed the year 9999 once the longest window is added. */
 const LATEST = Date.UTC(9999, 11, 30);
 
-/**
- * Validates the delivery parameters of a request.
- * @param text - ISO 8601; null when absent
- * @param path - of the parameter, for the error
- * @throws {DomainError} InvalidParameter unless it is a valid moment in the future
- * @see docs/api-conventions.md#delivery-parameters
- */
+/** @throws {DomainError} InvalidParameter unless in the future @see docs/api-conventions.md#delivery-parameters */
 export function readDelivery(text: string | null, windowMinutes: number, now: Date, path: string): Delivery {
   if (text === null) return { deliverAfter: null, windowMinutes };
   const deliverAfter = parseInstant(text);

@@ -42,9 +42,7 @@ export function isReappliable(subject: ActivitySubject): boolean {
   return isFinal(subject.status) && operationTypes(subject).every((type) => kindOf(type).repeatable);
 }
 
-/**
- * Every type is reversible, and some success is not reverted yet. Operations must have succeeded, groups have ended.
- */
+/** Every type is reversible, and a success is not reverted yet. Operations must have succeeded, groups have ended. */
 export function isRevertable(subject: ActivitySubject): boolean {
   const isOver = subject.childrenCount > 0 ? isFinal(subject.status) : subject.status === 'succeeded' && !subject.lost;
   return isOver && subject.undoable && operationTypes(subject).every((type) => kindOf(type).reversible);

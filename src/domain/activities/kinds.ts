@@ -1,7 +1,5 @@
 export interface ActivityKind {
-  /** Can be repeated with the same parameters. */
   repeatable: boolean;
-  /** Can be undone by an inverse operation. */
   reversible: boolean;
 }
 
@@ -28,10 +26,8 @@ const KINDS: Readonly<Record<string, ActivityKind>> = {
 
 export const REVERSIBLE_TYPES: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]!.reversible);
 
-/** Type of a generic group of operations. */
 export const ACTIVITY_GROUP = 'ActivityGroup';
 
-/** All types in alphabetical order. */
 export const ACTIVITY_TYPES: readonly string[] = [ACTIVITY_GROUP, ...Object.keys(KINDS)].toSorted();
 
 /** What a type allows; an unknown type allows nothing. */

@@ -8,7 +8,6 @@ export const PROCESS_SIGNALS = ['kill', 'terminate'] as const;
 
 export type ProcessSignal = (typeof PROCESS_SIGNALS)[number];
 
-/** An operation without its computers. */
 export interface OperationDraft {
   type: string;
   summary: string;

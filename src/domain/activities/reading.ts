@@ -1,9 +1,7 @@
 import type { ActivityStatus } from './status.ts';
 
-/** The stored fields that determine an activity's status. */
 export interface StoredPosition {
   status: ActivityStatus;
-  /** Earliest delivery; null means immediately. */
   deliverAt: Date | null;
   /** The message waits for space in the computer's queue. For a group: so do all its undelivered operations. */
   held: boolean;

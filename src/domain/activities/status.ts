@@ -16,10 +16,8 @@ export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
 export const FINAL_STATUSES = ['succeeded', 'failed', 'canceled'] as const satisfies readonly ActivityStatus[];
 
 /**
- * Allowed transitions. `canceled` is final except that a computer that had already received the operation may still
- * report; its result replaces the status once.
- * @remarks Open activities may go straight to `failed` or `succeeded`: delivery and result may arrive together, and
- * delivery may prove impossible.
+ * A computer that has a canceled operation may still report: its result replaces `canceled` once. Open activities may
+ * end directly, because delivery and result may arrive together, or delivery may prove impossible.
  */
 export const TRANSITIONS: Readonly<Record<ActivityStatus, readonly ActivityStatus[]>> = {
   unapproved: ['undelivered', 'scheduled', 'waiting', 'canceled'],

@@ -13,7 +13,6 @@ export function shortSummary(text: string): string {
   return short;
 }
 
-/** For example `1 computer`. */
 export function computersText(count: number): string {
   return count === 1 ? '1 computer' : `${count} computers`;
 }

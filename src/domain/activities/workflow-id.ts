@@ -1,12 +1,10 @@
 /** Prefix of all workflow ids of activities; also used in SQL that inserts rows in bulk. */
 export const ACTIVITY_WORKFLOW_PREFIX = 'activity/';
-/** Separates the group id from the batch number. */
 const BATCH_INFIX = '/lane/';
 
 const OF_ACTIVITY = new RegExp(`^${ACTIVITY_WORKFLOW_PREFIX}(\\d{1,10})$`);
 const OF_ACTIVITY_OR_BATCH = new RegExp(`^${ACTIVITY_WORKFLOW_PREFIX}(\\d{1,10})(?:${BATCH_INFIX}\\d+)?$`);
 
-/** Workflow id of a group or of an operation on one computer. */
 export function activityWorkflowId(id: number): string {
   return `${ACTIVITY_WORKFLOW_PREFIX}${id}`;
 }

@@ -79,7 +79,6 @@ export type PackageRequest =
   | { kind: 'hashes'; requestId: number; hashes: Array<Buffer | null> }
   | { kind: 'packages'; requestId: number; packages: Array<PackageDescription | null> };
 
-/** Sets of package ids that agents keep, by their name in messages and by column. */
 export const PACKAGE_SETS = {
   installed: 'installed',
   available: 'available',
@@ -94,7 +93,6 @@ export type PackageSet = keyof typeof PACKAGE_SETS;
 /** An id, or an inclusive range of ids. */
 export type IdRange = readonly [first: number, last: number];
 
-/** Steps are applied in order. */
 export interface PackageDelta {
   /** The next step starts from empty sets: the agent reports everything again. */
   restart: boolean;

@@ -19,7 +19,6 @@ export interface NetworkDevice {
   duplex: boolean | null;
 }
 
-/** The text of the hardware lister and its parsed parts. */
 export interface HardwareReport {
   data: string;
   flat: readonly object[] | null;
@@ -43,7 +42,6 @@ export interface InstalledSnap {
 export interface RecoveryKey {
   operationId: number;
   key: string;
-  /** Index of its result in `results`. */
   resultIndex: number;
 }
 
@@ -59,13 +57,11 @@ export interface PackageChangeResult {
   mustRemove: number[];
 }
 
-/** A message that was consumed without effect, without its content. */
 export interface RejectedMessage {
   type: string;
   reason: string;
 }
 
-/** A `resynchronize` request of the server that has no response yet. */
 export interface OpenResync {
   id: number;
   scopes: readonly string[];

@@ -24,9 +24,7 @@ export interface Recipient {
   tags: string[];
 }
 
-/** Facts that an agent must report again, and the last request for them. */
 export interface ResyncState {
-  /** Scopes of rejected messages. */
   wantedScopes: readonly string[];
   requestedScopes: readonly string[];
   requestId: number | null;
@@ -46,9 +44,7 @@ export interface Session extends Recipient {
   version: number;
   /** Next expected number from the agent; null before its first exchange. */
   inNext: number | null;
-  /** First number of the last accepted payload. */
   lastSequence: number | null;
-  /** Network of the last accepted payload. */
   lastAddress: string | null;
   /** The agent's number of the oldest unacknowledged message; null before its first exchange. */
   outBase: number | null;
@@ -62,7 +58,6 @@ export interface Session extends Recipient {
   /** How often it was sent as the oldest. */
   headSends: number;
   clientTypesDigest: Buffer | null;
-  /** Whether the last exchange treated the computer as approved. */
   servedApproved: boolean;
   resyncWanted: boolean;
   resyncId: number | null;
@@ -73,7 +68,6 @@ export interface Session extends Recipient {
   due: DueOperation[];
 }
 
-/** The outcome of an exchange for the agent's row and its messages. */
 export interface SessionChange
   extends Pick<
     Session,
@@ -94,10 +88,8 @@ export interface SessionChange
   outBase: number;
   token: string;
   acked: readonly number[];
-  /** Operations sent for the first time. */
   sends: ReadonlyArray<{ activityId: number; position: number; messageType: string }>;
   resends: readonly number[];
-  /** An abandoned operation with the text of its failure. */
   dropped: { activityId: number; text: string } | null;
   results: readonly OperationResult[];
 }

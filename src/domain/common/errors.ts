@@ -64,7 +64,6 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** One invalid part of a request: its place (`path`) or object (`id`), and the reason. */
 export interface ErrorDetail {
   path?: string;
   id?: number;

@@ -1,11 +1,6 @@
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
-/**
- * Parses an ISO 8601 date and time: UTC by default; a missing time of day or seconds means their start.
- * @returns null for other forms, impossible moments (30 February, second 60, offset beyond 14 hours) and moments
- * outside the years 1 to 9999 in UTC
- * @see docs/api-conventions.md#names-values-and-times
- */
+/** UTC by default; null if invalid or outside years 1 to 9999. @see docs/api-conventions.md#names-values-and-times */
 export function parseInstant(text: string): Date | null {
   const match = INSTANT.exec(text);
   if (!match) return null;

@@ -4,11 +4,8 @@ const MAX_LENGTH = 64;
 const MIN_PART = 3;
 
 /**
- * Suggests the candidate most likely meant by a name: one that differs only in case, dashes and underscores; else the
- * one with the fewest edits, at most one per three characters; else the shortest that contains it, as `with_alerts`
- * contains `alerts`.
- * @returns the first of equally near candidates; null if none is near enough
- * @remarks At most 64 x 64 steps per candidate.
+ * The candidate that differs only in case, dashes and underscores; else the one with the fewest edits, at most one per
+ * three characters; else the shortest that contains the name; null if none is near enough.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | null {
   if (name.length > MAX_LENGTH) return null;
@@ -32,7 +29,6 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[-_]/g, '');
 }
 
-/** Edit distance: insertions, deletions, replacements and swaps of neighboring characters. */
 function editsBetween(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, i) => i);

@@ -16,14 +16,10 @@ const RELEASES: ReadonlyArray<readonly [version: string, day: string]> = [
   ['26.10', '2026-10-15'],
 ];
 
-/** April of an even year. */
 const LONG_TERM = /^\d[02468]\.04$/;
 
-/** Versions that have a newer release, by the upgrade setting of the computer's update manager. */
 export interface UpgradableReleases {
-  /** Upgrades to the next release with long-term support. */
   lts: string[];
-  /** Upgrades to the next release of any kind. */
   normal: string[];
 }
 

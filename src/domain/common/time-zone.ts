@@ -1,6 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './durations.ts';
 
-/** Default zone of new profiles. */
 export const UTC = 'UTC';
 
 /** The IANA names without an area. The platform accepts more, some of them ambiguous (`IST`). */
@@ -27,10 +26,7 @@ export function wallClockAt(zone: string, instant: number): number {
   return instant + offsetAt(zone, instant);
 }
 
-/**
- * The instant of a local time (ms as if in UTC) by RFC 5545 (3.3.5): the first of a repeated time; a skipped one uses
- * the offset before the gap (02:30 becomes 03:30).
- */
+/** Of a local time (ms as if in UTC): the first if repeated; if skipped, by the offset before (RFC 5545 3.3.5). */
 export function instantOf(zone: string, wall: number): number {
   const before = offsetAt(zone, wall - DAY_MS);
   const after = offsetAt(zone, wall + DAY_MS);
@@ -48,7 +44,6 @@ interface Clock {
   format: Intl.DateTimeFormat;
 }
 
-/** Enough for all zones and some alternative spellings. */
 const MAX_CLOCKS = 1000;
 const clocks = new Map<string, Clock>();
 

@@ -24,7 +24,6 @@ export interface AuditedRule {
   result: RuleResult;
 }
 
-/** The rules of a report in its order, or the reason why it is unusable. */
 export type AuditReading = { rules: AuditedRule[] } | { reason: string };
 
 const PASSED = new Set<string>([RULE_RESULTS.pass, RULE_RESULTS.fixed]);

@@ -3,7 +3,6 @@ import { parseInstant } from '../common/instant.ts';
 
 export const REPORT_ACTIVITY = 'GenerateUsgReportActivity';
 
-/** Runs that started within a time range, and the label of their report. */
 export interface ReportRange {
   /** In whole seconds, inclusive. */
   start: Date;
@@ -13,7 +12,6 @@ export interface ReportRange {
 }
 
 const digits = (date: Date, length: number): string => date.toISOString().slice(0, length).replace(/[-:]/g, '');
-/** For example `20260504`, `20260504T0211Z` or `20260504T021109Z`. */
 const dayOf = (date: Date): string => digits(date, 10);
 const minuteOf = (date: Date): string => `${digits(date, 16)}Z`;
 const secondOf = (date: Date): string => `${digits(date, 19)}Z`;
@@ -25,11 +23,7 @@ function unitOf(text: string): number {
   return /t\d\d:\d\d:\d\d/i.test(text) ? SECOND_MS : MINUTE_MS;
 }
 
-/**
- * Parses a range of whole seconds from ISO 8601 texts. A start alone means its day, minute or second; an end is inclusive.
- * @returns the name of an invalid parameter, or `order` when the end precedes the start
- * @see docs/api-conventions.md#reports-and-files
- */
+/** The end is inclusive. Or an invalid parameter's name, or `order`. @see docs/api-conventions.md#reports-and-files */
 export function readReportRange(
   startText: string,
   endText: string | null,

@@ -1,4 +1,3 @@
-/** Type of the operation that makes a computer's disks unreadable. */
 export const SANITIZE_REQUEST = 'SanitizeComputerRequest';
 
 /** In seconds; erasing a key slot takes a few. */

@@ -7,7 +7,6 @@ import {
 } from '../activities/snap-actions.ts';
 import { parseInstant } from '../common/instant.ts';
 
-/** A successful operation and its effects according to its result. */
 export interface DoneOperation {
   type: string;
   summary: string;
@@ -18,7 +17,6 @@ export interface DoneOperation {
   snapsBefore: Readonly<Record<string, string | null>> | null;
 }
 
-/** One operation of an undo; several run in order. */
 export interface InverseOperation {
   type: string;
   summary: string;
@@ -35,11 +33,8 @@ const PACKAGE_INVERSES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The exact inverse of an operation.
- * @returns operations in order; empty when there is nothing to undo
- * @remarks Unknown earlier state: a snap counts as absent, its updates as not held (before a hold) or held forever
- * (before an unhold).
- * @see docs/api-conventions.md#cancel-approve-reapply-revert
+ * In order; empty when there is nothing to undo. Without known earlier state, a snap counts as absent, and its updates
+ * as held forever before an unhold, else not held. @see docs/api-conventions.md#cancel-approve-reapply-revert
  */
 export function inverseOf(done: DoneOperation, now: Date): InverseOperation[] {
   switch (done.message.type) {

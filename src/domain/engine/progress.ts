@@ -10,15 +10,11 @@ export interface BatchProgress {
   nextDueAt: number | null;
   /** Titles of the first three computers with open operations. */
   waitingFor: string[];
-  /** Number of other computers with open operations. */
   moreWaiting?: number;
-  /** Whether a computer may have several operations in the batch. */
   chained?: boolean;
-  /** The first hundred open operations. */
   operations?: OpenOperation[];
   /** The first operations whose status this call changed; a repeated call changes none. */
   moved?: MovedOperation[];
-  /** How many further operations it changed. */
   moreMoved?: number;
   /** Set only by the call that canceled the whole batch, not by a repetition of it. */
   wasCanceled?: boolean;
@@ -31,28 +27,22 @@ export interface BatchPlan {
   lane?: number;
   workflowId: string;
   single: boolean;
-  /** Type of its first operation. */
   type?: string;
-  /** Shown to operators, for example "computers 1-500 of 10,000". */
   summary: string;
   /** The computer of a batch of one, and its first open operation; null for larger batches. */
   computer?: { id: number; title: string; operation?: number } | null;
-  /** Number of operations. */
   size?: number;
-  /** Number of computers. */
   computers?: number;
   /** Those of the group's first hundred open operations that are its own. */
   operations?: GroupOperation[];
 }
 
-/** State of a group, read from its parent row. */
 export interface GroupProgress {
   open: number;
   status: 'open' | 'succeeded' | 'failed' | 'canceled';
   succeeded: number;
   failed: number;
   canceled: number;
-  /** The first hundred open operations; absent when none is open. */
   operations?: GroupOperation[];
 }
 
@@ -64,7 +54,6 @@ export interface OpenOperation {
   waitsFor: WaitsFor;
 }
 
-/** An open operation of a group, with the workflow of its batch. */
 export interface GroupOperation extends OpenOperation {
   workflowId: string;
 }

@@ -19,7 +19,6 @@ export function rollUp(counts: ChildCounts, wasDelivered: boolean): GroupStatus 
   return counts.canceled > 0 ? 'canceled' : 'succeeded';
 }
 
-/** A status change and the number of operations that made it. */
 export interface Transition {
   from: ActivityStatus;
   to: ActivityStatus;

@@ -23,7 +23,6 @@ const STATUS_ALIASES: Readonly<Record<string, ActivityStatus>> = {
   queued: 'undelivered',
 };
 
-/** A month, a day or a minute, in UTC. */
 const PERIOD = /^\d{4}-\d\d(-\d\d(T\d\d:\d\d)?)?$/;
 const MONTH_LENGTH = '2026-05'.length;
 
@@ -58,7 +57,6 @@ function readStatus(value: SelectorValue): ActivityCriterion {
   return { kind: 'status', status };
 }
 
-/** The start of a period. */
 function readPeriod(value: SelectorValue): Date {
   const { text } = value;
   const start = PERIOD.test(text) ? parseInstant(text.length === MONTH_LENGTH ? `${text}-01` : text) : null;

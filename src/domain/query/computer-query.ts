@@ -5,14 +5,12 @@ import { idOrNobody, readDays, readId, readTruth, readWord } from './values.ts';
 /** @see docs/api-conventions.md#computer-selectors */
 export type ComputerCriterion = NameCriterion | StateCriterion | LicenseCriterion;
 
-/** Names and identifiers, given by people or reported by the computer. */
 export type NameCriterion =
   | { kind: 'keyword' | 'hostname' | 'title' | 'tag' | 'search'; text: string }
   | { kind: 'id'; id: number }
   | { kind: 'access-group'; name: string; recursive: boolean }
   | { kind: 'annotation'; key: string; part: string | null };
 
-/** The computer's state. */
 export type StateCriterion =
   | { kind: 'distribution'; text: string }
   | { kind: 'mac' | 'ip'; part: string }
@@ -21,7 +19,6 @@ export type StateCriterion =
   | { kind: 'reboot' | 'release-upgrade' | 'upgrade-profile' }
   | ProfileCriterion;
 
-/** Its license. */
 export type LicenseCriterion =
   | { kind: 'license-id'; id: number }
   | { kind: 'license-type'; type: LicenseType }
@@ -29,7 +26,6 @@ export type LicenseCriterion =
   | { kind: 'contract-expires' | 'license-expires'; days: number }
   | { kind: 'pro-management'; enabled: boolean };
 
-/** Association with a profile, and the status there if not null. */
 export interface ProfileCriterion {
   kind: 'profile';
   type: ProfileType;
@@ -59,7 +55,6 @@ export function parseComputerQuery(text: string, path?: string): ComputerQuery {
   return parseQuery(text, COMPUTER_LANGUAGE, path);
 }
 
-/** Whether a query uses a deprecated spelling. */
 export function usesDeprecated({ clauses }: ComputerQuery): boolean {
   return clauses.some((factors) =>
     factors.some(({ criterion }) => criterion.kind === 'profile' && criterion.deprecatedName),

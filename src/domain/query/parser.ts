@@ -7,7 +7,6 @@ export interface Query<C> {
   clauses: ReadonlyArray<ReadonlyArray<Factor<C>>>;
 }
 
-/** A criterion or its negation. */
 export interface Factor<C> {
   negated: boolean;
   criterion: C;
@@ -16,7 +15,6 @@ export interface Factor<C> {
 }
 
 export interface SelectorValue {
-  /** Without quotes. */
   text: string;
   /** As a query of its own: the source text without enclosing quotes. */
   query: string;

@@ -1,9 +1,6 @@
 import { DomainError } from '../common/errors.ts';
 
-/**
- * An invalid query: the position, counted in characters from 1, and what was expected there. `at` is an index.
- * @see docs/api-conventions.md#error-codes
- */
+/** Names the position in characters from 1; `at` is an index. @see docs/api-conventions.md#error-codes */
 export function queryError(text: string, at: number, expected: string, path: string): DomainError {
   const message = `character ${characterAt(text, at)}: expected ${expected}`;
   return new DomainError('InvalidQueryError', `The query is invalid at ${message}`, { details: [{ path, message }] });

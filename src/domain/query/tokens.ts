@@ -1,10 +1,8 @@
 import { queryError } from './query-error.ts';
 
 export interface Token {
-  /** Without quotes. */
   text: string;
   source: string;
-  /** Index of its first character in the query text. */
   at: number;
   /** Index in `text` and in `source` of the first colon outside quotes; -1 for none. */
   colon: number;
@@ -14,11 +12,7 @@ export interface Token {
 
 const SPACES = new Set([' ', '\t', '\n', '\r', '\f', '\v']);
 
-/**
- * Splits a query text at spaces outside double quotes, in one pass. Any part of a token may be quoted; inside quotes,
- * `\"` is a quote and `\\` a backslash.
- * @throws {DomainError} InvalidQueryError for an unterminated quote or U+0000
- */
+/** Splits at spaces outside double quotes; `\"` and `\\` escape within. @throws {DomainError} InvalidQueryError */
 export function tokenize(text: string, path: string): Token[] {
   const tokens: Token[] = [];
   for (let index = 0; index < text.length; ) {

@@ -1,7 +1,6 @@
 import { MAX_INT4 } from '../common/integers.ts';
 import type { SelectorValue } from './parser.ts';
 
-/** Large enough to cover every moment that can be stored. */
 const MAX_DAYS = 2_900_000;
 
 /** One of some words. @throws {DomainError} InvalidQueryError */

@@ -25,7 +25,6 @@ export function lastCalendarDate(calendars: readonly CalendarTimes[], after: Dat
   return last;
 }
 
-/** The first match from `from` on and before `before`. */
 function search(calendar: CalendarTimes, from: number, before: number): number | null {
   let day = startOfDay(from);
   while (day < before) {
@@ -43,7 +42,6 @@ function search(calendar: CalendarTimes, from: number, before: number): number |
   return null;
 }
 
-/** The last match after `after`, up to and including `until`. */
 function searchBack(calendar: CalendarTimes, until: number, after: number): number | null {
   let day = startOfDay(until);
   while (day + DAY_MS > after) {

@@ -1,10 +1,6 @@
 import type { CalendarTimes } from './profile-schedule.ts';
 
-/**
- * A parsed cron schedule with ascending values; weekdays count from 0, Sunday. A day field is null if it allows every
- * day; if neither is null, a date must match only one of them.
- * @see docs/api-conventions.md#triggers-and-runs
- */
+/** 0 is Sunday. Null is every day; of two day fields one must match. @see docs/api-conventions.md#triggers-and-runs */
 export interface CronSchedule {
   minutes: readonly number[];
   hours: readonly number[];
@@ -13,7 +9,6 @@ export interface CronSchedule {
   daysOfWeek: readonly number[] | null;
 }
 
-/** What is wrong with a text, as the end of an error message. */
 export interface CronProblem {
   problem: string;
 }
@@ -27,7 +22,6 @@ interface Field {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-/** Days per month in leap years. */
 const LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const FIELDS: readonly Field[] = [
@@ -45,10 +39,7 @@ export function isCronProblem(cron: CronSchedule | CronProblem): cron is CronPro
   return 'problem' in cron;
 }
 
-/**
- * Parses cron text of five fields: numbers, names of months and weekdays, `*`, lists, ranges and steps. Other forms and
- * impossible dates such as 31 February are problems.
- */
+/** Five fields of numbers, names, `*`, lists, ranges and steps; impossible dates such as 31 February are problems. */
 export function parseCron(text: string): CronSchedule | CronProblem {
   const parts = text.trim().split(/[ \t]+/);
   if (text.length > MAX_LENGTH || parts.length !== FIELDS.length) return { problem: 'must have five fields' };

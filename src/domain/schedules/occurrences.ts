@@ -5,10 +5,7 @@ import { type DaysOfYear, daysFrom, modulo, weekOffset } from './rule-days.ts';
 
 const LAST_YEAR = LAST_DATE.getUTCFullYear();
 
-/**
- * The dates of a rule by RFC 5545, ignoring COUNT and UNTIL: local times in ms as if in UTC, ascending and distinct, to
- * the end of {@link LAST_YEAR}, in some hundred thousand steps at most. Those before `from` may be omitted.
- */
+/** Ascending, in local ms as if in UTC, to {@link LAST_YEAR}, without COUNT and UNTIL; may omit those before `from`. */
 export function occurrences(rule: RecurrenceRule, start: number, from: number, daysOf: DaysOfYear): Generator<number> {
   return isShort(rule) ? ofShort(rule, start, from, daysOf) : ofLong(rule, start, from, daysOf);
 }
@@ -38,7 +35,6 @@ function* ofShort(rule: ShortRule, start: number, from: number, daysOf: DaysOfYe
   }
 }
 
-/** Times of day, in ms, at which the allowed periods begin, considering the interval. */
 function intervalTimes(rule: ShortRule, first: number): (day: number) => readonly number[] {
   const { interval } = rule;
   const length = PERIOD_MS[rule.frequency];
@@ -50,7 +46,6 @@ function intervalTimes(rule: ShortRule, first: number): (day: number) => readonl
     for (let period = turn; period < perDay; period += interval) {
       if (isAllowed(period * length)) times.push(period * length);
     }
-    // With longer intervals a turn hardly recurs.
     if (interval < perDay) known.set(turn, times);
     return times;
   };
@@ -77,7 +72,6 @@ export function timeFilter(rule: ShortRule): (time: number) => boolean {
     (!seconds || seconds.includes(Math.floor(time / SECOND_MS) % 60));
 }
 
-/** The lists that select periods: those for units of at least a period's length. */
 function timeLists({ frequency, lists }: ShortRule) {
   const choosing = (name: string, of: number) => (PERIOD_MS[frequency] <= of ? numbersOf(lists[name]) : null);
   return {
@@ -140,7 +134,6 @@ export function* chosen(rule: LongRule, days: readonly number[], times: readonly
   }
 }
 
-/** Indexes from 0 that BYSETPOS selects from `size` dates, ascending and distinct; null for all. */
 function indexesOf({ lists }: RecurrenceRule, size: number): number[] | null {
   const positions = lists['BYSETPOS']?.map(Number);
   if (!positions) return null;
@@ -155,7 +148,6 @@ export function firstDayOf(rule: LongRule, day: number): number {
   return Date.UTC(date.getUTCFullYear(), rule.frequency === 'YEARLY' ? 0 : date.getUTCMonth(), 1) / DAY_MS;
 }
 
-/** Sequential number of a day's year, month or week. */
 function periodOf(rule: LongRule, day: number): number {
   if (rule.frequency === 'WEEKLY') return Math.floor((day - weekOffset(rule.weekStart)) / 7);
   const date = new Date(day * DAY_MS);
@@ -166,7 +158,6 @@ function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
 
-/** All combinations as times in ms, ascending like the lists. */
 function* products(hours: readonly number[], minutes: readonly number[], seconds: readonly number[]) {
   for (const hour of hours) {
     for (const minute of minutes) {

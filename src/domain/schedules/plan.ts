@@ -1,12 +1,9 @@
-/** Number of dates that are planned ahead. */
 export const PLANNED_DATES = 26;
-/** The plan is refilled when fewer dates are left. */
 export const REFILL_BELOW = 13;
 /** Maximum age of an operator's run, and minimum time between the last edit and the run. */
 const OPERATOR_MS = 60_000;
 /** Maximum difference between the clocks of two servers. */
 const SKEW_MS = 60_000;
-/** Earliest start of rules. */
 export const FIRST_DATE = new Date(Date.UTC(1900, 0, 1));
 /** Calendars of the Temporal server end with the year 2099. */
 export const LAST_DATE = new Date(Date.UTC(2100, 0, 1));

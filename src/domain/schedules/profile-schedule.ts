@@ -2,20 +2,16 @@
 export interface CalendarTimes {
   minutes: readonly number[];
   hours: readonly number[];
-  /** 1 to 31. */
   daysOfMonth: readonly number[] | null;
-  /** 1 to 12. */
   months: readonly number[] | null;
   /** 0 is Sunday. */
   daysOfWeek: readonly number[] | null;
 }
 
-/** Either single dates or all times that match a calendar. */
 export type ScheduleTimes =
   | { kind: 'dates'; dates: readonly Date[] }
   | { kind: 'calendars'; calendars: readonly CalendarTimes[]; startAt: Date | null };
 
-/** The expected state of a profile's schedule on the Temporal server. */
 export interface DesiredSchedule {
   kind: ProfileKindName;
   profileId: number;
@@ -33,9 +29,8 @@ export function isExhausted({ times }: DesiredSchedule): boolean {
 }
 
 /**
- * The outcome of a date. `busy`: all computers have an open run; `known`: the date already has a run, or a one-time
- * profile has run; `superseded`: a later date is due too; `too-soon`: the previous run is too recent; `not-planned`:
- * the profile was changed, or the date is in the future; `archived`: there is no active profile.
+ * `busy`: all computers have an open run; `known`: the date or one-time profile has run; `superseded`: a later date is
+ * due too; `too-soon`: after the last run; `not-planned`: an edited profile or future date; `archived`: none is active.
  */
 export type DueOutcome = 'started' | 'busy' | 'known' | 'superseded' | 'too-soon' | 'not-planned' | 'archived';
 
@@ -47,7 +42,6 @@ export interface RunStart {
 export const PROFILE_KINDS = ['usg', 'script'] as const;
 export type ProfileKindName = (typeof PROFILE_KINDS)[number];
 
-/** Id of a profile's schedule on the Temporal server. */
 export function scheduleIdOf(kind: ProfileKindName, profileId: number): string {
   return `${kind}/${profileId}`;
 }

@@ -5,13 +5,11 @@ import { type RuleParts, readParts } from './rule-parts.ts';
 export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** Frequencies with periods of several days. */
 export type LongFrequency = 'YEARLY' | 'MONTHLY' | 'WEEKLY';
 /** Frequencies with periods of fixed length, up to a day. */
 export type ShortFrequency = 'DAILY' | 'HOURLY' | 'MINUTELY' | 'SECONDLY';
 export type Frequency = LongFrequency | ShortFrequency;
 
-/** A valid recurrence rule. */
 export type RecurrenceRule = LongRule | ShortRule;
 export type LongRule = FrequencyRule<LongFrequency>;
 export type ShortRule = FrequencyRule<ShortFrequency>;
@@ -24,11 +22,9 @@ interface FrequencyRule<F extends Frequency> {
   count: number | null;
   until: RuleEnd | null;
   weekStart: Weekday;
-  /** Lists of the rule by name (`BYDAY`, `BYMONTH`, ...), without duplicates. */
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The last time that may be a date. */
 export interface RuleEnd {
   /** In ms; local time as if in UTC when `isLocal`. */
   time: number;
@@ -40,7 +36,6 @@ export interface RuleProblem {
   message: string;
 }
 
-/** Length of fixed-length periods, in ms. */
 export const PERIOD_MS: Readonly<Record<ShortFrequency, number>> = {
   DAILY: DAY_MS,
   HOURLY: HOUR_MS,
@@ -60,10 +55,7 @@ export function isShort(rule: RecurrenceRule): rule is ShortRule {
   return rule.frequency in PERIOD_MS;
 }
 
-/**
- * Validates one RFC 5545 recurrence rule in linear time, because the rrule library does not. `RRULE:` is optional;
- * DTSTART, EXDATE, TZID and a second rule are rejected.
- */
+/** One RFC 5545 rule, in linear time, because rrule does not validate; DTSTART, EXDATE and TZID are rejected. */
 export function parseRule(text: string): RecurrenceRule | RuleProblem {
   if (text.length > MAX_LENGTH) return invalid(`must not have more than ${MAX_LENGTH} characters`);
   const upper = text
@@ -95,7 +87,6 @@ export function parseRule(text: string): RecurrenceRule | RuleProblem {
   };
 }
 
-/** Narrows the result of {@link parseRule}. */
 export function isProblem(outcome: RecurrenceRule | RuleProblem): outcome is RuleProblem {
   return 'message' in outcome;
 }

@@ -6,7 +6,6 @@ import type { RecurrenceRule, RuleEnd } from './recurrence-rule.ts';
 import type { DaysOfYear } from './rule-days.ts';
 import { SHORTEST_GAP_MS } from './rule-frequency.ts';
 
-/** A rule and everything that its dates depend on. */
 export interface RuleSchedule {
   rule: RecurrenceRule;
   /** DTSTART: always a date, even if it does not match the rule, and the first one of COUNT. */
@@ -18,10 +17,7 @@ export interface RuleSchedule {
   isStartPlanned: boolean;
 }
 
-/**
- * The dates of a schedule after a moment and before {@link LAST_DATE}, ascending and distinct. A clock change may shorten
- * the seven days between them. Dates omitted for being too close to the start do not count for COUNT.
- */
+/** Distinct, ascending, before {@link LAST_DATE}. Dates omitted for being close to the start do not count for COUNT. */
 export function* datesOf(schedule: RuleSchedule, after: Date): Generator<Date> {
   const { rule, start, timezone, isStartPlanned } = schedule;
   let count = 1;
@@ -52,7 +48,6 @@ export function endOf({ time, isLocal }: RuleEnd, timezone: string): Date {
   return new Date(isLocal ? instantOf(timezone, time) : time);
 }
 
-/** Dates of the rule from a local time on and up to UNTIL, ignoring COUNT. */
 function* ruleDates({ rule, start, timezone, daysOf }: RuleSchedule, from: number): Generator<Date> {
   const { until } = rule;
   for (const wall of occurrences(rule, wallClockAt(timezone, start.getTime()), from, daysOf)) {

@@ -4,7 +4,6 @@ import { type RecurrenceRule, WEEKDAYS, type Weekday } from './recurrence-rule.t
 /** The days of a year that a rule allows, from 0 for 1 January, ascending. */
 export type DaysOfYear = (year: number) => readonly number[];
 
-/** The parts of a rule that select days of a year. */
 export interface DayParts {
   /** From 1. */
   months: readonly number[];
@@ -19,10 +18,7 @@ export interface DayParts {
 
 const ALL_MONTHS = Array.from({ length: 12 }, (_, month) => month + 1);
 
-/**
- * The parts of a rule that select days, completed from the start (local time, ms as if in UTC) by RFC 5545 (3.3.10):
- * the weekday of a weekly rule, the day of a monthly one, the day and month of a yearly one.
- */
+/** Completes weekly, monthly and yearly rules from the start (local ms as if in UTC) by RFC 5545 3.3.10. */
 export function dayParts({ frequency, lists }: RecurrenceRule, start: number): DayParts {
   const date = new Date(start);
   const numbers = (name: string) => lists[name]?.map(Number) ?? null;
@@ -68,10 +64,7 @@ export function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor;
 }
 
-/**
- * Whether a date lies in one of the given weeks of its year, counted from 1, or from -1 from the end (RFC 5545 3.3.10,
- * BYWEEKNO). A week belongs to the year of its fourth day.
- */
+/** By BYWEEKNO of RFC 5545: from 1, or from -1 at the end; a week belongs to the year of its fourth day. */
 export function isInWeeks(date: Date, numbers: readonly number[], start: Weekday): boolean {
   const day = Math.floor(date.getTime() / DAY_MS);
   const fourth = day - modulo(day - weekOffset(start), 7) + 3;

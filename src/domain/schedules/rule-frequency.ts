@@ -16,10 +16,7 @@ const LAST_YEAR = FIRST_YEAR + 29;
 const END = Date.UTC(LAST_YEAR, 11, 1);
 const BEGIN_DAY = Date.UTC(FIRST_YEAR, 0, 7) / DAY_MS;
 
-/**
- * Classifies a rule by its dates over a calendar cycle, for any start and offset of INTERVAL, ignoring COUNT and UNTIL.
- * Limited to some hundred thousand steps.
- */
+/** For any start and offset of INTERVAL, without COUNT and UNTIL; some hundred thousand steps at most. */
 export function frequencyOf(rule: RecurrenceRule, daysOf: DaysOfYear): RuleFrequency {
   return isShort(rule) ? frequencyOfShort(rule, daysOf) : frequencyOfLong(rule, daysOf);
 }
@@ -58,7 +55,6 @@ function frequencyOfShort(rule: ShortRule, daysOf: DaysOfYear): RuleFrequency {
   return 'weekly-at-most';
 }
 
-/** Distances of up to a week between two allowed days, in days; 0 if any day is allowed. */
 function dayDistances(daysOf: DaysOfYear): ReadonlySet<number> {
   const distances = new Set<number>();
   let latest: number[] = [];

@@ -1,6 +1,5 @@
 import { nearestName } from '../common/nearest-name.ts';
 
-/** The parts of a rule by name; single values are lists of one. */
 export type RuleParts = ReadonlyMap<string, readonly string[]>;
 
 const SINGLE: readonly string[] = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST'];
@@ -14,7 +13,6 @@ const fromEitherEnd = (to: number) => (entry: string) =>
 const WEEKDAY = /^(MO|TU|WE|TH|FR|SA|SU)$/;
 const NUMBERED_WEEKDAY = /^([+-]?(?:[1-9]|[1-4]\d|5[0-3]|0[1-9]))?(MO|TU|WE|TH|FR|SA|SU)$/;
 
-/** Valid entries of each list. */
 const LISTS: Readonly<Record<string, { valid: (entry: string) => boolean; what: string }>> = {
   BYMONTH: { valid: between(1, 12), what: 'months from 1 to 12' },
   BYWEEKNO: { valid: fromEitherEnd(53), what: 'weeks from 1 to 53 or -53 to -1' },
@@ -50,10 +48,8 @@ export function readParts(rule: string): RuleParts | string {
 }
 
 const NAMES: readonly string[] = [...SINGLE, ...Object.keys(LISTS)];
-/** Calendar properties that belong in other fields or are not supported. */
 const OTHER_LINES = /(?:^|[\s;])(DTSTART|DTEND|EXDATE|EXRULE|RDATE|TZID)\b/;
 
-/** The calendar property that does not belong in a rule. */
 function findMisplaced(rule: string): string | null {
   if (rule === '') return 'must not be empty';
   const [, line] = OTHER_LINES.exec(rule) ?? [];

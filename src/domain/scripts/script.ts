@@ -17,7 +17,6 @@ const MAX_INTERPRETER_LENGTH = 1001;
 export type ScriptBody = {
   /** Path with optional arguments, without `#!`. */
   interpreter: string;
-  /** Everything after the first line. */
   code: string;
 };
 

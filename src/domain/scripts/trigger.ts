@@ -1,4 +1,3 @@
-/** The only event that starts profiles: enrollment of a computer. */
 export const POST_ENROLLMENT = 'post_enrollment';
 
 /** When a script profile runs. `timezone`: IANA name; cron text is in local time. */

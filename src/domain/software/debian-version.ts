@@ -30,7 +30,6 @@ function split(version: string): Version {
   };
 }
 
-/** Alternates runs of non-digits and of digits; a missing run of digits counts as zero. */
 function compareParts(a: string, b: string): number {
   const [left, right] = [runs(a), runs(b)];
   for (let i = 0; i < Math.max(left.length, right.length); i++) {
@@ -62,7 +61,6 @@ function weight(text: string, position: number): number {
   return /[A-Za-z]/.test(character) ? character.charCodeAt(0) : character.charCodeAt(0) + 65_536;
 }
 
-/** Compares as text, for any number of digits. */
 function compareDigits(a: string, b: string): number {
   const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
   if (left.length !== right.length) return left.length - right.length;

@@ -13,13 +13,11 @@ export const SMART_STATUSES = [
 
 export type SmartStatus = (typeof SMART_STATUSES)[number];
 
-/** A kernel package that is installed or available on a computer. */
 export interface ReportedKernel extends PackageVersion {
   installed: boolean;
   available: boolean;
 }
 
-/** Reports about hot patches and restarts; null where nothing was reported. */
 export interface HotpatchReports {
   hotpatchInfo: unknown;
   serviceInfo: unknown;
@@ -35,10 +33,7 @@ export interface KernelChoices<K extends ReportedKernel = ReportedKernel> {
   downgrades: K[];
 }
 
-/**
- * Selects a computer's kernel package and the versions it could be changed to. Of several installed meta packages the
- * source of the running kernel counts ({@link comesFrom}), or the newest if none was reported.
- */
+/** Of several installed meta packages the source of the running kernel counts, or the newest if none was reported. */
 export function kernelChoices<K extends ReportedKernel>(
   kernels: readonly K[],
   reports: HotpatchReports,
@@ -120,7 +115,6 @@ function runningKernel(reports: HotpatchReports): RunningKernel | null {
 /** The kernel line of a meta package: `-hwe-24.04`, `-lts-24.04`, `-24.04a`, `-6.8` or `-edge`. */
 const TRACK = /-(?:hwe|lts)(?:-[a-z0-9.]+)?(?:-edge)?$|-\d+\.\d+[a-z]?(?:-edge)?$|-edge$/;
 
-/** The flavor of a meta package's kernels. */
 function flavourOf(name: string): string {
   const flavour = name.replace('linux-image-', '').replace(TRACK, '');
   return flavour === 'virtual' ? 'generic' : flavour;
@@ -147,7 +141,6 @@ function dict(value: unknown): Dict {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Dict) : {};
 }
 
-/** The patch tool uses two names for its patches. */
 function either(object: Dict, name: string): unknown {
   return object[name] ?? object[name.replace('Hotpatch', 'Livepatch').replace('hotpatch', 'livepatch')];
 }
@@ -156,14 +149,12 @@ function structured({ hotpatchInfo }: HotpatchReports): Dict {
   return dict(dict(hotpatchInfo)['json']);
 }
 
-/** The running kernel's entry of the structured report; empty without one. */
 function runningPatch(reports: HotpatchReports): Dict {
   const entries = dict(structured(reports)['output'])['Status'];
   const list = Array.isArray(entries) ? entries.map(dict) : [];
   return list.find((entry) => entry['Running'] === true) ?? list[0] ?? {};
 }
 
-/** Reported by the service, by the missing or failing tool, or by the Pro tool; no report does not count. */
 function isDisabled(reports: HotpatchReports): boolean {
   const service = dict(reports.serviceInfo)['status'];
   const code = structured(reports)['return_code'];
@@ -178,7 +169,6 @@ function needsRestart({ rebootRequired, rebootRequiredInfo }: HotpatchReports): 
 
 const OUT_OF_SUPPORT: readonly unknown[] = ['kernel-end-of-life', 'end-of-life', 'unsupported'];
 
-/** Reported by the patch tool or the Pro tool, for the running kernel or its patches. */
 function needsKernel(reports: HotpatchReports): boolean {
   const running = runningPatch(reports);
   const patch = dict(either(running, 'Hotpatch'));

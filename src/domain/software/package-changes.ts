@@ -6,7 +6,6 @@ export interface PackageVersion {
   version: string;
 }
 
-/** The changes in a `change-packages` message, by package id. */
 export interface RequestedChanges {
   install: readonly number[];
   remove: readonly number[];
@@ -14,7 +13,6 @@ export interface RequestedChanges {
   release: readonly number[];
 }
 
-/** Changes that the computer added to satisfy dependencies, by package id. */
 export interface ComplementedChanges {
   install: readonly number[];
   remove: readonly number[];
@@ -54,10 +52,7 @@ export function packagesOf({ installed, removed, held, released }: PackageEffect
   return [...new Set([...installed, ...removed, ...held, ...released])];
 }
 
-/**
- * Describes an effect for people, of known versions by id. A version that replaces another one is one entry, complemented
- * unless the new version was requested.
- */
+/** A version that replaces another is one entry, complemented unless the new version was requested. */
 export function describeEffect(
   effect: PackageEffect,
   requested: RequestedChanges,

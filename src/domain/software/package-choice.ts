@@ -1,7 +1,6 @@
 import type { PackageAction } from './package-operations.ts';
 import { compareVersions } from './debian-version.ts';
 
-/** One version of a package on one computer. */
 export interface KnownVersion {
   id: number;
   version: string;
@@ -10,10 +9,7 @@ export interface KnownVersion {
   held: boolean;
 }
 
-/**
- * Selects the version for an action on a computer: the given one (by id) if possible, else its equivalent, because lists
- * show each package by the version of one of its computers; null when the action is not possible there.
- */
+/** The given version (by id) or its equivalent, as lists show one computer's version; null when neither is possible. */
 export function chooseVersion(
   action: PackageAction,
   given: number,
@@ -46,7 +42,6 @@ function newer(current: KnownVersion, exact: KnownVersion | undefined, offered: 
   return exact && isNewer(exact) ? exact : (offered.find(isNewer) ?? null);
 }
 
-/** An available version that is not older must match exactly. */
 function older(current: KnownVersion, exact: KnownVersion | undefined, offered: readonly KnownVersion[]) {
   const isOlder = ({ version }: KnownVersion) => compareVersions(version, current.version) < 0;
   if (exact) return isOlder(exact) ? exact : null;

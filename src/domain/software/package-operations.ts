@@ -12,7 +12,6 @@ export type PackageAction = (typeof PACKAGE_ACTIONS)[number];
 /** Dependencies may change further packages. @see docs/agent-protocol.md#package-changes */
 const POLICY_ALL = 2;
 
-/** Types of operations whose results list their changes. */
 export const PACKAGE_OPERATION_TYPES = [
   'ChangePackagesRequest',
   'UpgradeKernelPackageRequest',

@@ -1,23 +1,19 @@
 import { compareVersions } from './debian-version.ts';
 
-/** Reported states of a package version. */
 export const PACKAGE_STATES = ['installed', 'available', 'upgrade', 'held', 'security'] as const;
 
 export type PackageState = (typeof PACKAGE_STATES)[number];
 
-/** One version of a package on one computer. */
 export interface ReportedVersion extends Record<PackageState, boolean> {
   id: number;
   version: string;
 }
 
-/** A package on one computer. */
 export interface PackageStanding {
   /** Of the installed version, else of the newest available one. */
   id: number;
   status: 'held' | 'security' | 'installed' | 'available';
   current_version: string | null;
-  /** The newest available version. */
   available_version: string | null;
   available_id: number | null;
 }

@@ -31,7 +31,6 @@ export function fieldHints(document: OpenApiDocument, pathOperation: PathOperati
   };
 }
 
-/** Whether an operation updates an object, by its method, or by a GET at its path with the same response schema. */
 function isUpdateOperation(document: OpenApiDocument, { path, method, operation }: PathOperation): boolean {
   if (method !== 'post') return method === 'patch' || method === 'put';
   const read = document.paths[path]?.get;

@@ -16,11 +16,7 @@ import { RequestFaults, type UnknownKeys } from './request-faults.ts';
 import { checkValue, prepareCheck, unknownMessage } from './schema-check.ts';
 import { isObject } from './value-rules.ts';
 
-/**
- * Prepares the check of parameters and bodies of an operation, which returns the declared parameters as text that the
- * validator accepts, removes ignored fields from the body, and throws NotFound for an impossible key.
- * @throws when a schema has an unsupported keyword
- */
+/** Returns parameters as text for the validator; removes ignored fields. @throws on an unsupported schema keyword */
 export function prepareRequestCheck(document: OpenApiDocument, operation: Operation, unknownKeys: UnknownKeys) {
   const { path, method } = operation;
   const pathOperation: PathOperation = { path, method, operation: document.paths[path]![method]! };
@@ -70,7 +66,6 @@ function checkQueries(
   }
 }
 
-/** Operations without a body accept an empty object. */
 const NO_BODY: JsonSchema = { type: 'object', additionalProperties: false, properties: {} };
 
 type ParameterChecks = ReturnType<typeof parameterChecks>;

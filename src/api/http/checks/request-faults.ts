@@ -7,7 +7,6 @@ const MAX_NAME = 100;
 
 export type UnknownKeys = Config['unknownKeys'];
 
-/** Collects the faults of one request, one per path. */
 export class RequestFaults {
   readonly #unknownKeys: UnknownKeys;
   readonly #faults = new Map<string, { message: string; sentence: string }>();
@@ -18,7 +17,6 @@ export class RequestFaults {
     this.#unknownKeys = unknownKeys;
   }
 
-  /** Further faults are not reported, so the check can stop. */
   get isFull(): boolean {
     return this.#faults.size >= MAX_FIELD_ERRORS;
   }
@@ -48,7 +46,6 @@ export class RequestFaults {
     return this.#ignored.length === 0 ? null : this.#ignored.join(',');
   }
 
-  /** InvalidParameter naming every fault; null for none. */
   get error(): DomainError | null {
     if (this.#faults.size === 0) return null;
     const details: ErrorDetail[] = [...this.#faults].map(([path, { message }]) => ({ path, message }));

@@ -7,7 +7,6 @@ import { isObject, type Rule, ruleOf, typeMessage, typesOf, typeTest } from './v
 type NestedCheck = (value: unknown, path: string, findings: RequestFaults) => void;
 
 export interface ValueCheck {
-  /** For the value itself. */
   rule: Rule;
   /** Reports faults within a value that satisfies `rule`; null for values without parts. */
   checkNested: NestedCheck | null;
@@ -26,10 +25,7 @@ export function checkValue(check: ValueCheck, value: unknown, path: string, find
   else check.checkNested?.(value, path, findings);
 }
 
-/**
- * The check of a schema. It accepts what the validator accepts, but reports all faults, in plain words and once per path.
- * @throws when the schema has an unsupported keyword
- */
+/** Accepts what the validator accepts, but reports all faults, once per path. @throws on an unsupported keyword */
 export function prepareCheck(context: CheckContext, given: JsonSchema): ValueCheck {
   const schema = resolveReference<JsonSchema>(context.document, given);
   const skipped = (schema['x-service-checks'] ?? []) as string[];
@@ -103,7 +99,6 @@ function checkItems(context: CheckContext, schema: JsonSchema): NestedCheck {
   };
 }
 
-/** Of several schemas the one for the type of the value reports its faults. */
 function withBranches(
   context: CheckContext,
   schema: JsonSchema,
@@ -137,7 +132,6 @@ function withBranches(
   };
 }
 
-/** Without a discriminator: one branch has to accept the value, otherwise the last one reports its faults. */
 function checkByTrial(branches: readonly ValueCheck[]): NestedCheck {
   return (value, path, findings) => {
     let trial = new RequestFaults('refuse');
@@ -150,7 +144,6 @@ function checkByTrial(branches: readonly ValueCheck[]): NestedCheck {
   };
 }
 
-/** The property whose value identifies the branch. */
 interface Discriminator {
   name: string;
   values: unknown[];

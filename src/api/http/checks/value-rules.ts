@@ -80,10 +80,7 @@ const OTHER_KEYWORDS = new Set(
   $ref x-service-checks x-message x-selectors`.split(/\s+/),
 );
 
-/**
- * The rule of a schema for a value itself. `x-message` replaces the messages of all keywords but `type`.
- * @throws when the schema has an unsupported keyword
- */
+/** Ignores parts; `x-message` replaces messages of all keywords but `type`. @throws on an unsupported keyword */
 export function ruleOf(schema: JsonSchema): Rule {
   const unknown = Object.keys(schema).filter((keyword) => !(keyword in RULES) && !OTHER_KEYWORDS.has(keyword));
   if (unknown.length > 0) throw new Error(`OpenAPI: requests are not checked for ${unknown.join(', ')}`);

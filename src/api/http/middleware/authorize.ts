@@ -5,10 +5,8 @@ import type { Principal } from '../../../services/common/ports.ts';
 import type { Authenticator } from '../../../services/identity/login/authenticator.ts';
 import { isRead, type Operation } from '../operations.ts';
 
-/** What this deployment offers. */
 export interface Offer {
   deployment: Config['deployment'];
-  /** Keys of the enabled features. */
   features: ReadonlySet<string>;
 }
 

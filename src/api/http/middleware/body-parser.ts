@@ -7,11 +7,7 @@ import { findJsonFault, findSyntaxFault } from '../request/json.ts';
 import { openBody } from './body-stream.ts';
 import { isForm, readForm } from './form-body.ts';
 
-/**
- * Parses the body by `express.json`, strictly. Where the document allows it, the body may be a form, whatever its type.
- * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType, InvalidJson, ServiceUnavailable
- * @see docs/decisions/0013-openapi-first.md#bodies
- */
+/** JSON or, if allowed, a form. @throws {DomainError} for bad ones @see docs/decisions/0013-openapi-first.md#bodies */
 export function bodyParser({ bodyLimitBytes, formFields }: Operation): RequestHandler {
   const options = { type: () => true, limit: bodyLimitBytes };
   const parseText = express.text({

@@ -27,13 +27,8 @@ export class RequestMemoryExceeded extends DomainError {
 }
 
 /**
- * Opens a body for a parser of Express, which alone reads a rejected body to its end before it responds, and counts no
- * memory. The limit applies to the compressed and the decompressed size.
- * @param memory - released by the caller
- * @param fail - called with the same errors if the body cannot be read to its end; the rest is discarded
- * @returns what the parser reads in place of the request: the request itself unless it is compressed
- * @throws {DomainError} PayloadTooLarge, {@link RequestMemoryExceeded}, InvalidJson, UnsupportedMediaType
- * @see docs/reliability.md#bad-input
+ * What a parser of Express reads in place of the request. `fail` gets later errors; the caller releases `memory`.
+ * @throws {DomainError} for faults of size (even decompressed), memory, encoding @see docs/reliability.md#bad-input
  */
 export function openBody(
   req: Request,

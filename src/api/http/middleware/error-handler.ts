@@ -8,7 +8,6 @@ import { RequestMemoryExceeded } from './body-stream.ts';
 import { beginRequest } from './request-id.ts';
 import { isClientDisconnect, recordedStatus, send } from './send.ts';
 
-/** The path is known, the method is not one of `allow`. */
 export class MethodNotAllowed extends DomainError {
   readonly allow: string;
 

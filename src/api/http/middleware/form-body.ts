@@ -11,10 +11,7 @@ export function isForm(text: string): boolean {
 const MAX_FORM_CHARACTERS = 64 * 1024;
 const MAX_NAME = 100;
 
-/**
- * Reads `key=value` pairs. Undeclared fields, and values that cannot be parsed, stay text, which the validation rejects.
- * @throws {DomainError} PayloadTooLarge, InvalidParameter for a repeated field
- */
+/** Undeclared or unparsable values stay text. @throws {DomainError} PayloadTooLarge, InvalidParameter if repeated */
 export function readForm(text: string, types: ReadonlyMap<string, FormFieldType>): Record<string, unknown> {
   if (text.length > MAX_FORM_CHARACTERS) {
     throw new DomainError('PayloadTooLarge', `A form must not have more than ${MAX_FORM_CHARACTERS} characters`);

@@ -8,10 +8,7 @@ export const DEPRECATION: Readonly<Record<string, string>> = { Deprecation: `@${
 
 const OLD_PATH = /^\/security-profiles(?=[/?]|$)/;
 
-/**
- * Prepares the path for the routers: deprecated names become current ones, the colon of a verb may come as `%3A`, and
- * what cannot be decoded becomes U+0000, which no id contains.
- */
+/** Makes deprecated names current, `%3A` a colon, and what cannot be decoded U+0000, which no id contains. */
 export function normalizePath(): RequestHandler {
   return (req, res, next) => {
     const path = /^[^?]*/.exec(req.url)![0];

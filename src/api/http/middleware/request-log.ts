@@ -25,10 +25,7 @@ export function requestLog(logger: Logger, { onRequestStart, onRequestEnd }: Req
 
 const MAX_LOGGED_IDS = 50;
 
-/**
- * Logs ids and figures, but no content. At `info` when something may have changed; at `debug` for reads and for
- * requests that failed unauthenticated, which anybody can send at will.
- */
+/** No content. Reads, and unauthenticated failures, which anybody can send at will, are logged only at `debug`. */
 function logRequest(
   logger: Logger,
   method: string,
@@ -50,7 +47,6 @@ function activityFields(operation: Operation | undefined, body: unknown): object
   return body.length > MAX_LOGGED_IDS ? { activityIds, activityCount: body.length } : { activityIds };
 }
 
-/** A finished report looks like an activity, but has no id. */
 function isActivity(body: unknown): body is { id: number } {
   if (typeof body !== 'object' || body === null) return false;
   return 'activity_status' in body && 'id' in body && typeof body.id === 'number';

@@ -47,7 +47,6 @@ function findMalformed(parameters: readonly PathParameter[], values: Record<stri
   return null;
 }
 
-/** `computer_id` -> "There is no such computer": the same words for ids that never existed and for foreign ones. */
 function noSuch(parameter: string): string {
   return `There is no such ${parameter.replace(/_id$/, '').replaceAll('_', ' ')}`;
 }

@@ -10,16 +10,11 @@ import type { UnknownKeys } from '../checks/request-faults.ts';
 import { JsonText } from '../handler.ts';
 import type { Operation } from '../operations.ts';
 
-/** Throws when a response does not match the document. */
 export type ResponseCheck = (operation: Operation, req: Request, body: unknown) => Promise<void>;
 
 const JSON_TYPE = 'application/json';
 
-/**
- * Validates requests by express-openapi-validator, after a check of our own that reports all faults in plain words.
- * Every operation with input has a validator and document of its own, created by the first request or by `prepareAll`.
- * @see docs/decisions/0013-openapi-first.md#the-validator
- */
+/** Each operation gets its own validator when needed. @see docs/decisions/0013-openapi-first.md#the-validator */
 export function createValidation(
   document: OpenApiDocument,
   operations: readonly Operation[],
@@ -33,10 +28,7 @@ export function createValidation(
   });
   const byOperation = new Map(validators.map((validator) => [validator.operation, validator]));
   return {
-    /**
-     * Validates parameters and body. Ignored unknown fields are removed from the body and named in a response header.
-     * @throws {DomainError} InvalidParameter naming up to twenty faults; NotFound for an impossible key
-     */
+    /** Removes ignored fields from the body. @throws {DomainError} InvalidParameter; NotFound for an impossible key */
     validate(operation: Operation): RequestHandler {
       const { check, validator } = byOperation.get(operation)!;
       return (req, res, next) => {
@@ -143,7 +135,6 @@ async function compile(operation: Operation, validator: RequestHandler): Promise
   });
 }
 
-/** @param late - receives errors that are reported after `next` was called */
 function run(handler: RequestHandler, req: Request, res: Response, late?: (error: unknown) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     void handler(req, res, (error?: unknown) => {
@@ -154,7 +145,6 @@ function run(handler: RequestHandler, req: Request, res: Response, late?: (error
   });
 }
 
-/** For requests that pass our own check and fail the validator. */
 function toDomainError(error: unknown): unknown {
   const { status, errors } = error as Partial<InstanceType<typeof OpenApiValidator.error.BadRequest>>;
   if (status === 415) return new DomainError('UnsupportedMediaType', 'The Content-Type must be application/json');

@@ -3,14 +3,9 @@ const MAX_DEPTH = 32;
 const MAX_VALUES = 150_000;
 const MAX_CONTAINERS = 20_000;
 const MAX_KEYS = 20_000;
-/** Escapes that may encode unstorable text. */
 const SUSPICIOUS = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/**
- * What express.json accepts, but we do not: nesting deeper than 32, too many values, repeated keys in an object, U+0000
- * or unpaired surrogates in strings. Linear in time, without recursion.
- * @returns the fault, or null; text that is not JSON may have none
- */
+/** What express.json accepts, but we do not, such as repeated keys or U+0000; null for none. Linear in time. */
 export function findJsonFault(text: string): string | null {
   const stack: Array<Set<string> | null> = [];
   let last = '';
@@ -66,16 +61,12 @@ function endOfString(text: string, start: number): number {
 }
 
 const SPACE = /[ \t\n\r]*/y;
-/** Characters of a string except quotes, backslashes and control characters. */
 const PLAIN = /[ !#-[\]-\uffff]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
 const BAD_STRING = 'a string has a line break, a control character or an unknown escape';
 
-/**
- * Finds the first syntax error of JSON text, or null. Its message does not quote the text, unlike that of `JSON.parse`.
- * Linear in time, without recursion.
- */
+/** The first syntax error, without quoting the text, unlike `JSON.parse`; null for none. Linear in time. */
 export function findSyntaxFault(text: string): { line: number; column: number; message: string } | null {
   const closings: Array<']' | '}'> = [];
   let at = 0;

@@ -3,7 +3,6 @@ import { JsonText, type OperationId, type RequestContext } from '../handler.ts';
 
 const MAX_LIMIT = 1000;
 
-/** A request for a page of a list. */
 type PageContext = Pick<RequestContext<OperationId>, 'publicUrl' | 'request'> & {
   query: { limit?: number; offset?: number; after?: string };
 };
@@ -13,10 +12,7 @@ export function pageOf({ query: { limit, offset } }: Pick<PageContext, 'query'>)
   return { limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT), offset: offset ?? 0 };
 }
 
-/**
- * The key after which the page starts, from the cursor in a link. The cursor is ignored unless the offset is the one it
- * was created for, so that a client can change the offset in a link.
- */
+/** The key after which the page starts; null for a cursor of another offset: clients may change that in a link. */
 export function cursorOf(context: PageContext): number | null {
   const [, offset, key] = /^(\d{1,16})-(\d{1,10})$/.exec(context.query.after ?? '') ?? [];
   const isValid = Number(offset) === pageOf(context).offset && Number(key) <= MAX_INT4;
@@ -41,10 +37,8 @@ export function jsonEnvelope(
   return new JsonText(`{"count":${count},"results":${resultsJson},${links}`);
 }
 
-/** The key after which the next page starts; null when there is none. */
 type NextPage = { after: number } | null;
 
-/** @param nextPage - only for lists with a cursor; otherwise `count` decides whether there is a next page */
 function linksOf(context: PageContext, count: number, nextPage?: NextPage) {
   const { limit, offset } = pageOf(context);
   const more = limit > 0 && (nextPage === undefined ? offset + limit < count : nextPage !== null);
@@ -58,7 +52,6 @@ function linksOf(context: PageContext, count: number, nextPage?: NextPage) {
   };
 }
 
-/** The URL of the request with changed parameters; null removes one. */
 function pageLink({ request, publicUrl }: PageContext, changes: Record<string, number | string | null>): string {
   // Further question marks belong to values.
   const [, path, query] = /^([^?]*)\??(.*)$/s.exec(request.originalUrl)!;

@@ -10,10 +10,7 @@ export function parseQueryString(text: string): RawQuery {
   return text === '' ? {} : parse(text, '&', '=', { maxKeys: 0 });
 }
 
-/**
- * Reads the declared parameters as text that the validator accepts. Invalid values are reported and left out.
- * @throws {DomainError} NotFound on a key with U+0000
- */
+/** As text for the validator; invalid values are reported and left out. @throws {DomainError} NotFound on U+0000 */
 export function readParameters(operation: Operation, sent: RawQuery, findings: RequestFaults): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   for (const [name, kind] of operation.queryParameters) {
@@ -30,7 +27,6 @@ export function readParameters(operation: Operation, sent: RawQuery, findings: R
 
 type Fault = (message: string, path?: string) => undefined;
 
-/** @returns undefined for an invalid value, which is reported */
 function readValue(name: string, kind: ParameterKind, values: readonly string[], fault: Fault): unknown {
   if (values.some((value) => value.includes('\0'))) {
     if (kind === 'key') throw new DomainError('NotFound', `There is no such ${name}`);
