@@ -30,11 +30,7 @@ export type ActivitiesService = ReturnType<typeof createActivitiesService>;
 export function createActivitiesService(deps: { db: Database; clock: Clock }) {
   const { db, clock } = deps;
   return {
-    /**
-     * Groups and operations, newest first; each group with its first {@link LISTED_CHILDREN} children.
-     * @param query - empty for no filter
-     * @throws {DomainError} InvalidQueryError @see docs/api-conventions.md#activity-selectors
-     */
+    /** Newest first. @throws {DomainError} InvalidQueryError @see docs/api-conventions.md#activity-selectors */
     async list(caller: Caller, query: string, page: PageRequest) {
       const scope = scopeOf(caller);
       const selection = await prepareActivityQuery(deps, caller.accountId, query);
@@ -67,10 +63,8 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }) {
       return toDetailedActivity(row, children.get(id) ?? [], now);
     },
     /**
-     * Cancels all of the activities or none: undelivered operations at once, others when their computers report.
-     * @param traceparent - W3C trace context of the request
-     * @returns ids in the requested order, newest first for a query
-     * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one has ended; InvalidQueryError
+     * All or none. Returns ids in the requested order, newest first for a query.
+     * @throws {DomainError} UnknownActivity, Forbidden, InvalidQueryError; ActivityNotEligible when ended
      * @see docs/api-conventions.md#cancel-approve-reapply-revert
      */
     cancel: (caller: Caller, choice: ActivityChoice, traceparent: string | null) =>
@@ -86,11 +80,7 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }) {
         await cancelActivities(tx, { accountId, groups, operations, now: clock.now(), text: null, traceparent });
         return 'Canceled';
       }),
-    /**
-     * Approves all of the activities or none; in a group every operation that needs it. @returns as `cancel`
-     * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval or is being
-     * canceled; InvalidQueryError
-     */
+    /** Returns as `cancel`. @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible, InvalidQueryError */
     approve: (caller: Caller, choice: ActivityChoice) =>
       act(deps, caller, choice, 'approve', async (tx, ids, rows) => {
         const others = rows.filter((row) => row.status !== 'unapproved').map((row) => row.id);
@@ -113,7 +103,6 @@ async function withChildren(db: Sql, scope: ActivityScope, rows: readonly Activi
   });
 }
 
-/** Changes the chosen activities and records it. @param change - returns what was done, for the events */
 function act(
   { db, clock }: { db: Database; clock: Clock },
   caller: Caller,
@@ -138,7 +127,6 @@ function act(
   });
 }
 
-/** Removes operations whose group is present. */
 function withoutChildren(rows: readonly ActivityRow[]): ActivityRow[] {
   const ids = new Set(rows.map(({ id }) => id));
   return rows.filter((row) => row.parent_id === null || !ids.has(row.parent_id));

@@ -7,17 +7,14 @@ import { prepareActivityQuery } from '../query/activity-queries.ts';
 import type { ActingQuery } from '../query/computer-queries.ts';
 import { scopeOf } from './activity-rights.ts';
 
-/** The activities of a request: distinct ids, or all visible matches of a query. */
 export type ActivityChoice = { ids: readonly number[] } | { query: ActingQuery };
 
-/** Maximum number of matches of a query. */
 const MAX_CHOSEN = 100_000;
 
 /**
- * Locks the batches of the chosen activities, so that no status changes during the transaction. Activities that no
- * longer match the query once locked are omitted. Ids are not validated.
- * @returns ids in the requested order, newest first for a query
- * @throws {DomainError} InvalidQueryError; SavedSearchChanged; InvalidParameter for too many matches
+ * Locks the batches, so that no status changes in `tx`; omits activities that no longer match. Returns ids as requested
+ * (not validated), or newest first.
+ * @throws {DomainError} InvalidQueryError, SavedSearchChanged; InvalidParameter for too many
  */
 export async function lockChosen(tx: Sql, clock: Clock, caller: Caller, choice: ActivityChoice): Promise<number[]> {
   if ('ids' in choice) {

@@ -16,13 +16,7 @@ export function scopeOf(caller: Caller): ActivityScope {
   };
 }
 
-/**
- * Reads activities for an action of the caller.
- * @param ids - distinct
- * @param verb - the action, for the error
- * @returns rows in the order of `ids`, with their statuses at `now`
- * @throws {DomainError} UnknownActivity; Forbidden unless the caller may manage every computer concerned
- */
+/** In the order of `ids` (distinct). @throws {DomainError} UnknownActivity; Forbidden unless all may be managed */
 export async function requireActivities(
   tx: Sql,
   caller: Caller,

@@ -4,10 +4,8 @@ import type { ActivityStatus } from '../../domain/activities/status.ts';
 import { shownResult } from '../../domain/scripts/result.ts';
 import type { ActivityRow, BaseActivityRow, ChildRow, ParentRow } from '../../persistence/activities/activities.sql.ts';
 
-/** Fields that only serve to compute the status. */
 type Position = 'deliver_at' | 'held' | 'only_later';
 
-/** An activity with its displayed status. */
 export type BaseActivity = Omit<BaseActivityRow, Position>;
 
 export type ParentActivity = Omit<ParentRow, Position>;

@@ -4,11 +4,8 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 
 /**
- * Approves operations: those with unfinished prior operations keep waiting, others are queued if their batch is open. A
- * group stays unapproved while one of its operations is.
- * @param activities - groups and operations
- * @remarks Runs in the caller's transaction, which holds the locks of the batches. Idempotent.
- * @see docs/api-conventions.md#activity-statuses
+ * Approves groups and operations: those with unfinished prior ones keep waiting, others are queued if their batch is
+ * open. The caller's transaction holds the batch locks. Idempotent. @see docs/api-conventions.md#activity-statuses
  */
 export async function approveActivities(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
   const approved = await approveOperations(tx, activities, now);

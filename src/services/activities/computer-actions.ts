@@ -23,7 +23,6 @@ export interface ActingDeps {
   settings: ActivitySettings;
 }
 
-/** What requests for actions have in common. */
 export interface ActionRequest {
   /** ISO 8601; null: immediately. */
   deliverAfter: string | null;
@@ -33,20 +32,14 @@ export interface ActionRequest {
   traceparent: string | null;
 }
 
-/** An action on computers that the caller may manage. */
 export interface ComputerAction extends Delivery {
   /** Distinct. */
   computers: readonly number[];
-  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   summary: string;
-  /** Operations that are the same on all computers, or individual ones. */
   operations: readonly OperationTemplate[] | Pick<PerComputerGroupPlan, 'messages' | 'operations'>;
-  /** Shown to users, and used for repetitions. */
   parameters: Readonly<Record<string, unknown>>;
-  /** W3C trace context of the request. */
   traceparent: string | null;
-  /** Message in the event log. */
   event: string;
 }
 

@@ -6,12 +6,8 @@ import type { Caller } from '../common/ports.ts';
 import { scopeOf, unknownActivities } from './activity-rights.ts';
 
 /**
- * Checks that new operations on some computers may wait for the success of an activity, and locks its batches. Call
- * before locking rows that come after batches in the lock order.
- * @param after - null or undefined for none
- * @returns its id for the plan of the group; null for none
- * @throws {DomainError} UnknownActivity when it does not exist or is not visible; InvalidParameter when it has no
- * operation on one of the computers
+ * Checks and locks the activity that new operations wait for; null for none. Call it before locking rows later in the
+ * lock order. @throws {DomainError} UnknownActivity; InvalidParameter when it has no operation on one of the computers
  */
 export async function requirePrior(
   tx: Sql,

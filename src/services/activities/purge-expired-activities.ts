@@ -21,7 +21,6 @@ export interface ActivityRetention {
   logger: Logger;
   /** Activities that ended longer ago are deleted; a negative number keeps all. */
   activityRetentionDays: number;
-  /** Per call: activities examined, and maximum number of rows deleted. */
   limits?: { scan: number; rows: number };
 }
 
@@ -30,19 +29,14 @@ const LIMITS = { scan: 500, rows: 5_000 };
 const NAMED_LIMIT = 25;
 
 interface Purged {
-  /** Number of rows. */
   deletedCount: number;
-  /** Groups and single operations. */
   deleted: number[];
 }
 const NONE: Purged = { deletedCount: 0, deleted: [] };
 
 /**
- * Deletes expired activities in one transaction: whole groups or single operations, with payloads, messages, batches,
- * partial results and replaced script files that are no longer used. Idempotent; may run concurrently.
- * @param after - position returned by the previous call; null for the first
- * @returns the number of deleted rows, the first deleted groups and single operations, and the next position; null when
- * all were examined
+ * Deletes groups and single operations with all that only they use. Idempotent, also concurrently. Returns the number
+ * of rows, the first deleted ids, and the position for `after` of the next call; null at the end.
  */
 export async function purgeExpiredActivities(
   { db, clock, logger, activityRetentionDays, limits = LIMITS }: ActivityRetention,

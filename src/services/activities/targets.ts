@@ -6,13 +6,9 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
 /**
- * Checks that the caller may act on some computers, and keeps them in place until the transaction ends. Call before
- * locking rows.
- * @param permission - required on each computer
- * @param options.archived - `allowed` for reads and for archiving
- * @throws {DomainError} UnknownComputer when one is missing, pending, of another account or not visible; else Forbidden when one
- * is visible but may not be acted on; else ComputerArchived
- * @see docs/api-conventions.md#error-codes
+ * Checks that the caller may act on computers, and keeps them until the end of `tx`. Call it before locking rows.
+ * @throws {DomainError} UnknownComputer when one is missing, pending, of another account or not visible; else
+ * Forbidden; else ComputerArchived unless `options.archived` allows it @see docs/api-conventions.md#error-codes
  */
 export async function requireTargets(
   tx: Sql,
@@ -35,9 +31,7 @@ export async function requireTargets(
   }
 }
 
-/**
- * Includes archived ones. @throws {DomainError} UnknownComputer when one is missing, pending, of another account or not visible
- */
+/** Includes archived ones. @throws UnknownComputer when one is missing, pending, of another account or not visible */
 export async function requireVisible(db: Sql, caller: Caller, computers: readonly number[]): Promise<void> {
   const view = caller.groups('ViewComputer');
   const { unknown } = await checkTargets(db, caller.accountId, computers, { view, act: view });

@@ -1,11 +1,7 @@
 import { unreportedPid, unreportedText } from '../../domain/activities/machine-operations.ts';
 import type { PerComputerGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
 
-/**
- * A group's signals to processes that were never reported; they always fail unsent.
- * @returns their positions among the group's operations, in id order, and result texts
- * @see docs/api-conventions.md#processes
- */
+/** Positions, in id order, of signals to unreported processes, never sent. @see docs/api-conventions.md#processes */
 export function unsentSignals({
   operations,
   messages,

@@ -6,12 +6,7 @@ const MAX_EMAIL = 254;
 /** One plain address: no list, group, route, comment or second header for any mail program. */
 const EMAIL = /^[^\s@,;:<>()[\]\\"\p{Cc}]+@[^\s@,;:<>()[\]\\"\p{Cc}]+$/u;
 
-/**
- * A name or title: one line of 1 to 255 characters, trimmed.
- * @param path - of the field in the request, for the error
- * @throws {DomainError} InvalidParameter
- * @see docs/api-conventions.md#limits-of-fields
- */
+/** One line of 1 to 255 characters, trimmed. @throws InvalidParameter @see docs/api-conventions.md#limits-of-fields */
 export function readLine(path: string, value: string): string {
   const line = value.trim();
   if (line === '' || [...line].length > MAX_LINE || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(line)) {
@@ -33,7 +28,6 @@ export function readTimezone(path: string, value: string): string {
   throw fieldError(path, 'must be the name of a time zone, such as Europe/Madrid');
 }
 
-/** Absent parts do not change. */
 export type Patch<T> = { [part in keyof T]?: T[part] | undefined };
 
 /** Undefined for an absent part. */
@@ -59,7 +53,6 @@ export function fieldError(path: string, message: string): DomainError {
   return fieldErrors([{ path, message }]);
 }
 
-/** Maximum number of details in one error response. */
 export const MAX_FIELD_ERRORS = 20;
 
 export function fieldErrors(errors: ReadonlyArray<{ path: string; message: string }>): DomainError {

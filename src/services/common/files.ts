@@ -44,7 +44,6 @@ export function createDatabaseFileStore(db: Database): FileStore {
   };
 }
 
-/** @throws when the file is removed meanwhile */
 async function* readChunks(sql: Sql, file: { id: number; size: number }): AsyncGenerator<Buffer> {
   let read = 0;
   for (let ordinal = 0; read < file.size; ordinal += 1) {

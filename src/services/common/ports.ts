@@ -62,16 +62,10 @@ export interface TemporalHealth {
 
 /** Checks logins by identity. @see docs/api-conventions.md#login */
 export interface IdentityAuthenticator {
-  /**
-   * Whether the password belongs to the login name.
-   * @param login.address - of the client; clients are served round-robin
-   * @param login.storedHash - hash of the person with that name; null for none, which takes equally long
-   * @throws {DomainError} ServiceUnavailable when the check is impossible now, which is not a failed login
-   */
+  /** A null `storedHash` takes equally long. @throws {DomainError} ServiceUnavailable when no check is possible */
   verify(login: { identity: string; password: string; storedHash: string | null; address: string }): Promise<boolean>;
 }
 
-/** A mail in plain text to one address. */
 export interface Mail {
   to: string;
   subject: string;
@@ -87,11 +81,7 @@ export interface Mailer {
 
 /** Files by key; a key is never opened as a path. */
 export interface FileStore {
-  /**
-   * Stores a file under a new key of its account.
-   * @param tx - transaction that also writes the reference to the file. Stores outside the database write before the
-   * commit; a rollback leaves an unreferenced file
-   */
+  /** Uses a new key. `tx` also writes the reference; external stores leave an unreferenced file on a rollback. */
   put(tx: Sql, file: NewFile): Promise<void>;
   /** The content of an account's file, or null. @param sql - a transaction, if any: it sees its own files */
   read(sql: Sql, accountId: number, key: string): Promise<string | null>;
@@ -112,11 +102,7 @@ export interface OpenFile extends FoundFile {
 export interface DraftFile {
   /** Adds UTF-8 text without split characters. The buffer may be reused. @throws when the draft no longer exists */
   append(chunk: Buffer): Promise<void>;
-  /**
-   * Assigns the key once the chunks are committed. A file that had the key loses it, but open readers can finish.
-   * @returns its id
-   * @throws when the draft no longer exists
-   */
+  /** Assigns the key once all is committed; open readers of its old file can finish. @throws without the draft */
   publish(tx: Sql, key: string, now: Date): Promise<number>;
 }
 

@@ -11,11 +11,7 @@ export interface EncryptedSecret {
   ciphertext: Buffer;
 }
 
-/**
- * Encrypts a secret for storage with the newest key.
- * @param context - owner of the secret; decryption requires the same, so that stored secrets cannot be swapped
- * @throws when there is no key
- */
+/** Decryption needs the same `context` (owner), so that secrets cannot be swapped. @throws without a key */
 export function encryptSecret(keys: readonly EncryptionKey[], secret: string, context: string): EncryptedSecret {
   const key = keys[0];
   if (!key) throw new Error('no encryption key is configured');

@@ -12,11 +12,7 @@ export const MAX_ANNOTATIONS = 500;
 /** Needed in the access group that a computer is moved into. */
 export const MOVE_PERMISSIONS: readonly Permission[] = ['ManageComputer', 'ViewComputer'];
 
-/**
- * Tags without duplicates.
- * @param known - tags of the computer, allowed in any form: agents may have set them
- * @throws {DomainError} InvalidParameter that names each invalid tag
- */
+/** Distinct tags; `known` ones, which agents may have set, in any form. @throws {DomainError} InvalidParameter */
 export function readTags(path: string, tags: readonly string[], known: readonly string[] = []): string[] {
   const errors = tags.flatMap((tag, place) =>
     TAG.test(tag) || known.includes(tag) ? [] : [{ path: `${path}.${place}`, message: TAG_RULE }],

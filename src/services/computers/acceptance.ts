@@ -20,10 +20,7 @@ export async function beginAcceptance(tx: Sql, accountId: number): Promise<void>
   await lockFleetShared(tx, accountId);
 }
 
-/**
- * Accepts those of some computers that are pending: links WSL instances to their hosts, and runs script profiles with
- * the event `post_enrollment`. The caller holds {@link beginAcceptance}. @see docs/api-conventions.md#triggers-and-runs
- */
+/** Accepts pending ones after {@link beginAcceptance}; runs profiles. @see docs/api-conventions.md#triggers-and-runs */
 export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {
   const { accountId, computerIds, accessGroupId, now, traceparent } = acceptance;
   const accepted = await approveComputers(tx, computerIds, accessGroupId, now);

@@ -33,9 +33,8 @@ interface Change {
 export type ComputerBulkService = ReturnType<typeof createComputerBulkService>;
 
 /**
- * Changes all matching computers that the caller sees, except archived ones, in one transaction. Idempotent. Methods
- * return all matching ids, ascending, whether or not they changed.
- * @throws {DomainError} all: InvalidQueryError, SavedSearchChanged, InvalidParameter; Forbidden for one of them
+ * Acts on all visible matches except archived ones, in one transaction. Idempotent. Returns all matching ids,
+ * ascending. @throws {DomainError} InvalidQueryError, SavedSearchChanged, InvalidParameter, Forbidden
  * @see docs/api-conventions.md#changing-computers
  */
 export function createComputerBulkService(deps: { db: Database; clock: Clock }) {

@@ -12,7 +12,6 @@ import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
-/** Absent fields do not change. */
 export interface ComputerChange {
   title?: string | undefined;
   comment?: string | undefined;
@@ -27,10 +26,9 @@ export type ComputerEditsService = ReturnType<typeof createComputerEditsService>
 export function createComputerEditsService(deps: { db: Database }) {
   return {
     /**
-     * Changes title, comment, tags or access group of a computer. Idempotent.
-     * @returns the computer in detail as JSON text
-     * @throws {DomainError} UnknownComputer, ComputerArchived, UnknownAccessGroup (400), InvalidParameter; Forbidden, in either group
-     * @see docs/api-conventions.md#changing-computers
+     * Idempotent. Returns the computer as JSON text.
+     * @throws {DomainError} UnknownComputer, ComputerArchived, InvalidParameter, UnknownAccessGroup (400); Forbidden,
+     * in either group @see docs/api-conventions.md#changing-computers
      */
     edit: (caller: Caller, computerId: number, change: ComputerChange) =>
       deps.db.transaction(async (tx) => {

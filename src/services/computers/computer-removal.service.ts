@@ -32,7 +32,6 @@ import { answerOnServer } from '../../persistence/engine/pending-events.sql.ts';
 /** A computer by id and title, as a safeguard against archiving the wrong one. */
 export interface NamedComputer {
   id: number;
-  /** Must be the computer's title. */
   title: string;
   traceparent: string | null;
 }
@@ -49,21 +48,15 @@ export function createComputerRemovalService(deps: ActingDeps) {
   const { db, clock } = deps;
   return {
     /**
-     * Archives a computer: it stays readable by id but leaves every list and scope, and its agent becomes unknown. Open
-     * operations are canceled, and the recovery key is deleted.
-     * @returns an activity that the server itself completes; for an archived computer the earlier one
-     * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title differs
+     * Cancels open operations, deletes the recovery key. Returns an activity of the server; if archived, the earlier.
+     * @throws {DomainError} UnknownComputer, Forbidden; InvalidParameter when the title differs
      * @see docs/api-conventions.md#changing-computers
      */
     async archive(caller: Caller, computer: NamedComputer) {
       const now = clock.now();
       return toBaseActivity(await db.transaction((tx) => archive(tx, deps, caller, computer, now)), now);
     },
-    /**
-     * Makes a computer erase the keys of its encrypted volumes, which makes them unreadable.
-     * @param computer.after - activity that must succeed on it first; null for none
-     * @throws {DomainError} as `archive`; ComputerArchived, UnknownActivity
-     */
+    /** Makes encrypted volumes unreadable for good. @throws as `archive`; ComputerArchived, UnknownActivity */
     async sanitize(caller: Caller, computer: NamedComputer & { after: number | null }) {
       const now = clock.now();
       const row = await db.transaction(async (tx) => {
@@ -77,12 +70,7 @@ export function createComputerRemovalService(deps: ActingDeps) {
       });
       return toBaseActivity(row, now);
     },
-    /**
-     * Removes computers, archived ones too, and everything they reported, in one transaction. Open operations are
-     * canceled. Activities stay, visible to everyone with access to the computer's former access group.
-     * @param ids - may repeat
-     * @throws {DomainError} UnknownComputer, Forbidden
-     */
+    /** `ids` may repeat. Cancels open operations; activities stay. @throws {DomainError} UnknownComputer, Forbidden */
     remove: (caller: Caller, ids: readonly number[], traceparent: string | null) =>
       db.transaction((tx) => remove(tx, caller, [...new Set(ids)], { now: clock.now(), traceparent })),
   };

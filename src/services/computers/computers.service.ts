@@ -24,10 +24,8 @@ export type ComputersService = ReturnType<typeof createComputersService>;
 export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; clock: Clock }) {
   return {
     /**
-     * One page of approved computers in the caller's viewable access groups, in id order. Deprecated: the query uses a
-     * deprecated spelling.
-     * @throws {DomainError} InvalidParameterCombination for `wslChildren` with `rootOnly`; InvalidQueryError
-     * @see docs/api-conventions.md#computer-fields
+     * `deprecated`: the query uses a deprecated spelling. @throws {DomainError} InvalidQueryError;
+     * InvalidParameterCombination for `wslChildren` with `rootOnly` @see docs/api-conventions.md#computer-fields
      */
     async list(caller: Caller, query: ComputersQuery, blocks: ComputerBlocks) {
       if (query.wslChildren && query.rootOnly) {
@@ -39,7 +37,7 @@ export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; cloc
       const filter = { accountId, groups: viewable(caller), selection, ...query };
       return { ...(await listComputers(deps, filter, query, { blocks, now })), deprecated: selection.deprecated };
     },
-    /** One computer in detail, archived or not, as JSON text. @throws {DomainError} UnknownComputer, also if invisible */
+    /** One computer in detail, archived or not, as JSON text. @throws {DomainError} UnknownComputer */
     async get(caller: Caller, id: number, blocks: ComputerBlocks) {
       const scope = { accountId: caller.accountId, groups: viewable(caller), id };
       const found = await findComputer(deps.genericPlanDb, scope, { blocks, now: deps.clock.now() });

@@ -28,13 +28,8 @@ export function createPendingComputersService(deps: Deps) {
     /** One page of those in access groups where the caller may accept them, by id. */
     list: (caller: Caller, page: PageRequest) => listPendingComputers(db, scopeOf(caller), page),
     /**
-     * Accepts computers, all or none.
-     * @param ids - may repeat
-     * @param to.accessGroup - target group; undefined: the requested one
-     * @returns their ids, ascending
-     * @throws {DomainError} UnknownComputer when one is not pending, in another account or not visible;
-     * UnknownAccessGroup (400); Forbidden when the caller may not accept computers in that access group
-     * @see docs/api-conventions.md#pending-computers
+     * All or none; `ids` may repeat. Returns ids, ascending. @throws {DomainError} UnknownComputer unless pending and
+     * visible; UnknownAccessGroup (400), Forbidden @see docs/api-conventions.md#pending-computers
      */
     accept: (
       caller: Caller,
@@ -53,7 +48,7 @@ export function createPendingComputersService(deps: Deps) {
         await recordEach(tx, caller, computers, 'Accepted');
         return computerIds;
       }),
-    /** Rejects computers, all or none. Their identities become unknown; they may enrol again. @returns ids, ascending */
+    /** All or none. Their identities become unknown; they may enrol again. @returns ids, ascending */
     reject: (caller: Caller, ids: readonly number[]) =>
       db.transaction(async (tx) => {
         await lockAgents(tx, caller.accountId, ids);
@@ -75,7 +70,6 @@ async function requirePending(tx: Sql, caller: Caller, ids: readonly number[]) {
   throw new DomainError('UnknownComputer', `There is no pending computer ${missing[0]}`, { details });
 }
 
-/** Maximum number of computers named in an error. */
 const MAX_NAMED = 100;
 
 function scopeOf(caller: Caller) {

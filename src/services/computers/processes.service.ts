@@ -26,10 +26,8 @@ export function createProcessesService(deps: ActingDeps) {
       return listProcesses(deps.db, computer, page);
     },
     /**
-     * Sends a signal to processes, one operation each. For a process that the computer did not report, the operation
-     * fails unsent: without name and start time it could hit another process.
-     * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived
-     * @see docs/api-conventions.md#processes
+     * Signals to unreported processes fail unsent: without name and start time they could hit another process.
+     * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived @see docs/api-conventions.md#processes
      */
     async signal(caller: Caller, signal: ProcessSignal, { computerId, pids, after, traceparent }: SignalCommand) {
       const now = deps.clock.now();

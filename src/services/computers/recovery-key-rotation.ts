@@ -6,11 +6,8 @@ import { decryptSecret, recoveryKeyContext, encryptSecret } from '../common/secr
 const BATCH = 500;
 
 /**
- * Re-encrypts every stored recovery key with the first encryption key, so that the others can be removed. Unreadable
- * ones, whose encryption key is no longer configured, do not change.
- * @remarks Uses short transactions that skip locked rows. Several processes may do this at once, and an interrupted
- * rotation continues at the next start. Does nothing without encryption keys.
- * @throws when a stored key was tampered with
+ * Re-encrypts recovery keys with the first encryption key, except unreadable ones. Short transactions that skip locked
+ * rows: may run concurrently, and continues at the next start. @throws when a stored key was tampered with
  */
 export async function rotateRecoveryKeys(
   db: Database,

@@ -37,9 +37,8 @@ export function createRecoveryKeysService(deps: Deps) {
   const { db, clock } = deps;
   return {
     /**
-     * Reads the key of a computer and records an event in the same transaction.
-     * @throws {DomainError} UnknownComputer, Forbidden; ServiceUnavailable when the encryption key is not configured
-     * @see docs/api-conventions.md#recovery-keys
+     * Records an event in the same transaction. @throws {DomainError} UnknownComputer, Forbidden; ServiceUnavailable
+     * without the encryption key @see docs/api-conventions.md#recovery-keys
      */
     read: (caller: Caller, computerId: number): Promise<RecoveryKey> =>
       db.transaction(async (tx) => {
@@ -56,11 +55,7 @@ export function createRecoveryKeysService(deps: Deps) {
         });
         return { activity: activity && toBaseActivity(activity, now), key };
       }),
-    /**
-     * Makes the computer generate a new key, which replaces the stored one on success. @returns the group
-     * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived, FdeNotSupported; ActivityInProgress while a
-     * generation is open, unless `force` is set
-     */
+    /** @throws UnknownComputer, Forbidden, ComputerArchived, FdeNotSupported; ActivityInProgress unless `force` */
     generate: (caller: Caller, command: GenerateCommand) => db.transaction((tx) => generate(tx, deps, caller, command)),
   };
 }

@@ -29,11 +29,7 @@ export function createSavedSearchesService({ db }: { db: Database }) {
   return {
     /** One page of the account's saved searches, by name. Visible to every administrator. */
     list: (caller: Caller, page: PageRequest) => listSavedSearches(db, caller.accountId, page),
-    /**
-     * Saves a query of the caller. A missing name is derived from the title, and a missing title from the name.
-     * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch
-     * for a name or title that is taken
-     */
+    /** Derives a missing name or title. @throws InvalidParameter, InvalidQueryError, DuplicateSavedSearch */
     create(caller: Caller, content: SavedSearchContent) {
       const named = readNames(content);
       const search = readSearch(content.search);
@@ -46,11 +42,7 @@ export function createSavedSearchesService({ db }: { db: Database }) {
         return row;
       });
     },
-    /**
-     * Changes title or text, not the name. Idempotent.
-     * @throws {DomainError} UnknownSavedSearch, Forbidden unless the caller created it or has ManageAccount,
-     * InvalidParameter, InvalidQueryError, DuplicateSavedSearch
-     */
+    /** Idempotent. @throws as `remove`; InvalidParameter, InvalidQueryError, DuplicateSavedSearch */
     change(caller: Caller, name: string, { title, search }: Partial<SavedSearchContent>) {
       const change = {
         title: title === undefined ? undefined : readLine('body.title', title),
@@ -78,7 +70,6 @@ export function createSavedSearchesService({ db }: { db: Database }) {
   };
 }
 
-/** Locks a saved search that the caller may change. @throws {DomainError} UnknownSavedSearch, Forbidden */
 async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSearch> {
   const row = await lockSavedSearch(tx, caller.accountId, name);
   if (!row) throw new DomainError('UnknownSavedSearch', 'There is no such saved search');

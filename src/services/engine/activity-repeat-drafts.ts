@@ -16,7 +16,6 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { ChainLayout } from '../activities/chain-layout.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** The contents of a group that repeats or reverts an activity. */
 export type Draft = Pick<
   PerComputerGroupPlan,
   'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'
@@ -53,7 +52,6 @@ export async function repeat(
   };
 }
 
-/** Drops the omissions of a revert, because all its operations may be repeated. */
 function withoutRest({ not_reverted, ...parameters }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return parameters;
 }

@@ -30,29 +30,18 @@ import { type Draft, repeat, undo } from './activity-repeat-drafts.ts';
 import { failUnsent } from '../../persistence/engine/pending-events.sql.ts';
 
 export interface ActivityRepeatsService {
-  /**
-   * Repeats all of the activities or none; groups with all operations, including signals that fail unsent.
-   * @param ids - duplicates are ignored
-   * @returns ids of the new groups, in the requested order
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible; InvalidParameter as {@link requirePrior}
-   */
+  /** All or none; new ids in order. @throws UnknownActivity, Forbidden, ActivityNotEligible, InvalidParameter */
   reapply(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
   /**
-   * Reverts all of the activities or none. In groups, only successes are reverted; the new group lists the omitted
-   * operations: failed, canceled or without effect, on lost computers, or already part of another revert. Concurrent
-   * requests never revert anything twice.
-   * @param ids - duplicates are ignored
-   * @returns ids of the new groups, in the requested order
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible also when nothing is left to revert;
-   * InvalidParameter as {@link requirePrior}
+   * All or none, never twice, even concurrently. A new group lists what it omits: operations without success or effect,
+   * on lost computers, or in another revert. Duplicate ids are ignored. Returns new ids in order.
+   * @throws {DomainError} UnknownActivity, Forbidden; ActivityNotEligible, also when nothing is left; InvalidParameter
    */
   revert(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
 }
 
 export interface RepeatOptions {
-  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
-  /** W3C trace context of the request. */
   traceparent: string | null;
 }
 
@@ -79,7 +68,6 @@ export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService
   };
 }
 
-/** Maximum number of operations per request. */
 const MAX_OPERATIONS = 500_000;
 
 interface Verb {
@@ -114,7 +102,6 @@ interface Repetition extends RepeatOptions {
   settings: ActivitySettings;
 }
 
-/** Performs all checks before anything is written. */
 async function prepare(
   tx: Sql,
   deps: Deps,
@@ -184,10 +171,8 @@ async function carryOut(
   return groups;
 }
 
-/** Maximum number of operations named in an event. */
 const NAMED = 20;
 
-/** Part of an event about omitted operations; the new group lists all of them. */
 function restOf({ notReverted }: Draft, operations: number): string {
   if (!notReverted || notReverted.length === 0) return '';
   const named = notReverted.slice(0, NAMED).map(({ activity_id, reason }) => `${activity_id} (${REASONS[reason]})`);
@@ -231,7 +216,6 @@ async function requireTargetsOf(
   return lost;
 }
 
-/** @throws {DomainError} ActivityNotEligible for redacted scripts; Forbidden where the caller may not run scripts */
 async function requireScriptsOf(tx: Sql, caller: Caller, verb: Verb, runs: readonly SourceOperation[]): Promise<void> {
   if (runs.length === 0) return;
   const scripts = await lockPayloadScripts(

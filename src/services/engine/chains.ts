@@ -10,7 +10,6 @@ import {
 } from '../../persistence/engine/operations.sql.ts';
 import { readDecided, releaseWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 
-/** Changes of dependent operations. */
 interface MovedChains {
   canceled: Change[];
   released: Released[];
@@ -35,7 +34,6 @@ export async function moveChains(
   return { canceled: [...canceled, ...waiting.canceled], released: [...released, ...waiting.released] };
 }
 
-/** As {@link moveChains}, for operations that wait for another activity on the same computer. */
 async function moveWaiting(tx: Sql, batch: number, activity: number, now: Date): Promise<MovedChains> {
   const decided = await readDecided(tx, batch, activity);
   const lost = decided.filter(({ done }) => !done).map(({ id }) => id);

@@ -45,7 +45,6 @@ function progressOf({ has_dependents }: LockedBatch, counters: BatchCounters, no
   };
 }
 
-/** The first delivery of an operation starts its group, the last result ends it. */
 async function moveGroup(
   tx: Sql,
   group: number,

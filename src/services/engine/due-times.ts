@@ -34,10 +34,8 @@ export async function expireOperations(
 }
 
 /**
- * When a batch must be processed again without an event: the oldest expiry, and the first and then the last scheduled
- * delivery, so that a random window wakes a batch only twice.
- * @param at.isAgain - the batch has just been processed at such a time: further expiries are collected for up to an
- * hour
+ * When a batch needs processing without an event: the oldest expiry, the first, then the last scheduled delivery (two
+ * wake-ups per window). With `isAgain`, just processed so, further expiries are collected for up to an hour.
  */
 export async function readNextDueTime(
   tx: Sql,
@@ -73,7 +71,6 @@ export function earliest(moments: ReadonlyArray<number | null | undefined>): Dat
   return known.length === 0 ? null : new Date(Math.ceil(Math.min(...known)));
 }
 
-/** Milliseconds from a delivery to its earliest possible expiry. */
 function shortestMs({ expiryDays, answerSeconds }: AnswerLimits): number {
   return Math.min(expiryDays * DAY_MS, answerSeconds === null ? Number.POSITIVE_INFINITY : answerSeconds * SECOND_MS);
 }

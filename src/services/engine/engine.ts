@@ -33,19 +33,16 @@ export interface EngineOptions {
 }
 
 /**
- * Changes the state of operations after their creation; nothing else does.
- * @remarks Each call is one transaction per batch under its row lock and can be repeated at any time. Lock order:
- * batch, messages, own rows, the group last.
+ * Changes operations after their creation; nothing else does. Each call is one transaction per batch under its row lock
+ * and can be repeated. Lock order: batch, messages, own rows, the group last.
  * @see docs/architecture.md#processing-pending-events
  */
 export interface Engine {
   /** Account and size class of a batch, for the concurrency limiter. */
   turnOf(batch: number): Promise<BatchTurn>;
   /**
-   * Applies the pending events of a batch; the first call opens it. Results may replace `canceled` after its workflow
-   * ended.
-   * @param cancelAll - also cancel all open operations
-   * @returns the state from its rows; `nextDueAt` is now if events remain. Nothing is open in a batch without a row
+   * Applies the pending events of a batch; the first call opens it. Results may replace `canceled` after the workflow.
+   * The state is from its rows: `nextDueAt` is now if events remain; without a row nothing is open.
    */
   processPendingEvents(batch: number, cancelAll: boolean): Promise<BatchProgress>;
   /** Batches with open operations, in order. */
@@ -84,11 +81,9 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-/** The changes made by one call, and the resulting state. */
 interface Processed {
   progress: BatchProgress;
   events: number;
-  /** Its last operation has just ended. */
   isClosed: boolean;
   changes: readonly Change[];
 }

@@ -19,12 +19,10 @@ export interface AlertView {
 }
 
 export interface ActiveAlert extends Pick<AlertView, 'type'> {
-  /** Includes the number of computers or profiles. */
   summary: string;
   activationTime: Date;
 }
 
-/** Alerts about computers and profiles in access groups where the caller sees computers, derived from stored data. */
 export type AlertsService = ReturnType<typeof createAlertsService>;
 
 export function createAlertsService({ db }: { db: Database }) {
@@ -40,10 +38,7 @@ export function createAlertsService({ db }: { db: Database }) {
         return { type, summary: `${label} (${subjects})`, activationTime };
       });
     },
-    /**
-     * Hides an alert from the caller only, until it is raised again or on another computer. Idempotent.
-     * @throws {DomainError} UnknownAlert @see docs/api-conventions.md#alerts
-     */
+    /** For the caller only. Idempotent. @throws {DomainError} UnknownAlert @see docs/api-conventions.md#alerts */
     dismiss: (caller: Caller, id: number) =>
       db.transaction(async (tx) => {
         const alert = (await readAlerts(tx, scopeOf(caller))).find((row) => row.id === id);

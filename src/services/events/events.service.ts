@@ -3,7 +3,6 @@ import type { PageRequest } from '../../persistence/database/page.ts';
 import { type EventFilter, listEvents } from '../../persistence/events/events.sql.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** The audit log of the caller's account: who did what, when and from where. */
 export type EventsService = ReturnType<typeof createEventsService>;
 
 export function createEventsService({ db }: { db: Database }) {

@@ -18,11 +18,7 @@ import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { quoted } from '../common/fields.ts';
 import { type ImportDocument, ImportError, type ImportProblem } from './read-document.ts';
 
-/**
- * Imports a document, all or nothing. Idempotent: replaces what the document names and changes nothing else.
- * @throws {ImportError} with everything that conflicts with stored data
- * @see docs/architecture.md#what-agents-do-not-report
- */
+/** Idempotent, all or nothing. @throws {ImportError} @see docs/architecture.md#what-agents-do-not-report */
 export async function importDocument(db: Database, document: ImportDocument) {
   return db.transaction(async (tx) => {
     const account = await findAccount(tx, document.account);
@@ -67,7 +63,6 @@ async function findAccount(tx: Sql, name: string | null): Promise<{ id: number; 
 
 type Report = (path: string, message: string) => void;
 
-/** @returns ids of the computers, in the order of the document */
 async function check(tx: Sql, accountId: number, document: ImportDocument): Promise<number[]> {
   const problems: ImportProblem[] = [];
   const report: Report = (path, message) => void problems.push({ path, message });

@@ -17,13 +17,11 @@ export interface ImportDocument {
 export interface ImportedComputer {
   id: number | null;
   hostname: string | null;
-  /** Null: none. */
   license: number | null | undefined;
   contracts: string[] | undefined;
   profiles: ProfileAssociation[] | undefined;
 }
 
-/** A problem in a file, at a path such as `computers[3].license`. */
 export interface ImportProblem {
   path: string;
   message: string;
@@ -46,7 +44,6 @@ interface Dated {
   expires?: string | null;
 }
 
-/** What the schema accepts. */
 interface ImportFile {
   account?: string;
   licenses?: Array<Dated & { id: number }>;
@@ -65,10 +62,7 @@ const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true });
 ajv.addFormat('instant', (text) => parseInstant(text) !== null);
 const isImportFile = ajv.compile<ImportFile>(schema);
 
-/**
- * Parses an import file, whose texts lose the white space around them.
- * @throws {ImportError} with everything that is malformed
- */
+/** Trims all texts. @throws {ImportError} with everything that is malformed */
 export function readImportDocument(text: string): ImportDocument {
   let file: unknown;
   try {
@@ -106,7 +100,6 @@ function toProblem({ instancePath, keyword, params, parentSchema }: ErrorObject)
   }
 }
 
-/** `/computers/3/license` as `computers[3].license`. */
 function toPath(pointer: string): string {
   return pointer
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
@@ -155,7 +148,6 @@ function repetitions({ licenses, contracts, profiles, computers }: ImportDocumen
   ];
 }
 
-/** A problem for each item whose key occurred before. */
 function repeated<T>(items: readonly T[], path: string, keyOf: (item: T) => string, what: string): ImportProblem[] {
   const seen = new Set<string>();
   return items.flatMap((item, index) => {

@@ -3,10 +3,7 @@ import type { ActivitySelection } from '../../persistence/query/activity-conditi
 import { findPeopleByEmail } from '../../persistence/identity/logins.sql.ts';
 import { NO_SEEN_SEARCHES, type QueryDeps, readSearches } from './computer-queries.ts';
 
-/**
- * Parses a query over activities and looks up the saved searches named in its computer queries.
- * @throws {DomainError} InvalidQueryError, also for an unknown saved search; SavedSearchChanged
- */
+/** Looks up saved searches of its computer queries. @throws {DomainError} InvalidQueryError, SavedSearchChanged */
 export async function prepareActivityQuery(
   deps: QueryDeps,
   accountId: number,

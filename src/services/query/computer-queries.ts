@@ -18,10 +18,8 @@ export interface PreparedQuery extends ComputerSelection {
 /** Texts of saved searches by name, as a client saw them. */
 export type SeenSearches = ReadonlyMap<string, string>;
 
-/** The query of a request that acts on the matching computers. */
 export interface ActingQuery {
   text: string;
-  /** Saved searches that must not have changed. */
   seen: SeenSearches;
 }
 
@@ -32,15 +30,9 @@ export interface QueryDeps {
 
 export const NO_SEEN_SEARCHES: SeenSearches = new Map();
 
-/** Maximum terms of a query, including the saved searches it names. */
 const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
 
-/**
- * Parses a query over computers and looks up the saved searches it names.
- * @param path - of the text in the request
- * @throws {DomainError} InvalidQueryError, also for an unknown saved search; SavedSearchChanged
- * @see docs/api-conventions.md#computer-selectors
- */
+/** @throws {DomainError} InvalidQueryError, SavedSearchChanged @see docs/api-conventions.md#computer-selectors */
 export async function prepareComputerQuery(
   { db, clock }: QueryDeps,
   accountId: number,
@@ -61,10 +53,7 @@ export interface ParsedQueries {
   parts: ReadonlyArray<{ query: ComputerQuery; at: number | null }>;
 }
 
-/**
- * Looks up the saved searches that queries name, in one statement.
- * @throws {DomainError} InvalidQueryError, SavedSearchChanged; InvalidParameter when the client saw one not named
- */
+/** @throws {DomainError} InvalidQueryError, SavedSearchChanged; InvalidParameter when one seen is not named */
 export async function readSearches(
   { db }: Pick<QueryDeps, 'db'>,
   accountId: number,
@@ -87,12 +76,7 @@ export async function readSearches(
   return searches;
 }
 
-/**
- * Ids, ascending, of the visible computers that match a query, without pending and archived ones. Check with
- * `requireTargets` whether the caller may act on them.
- * @param path - of the text in the request, for the error
- * @throws {DomainError} InvalidQueryError, SavedSearchChanged
- */
+/** Visible ids, ascending; rights need `requireTargets`. @throws {DomainError} InvalidQueryError, SavedSearchChanged */
 export async function resolveComputerQuery(
   deps: QueryDeps,
   caller: Caller,

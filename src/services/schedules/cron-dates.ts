@@ -1,7 +1,6 @@
 import { cronCalendars, isCronProblem, parseCron } from '../../domain/schedules/cron.ts';
 import { nextZonedDate, type ZonedCalendars } from '../../domain/schedules/zoned-dates.ts';
 
-/** Cron text in the local time of a zone. */
 export interface CronInZone {
   interval: string;
   timezone: string;

@@ -2,10 +2,9 @@ import type { DesiredSchedule, ProfileKindName, RunStart } from '../../domain/sc
 import type { Sql } from '../../persistence/database/sql.ts';
 
 /**
- * A kind of profile that schedules start. To add one, list it in `PROFILE_KINDS`, implement this interface, register it
- * in `workers/parts.ts`, add its runs to `src/persistence/engine/startable.sql.ts`, and call
- * `enqueueScheduleSync` in every transaction that changes the result of `desiredSchedule`. Everything else is shared.
- * @see docs/architecture.md#schedules-of-profiles
+ * To add a kind, list it in `PROFILE_KINDS`, implement this interface, register it in `workers/parts.ts`, add
+ * its runs to `src/persistence/engine/startable.sql.ts`, and call `enqueueScheduleSync` in every transaction that
+ * changes the result of `desiredSchedule`. @see docs/architecture.md#schedules-of-profiles
  */
 export interface ProfileKind {
   readonly name: ProfileKindName;

@@ -17,7 +17,6 @@ export interface RunRequest {
 /** `known`: the date already has a run. `busy`: every computer still has an open run; the date counts as used. */
 export type RunOutcome = { activityId: number; computers: number } | 'known' | 'busy';
 
-/** Maximum number of missed runs that the reconciler starts per kind and pass. */
 export const MAX_MISSED_RUNS = 500;
 
 const NAMES = { ScriptProfile: 'script profile', UsgProfile: 'USG profile' };

@@ -14,12 +14,7 @@ const FIELD = 'body.schedule';
 /** The fields that determine a profile's dates. A start before creation ran at once; a later one is a date itself. */
 export type ProfileSchedule = Pick<UsgProfile, 'schedule' | 'timezone' | 'startDate' | 'creationTime'>;
 
-/**
- * Validates the schedule of a request, in a few milliseconds at most.
- * @param change - of an existing profile; new profiles with a past start run at once and need no further date
- * @throws {DomainError} InvalidParameter for an invalid rule, or one without a date from `now` on; IntervalTooShort
- * when two possible dates are less than a week apart
- */
+/** @throws {DomainError} InvalidParameter, also without a date from `now` on; IntervalTooShort below a week */
 export function planRequested(profile: ProfileSchedule, now: Date, { change }: { change: boolean }): Date[] {
   const rule = parseRule(profile.schedule);
   if (isProblem(rule)) throw fieldError(FIELD, rule.message);

@@ -8,13 +8,12 @@ const { RRule } = rrule;
 
 /** An interval that ends after one year: the library stops at the year 9999. */
 const ONE_YEAR_ONLY = 9999;
-/** Weeks in a year, and occurrences of a weekday. */
 const MOST_IN_YEAR = 53;
 const MOST_IN_MONTH = 5;
 
 /**
- * The days of a year that a rule allows for a start (local time, in ms as if in UTC). The rrule library, called once per
- * kind of year, handles neither BYWEEKNO at the turn of a year nor mixed weekdays with and without numbers: this does.
+ * The days of a year that a rule allows for a start (local time, in ms as if in UTC). Unlike the rrule library,
+ * called once per kind of year, handles BYWEEKNO at the turn of a year and mixed weekdays with and without numbers.
  */
 export function daysOfYear(rule: RecurrenceRule, start: number): DaysOfYear {
   const parts = dayParts(rule, start);

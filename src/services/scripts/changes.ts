@@ -54,10 +54,7 @@ export async function createScript(deps: ScriptsDeps, caller: Caller, request: S
   });
 }
 
-/**
- * Changed code becomes a new version; for code that profiles run, ManageScriptProfile and ExecuteScript are needed too.
- * @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript
- */
+/** @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript */
 export async function patchScript(
   deps: ScriptsDeps,
   caller: Caller,
@@ -95,10 +92,7 @@ export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: numbe
   });
 }
 
-/**
- * Archives a script, deletes all copies of its code and files, and cancels open operations. Idempotent.
- * @throws {DomainError} UnknownScript, Forbidden
- */
+/** Deletes all copies of code and files too. Idempotent. @throws {DomainError} UnknownScript, Forbidden */
 export async function redactScript(
   deps: ScriptsDeps,
   caller: Caller,
@@ -139,7 +133,6 @@ async function cancelRuns(
   await cancelActivities(tx, { ...order, accountId, groups: [], operations, text: 'The script was redacted.' });
 }
 
-/** A script that the caller may manage, locked. @throws {DomainError} UnknownScript, Forbidden */
 async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptWithCode> {
   requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
   await lockScript(tx, id, 'change');
@@ -221,7 +214,6 @@ async function readAsEditor(tx: Sql, caller: Caller, id: number): Promise<Script
   return readScript(tx, asEditor, id);
 }
 
-/** Required to move a script with profiles into a group. */
 const WITH_PROFILES: readonly Permission[] = ['ManageScript', ...CODE_OF_PROFILES];
 
 const DUPLICATE = {

@@ -7,7 +7,6 @@ export type ScriptView = Omit<ScriptWithCode, 'code' | 'account_id' | 'access_gr
   redactable: boolean;
   editable: boolean;
   executable: boolean;
-  /** Absent in lists. */
   code?: string | null;
 };
 
@@ -30,7 +29,6 @@ export interface ScriptRequest {
   /** In seconds; null for the default. */
   timeLimit: number | null;
   username: string | null;
-  /** Name of an access group; null for the root. */
   accessGroup: string | null;
   attachments: readonly AttachmentUpload[];
 }
@@ -46,7 +44,6 @@ export interface ScriptCommand {
   timeLimit: number | null;
   deliverAfter: string | null;
   windowMinutes: number;
-  /** Activity that must succeed on each computer first; null for none. */
   after: number | null;
   traceparent: string | null;
 }

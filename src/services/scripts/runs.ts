@@ -19,10 +19,7 @@ import { requireRight, requireScript } from './reads.ts';
 
 const MAX_COMPUTERS = 100_000;
 
-/**
- * Runs a script on all computers of a query or on none.
- * @throws {DomainError} UnknownScript, ScriptArchived, Forbidden, InvalidParameter, InvalidQueryError, SavedSearchChanged
- */
+/** @throws UnknownScript, ScriptArchived, Forbidden, InvalidParameter, InvalidQueryError, SavedSearchChanged */
 export async function executeScript(
   deps: ScriptsDeps,
   caller: Caller,

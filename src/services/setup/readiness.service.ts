@@ -3,7 +3,6 @@ import { checkConnection } from '../../persistence/database/transactions.ts';
 import type { Persistence } from '../../persistence/orm/orm.ts';
 import type { TemporalHealth } from '../common/ports.ts';
 
-/** Why requests that act would fail now. */
 export interface ReadinessFailure {
   part: 'database' | 'schema' | 'temporal';
   reason: string;

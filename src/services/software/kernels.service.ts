@@ -20,7 +20,6 @@ export interface KernelListing {
   /** Newest first. */
   upgrades: KernelRow[];
   downgrades: KernelRow[];
-  /** Why nothing is listed; empty otherwise. */
   message: string;
   smartStatus: SmartStatus;
 }
@@ -29,7 +28,6 @@ export interface KernelCommand extends ActionRequest {
   computerId: number;
   packageId: number;
   rebootAfter: boolean;
-  /** Path of `deliverAfter` in the request, for the error. */
   deliverAfterPath: string;
 }
 
@@ -37,7 +35,7 @@ export type KernelsService = ReturnType<typeof createKernelsService>;
 
 export function createKernelsService(deps: ActingDeps) {
   return {
-    /** Hot patches as reported by the computer, verbatim; null without a report. @throws {DomainError} UnknownComputer */
+    /** Hot patches as reported, verbatim; null without a report. @throws {DomainError} UnknownComputer */
     async info(caller: Caller, computer: number) {
       await requireVisible(deps.db, caller, [computer]);
       const reports = await readHotpatchReports(deps.db, computer);
@@ -49,11 +47,7 @@ export function createKernelsService(deps: ActingDeps) {
       await requireVisible(deps.db, caller, [computer]);
       return readListing(deps.db, computer);
     },
-    /**
-     * Changes the kernel package. The restart, if requested, runs only after the change has succeeded.
-     * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; KernelPackageNotEligible when
-     * the package is not among the upgrades (downgrades) of the computer
-     */
+    /** @throws InvalidParameter, UnknownComputer, Forbidden, ComputerArchived, KernelPackageNotEligible */
     async change(caller: Caller, action: KernelAction, command: KernelCommand) {
       const { windowMinutes, computerId, packageId, rebootAfter, after, traceparent } = command;
       const now = deps.clock.now();
@@ -91,7 +85,6 @@ async function readListing(db: Sql, computer: number): Promise<KernelListing> {
   };
 }
 
-/** Why no kernel is known. */
 function messageOf({ foreignKernel, packagesReported }: KernelFacts): string {
   if (foreignKernel === 'windows') return 'A Windows computer has no kernel packages.';
   if (foreignKernel === 'container')

@@ -19,13 +19,9 @@ export interface PackageRequest {
   ids: readonly number[];
 }
 
-/** Maximum number of computers named in an error. */
 const MAX_NAMED = 100;
 
-/**
- * Chooses the version of each package for each computer.
- * @throws {DomainError} PackageNotEligible when the action does not apply to a package on one of the computers
- */
+/** @throws {DomainError} PackageNotEligible when the action does not apply to a package on one of the computers */
 export async function choosePackages(
   tx: Sql,
   request: PackageRequest,

@@ -12,7 +12,6 @@ import type { Caller } from '../common/ports.ts';
 import { NO_SEEN_SEARCHES, resolveComputerQuery } from '../query/computer-queries.ts';
 import { choosePackages } from './package-choices.ts';
 
-/** Filters of a listing of packages. */
 export type PackagesQuery = Pick<PackageFilter, 'search' | 'names' | 'states'>;
 
 export interface PackageOnComputers {
@@ -41,11 +40,7 @@ export function createPackagesService(deps: ActingDeps) {
     return { count, results: gather(rows) };
   };
   return {
-    /**
-     * One page of package names over the caller's computers, except archived ones.
-     * @param query - text of the query language over computers; empty for all
-     * @throws {DomainError} InvalidQueryError
-     */
+    /** By name, without archived computers; an empty `query` means all. @throws {DomainError} InvalidQueryError */
     async list(caller: Caller, query: string, filter: PackagesQuery, page: PageRequest) {
       if (query.trim() === '') return read(caller, null, filter, page);
       const selection = { text: query, seen: NO_SEEN_SEARCHES };
@@ -56,11 +51,7 @@ export function createPackagesService(deps: ActingDeps) {
       await requireVisible(deps.db, caller, [computer]);
       return read(caller, [computer], filter, page);
     },
-    /**
-     * Changes packages, all computers or none.
-     * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; PackageNotEligible when the
-     * action does not apply to a package on one of the computers
-     */
+    /** All or none. @throws InvalidParameter, UnknownComputer, Forbidden, ComputerArchived, PackageNotEligible */
     async act(caller: Caller, command: PackageCommand) {
       const { action, deliverAfter, windowMinutes, after, traceparent } = command;
       const now = deps.clock.now();

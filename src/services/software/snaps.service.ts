@@ -16,7 +16,6 @@ import { requireTargets, requireVisible } from '../activities/targets.ts';
 import { fieldErrors } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** A snap action on many computers. */
 export interface SnapCommand extends ActionRequest {
   action: SnapAction;
   computerIds: readonly number[];
@@ -27,16 +26,13 @@ export type SnapsService = ReturnType<typeof createSnapsService>;
 
 export function createSnapsService(deps: ActingDeps) {
   return {
-    /** One page of the snaps a computer reported, by name. @throws {DomainError} UnknownComputer */
     async installed(caller: Caller, computer: number, page: PageRequest) {
       await requireVisible(deps.db, caller, [computer]);
       return listInstalledSnaps(deps.db, computer, page);
     },
     /**
-     * Creates one operation per computer, all or none.
-     * @returns the group
-     * @throws {DomainError} InvalidParameter, UnknownComputer, UnknownActivity, Forbidden, ComputerArchived
-     * @see docs/api-conventions.md#snaps
+     * One operation per computer, all or none. Returns the group. @throws {DomainError} InvalidParameter,
+     * UnknownComputer, UnknownActivity, Forbidden, ComputerArchived @see docs/api-conventions.md#snaps
      */
     async act(caller: Caller, command: SnapCommand) {
       const { action, deliverAfter, windowMinutes, after, traceparent } = command;

@@ -41,18 +41,13 @@ interface ReadReport extends WaitingReport {
   found: Found | { reason: string };
 }
 
-/** The rules of a report with a letter per result. */
 interface Found {
   set: CatalogueRuleSet;
   results: string;
   newChars: number;
 }
 
-/**
- * Ingests waiting reports: stores their rules and ends their operations, with a reason if a report is unusable. One
- * transaction, in bounded memory; may run concurrently. @returns whether more may be waiting
- * @see docs/api-conventions.md#usg-runs-and-results
- */
+/** May run concurrently. Returns whether more may be waiting. @see docs/api-conventions.md#usg-runs-and-results */
 export async function ingestReports(deps: IngestDeps): Promise<boolean> {
   const { db, sets = createRuleSetCache() } = deps;
   const known = { ...deps, sets };
@@ -70,7 +65,6 @@ export async function ingestReports(deps: IngestDeps): Promise<boolean> {
 
 type KnownDeps = Omit<IngestDeps, 'db'> & { sets: RuleSetCache };
 
-/** @returns how many of the claimed reports were ingested */
 async function ingest(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readonly WaitingReport[]): Promise<number> {
   const reports: ReadReport[] = [];
   const done: number[] = [];

@@ -19,10 +19,7 @@ export interface AuditRetention {
 /** Small enough to keep locks short. */
 const LIMITS = { results: 5_000, objects: 20 };
 
-/**
- * Deletes expired reports, ended runs and unreachable files, in one transaction. Idempotent; may run concurrently.
- * @see docs/api-conventions.md#reports-and-files
- */
+/** Deletes reports, ended runs and unreachable files. Idempotent. @see docs/api-conventions.md#reports-and-files */
 export async function purgeExpiredAudits({
   db,
   clock,

@@ -28,11 +28,7 @@ export function digestOf(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('base64');
 }
 
-/**
- * Parses XCCDF results: those of selected rules in the last test result, with texts from the benchmark. Linear in the
- * size; nothing is fetched or expanded. @returns a reason when the report is unusable; never throws
- * @see docs/agent-protocol.md#compliance-audits
- */
+/** Linear in the size; never throws. Fetches and expands nothing. @see docs/agent-protocol.md#compliance-audits */
 export function readAuditReport(bytes: Uint8Array, known = createBenchmarkCache()): AuditReading {
   return catchInvalid(() => ({ rules: readContent(bytes, known).content.rules() }));
 }

@@ -28,7 +28,6 @@ interface Definition {
   identifiers: string[];
 }
 
-/** The part before the first test result: elements open at its end, and the defined rules. */
 export interface BenchmarkHead {
   readonly open: readonly string[];
   readonly definitions: ReadonlyMap<string, Definition>;
@@ -36,7 +35,6 @@ export interface BenchmarkHead {
 
 interface Verdict {
   rule: string;
-  /** Null: as in the benchmark. */
   severity: RuleSeverity | null;
   identifiers: string[];
   result: RuleResult | 'notselected' | null;
@@ -46,7 +44,6 @@ type Finding = Verdict & { result: RuleResult };
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Collects the text of an element and its descendants on one line. */
 class Capture {
   readonly depth: number;
   readonly #store: (text: string) => void;
@@ -75,7 +72,6 @@ export class ReportContent {
   readonly #definitions: Map<string, Definition>;
   readonly #open: string[];
   #verdicts: Verdict[] = [];
-  /** All rules so far are from a benchmark with a known digest. */
   #isOfBenchmark: boolean;
   #inTest = 0;
   #inItem = 0;
@@ -103,7 +99,6 @@ export class ReportContent {
     return { open: [...this.#open], definitions: new Map(this.#definitions) };
   }
 
-  /** Marks what was parsed so far as a complete benchmark. */
   endBenchmark(): void {
     this.#isOfBenchmark = true;
   }

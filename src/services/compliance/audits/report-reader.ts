@@ -18,10 +18,7 @@ const CPU_TOLERANCE = 0.8;
 /** Never throws because of the content. @param sets - digests of rule sets whose reports may be results only */
 export type ReportReader = (report: Uint8Array, sets?: readonly string[]) => Promise<AuditReading | BriefReading>;
 
-/**
- * Parses reports one at a time in a worker thread, which starts with the first and does not keep the process alive.
- * @param limitMs - processor time per report, without the start of the thread
- */
+/** One at a time, in a thread that does not keep the process alive. `limitMs`: processor time per report. */
 export function createReportReader(limitMs = LIMIT_MS): ReportReader {
   const pool = new Piscina<ReadingRequest, AuditReading | BriefReading>({
     filename: new URL('./report-thread.ts', import.meta.url).href,

@@ -3,7 +3,6 @@ import { type AuditReading, RULE_RESULTS } from '../../../domain/compliance/audi
 import { catchInvalid, createBenchmarkCache, digestOf, readContent } from './read-report.ts';
 import { ruleSetOf } from './rule-set.ts';
 
-/** A report on a rule set that the caller already has. */
 export interface BriefReading {
   set: string;
   /** Letters of {@link RULE_RESULTS}, in the order of the set. */

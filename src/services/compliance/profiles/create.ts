@@ -22,10 +22,7 @@ import { startUsgRun } from './usg-runs.ts';
 
 const ROOT = 'global';
 
-/**
- * Runs the profile immediately unless its start date lies ahead.
- * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownAccessGroup (400), Forbidden in that group
- */
+/** Runs at once unless it starts later. @throws InvalidParameter, IntervalTooShort, UnknownAccessGroup, Forbidden */
 export async function createProfile(
   deps: UsgProfilesDeps,
   caller: Caller,

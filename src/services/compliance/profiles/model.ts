@@ -7,12 +7,10 @@ import type { Clock, FileStore } from '../../common/ports.ts';
 
 export interface UsgProfileView extends Omit<UsgProfileRow, 'planned_dates' | 'start_date' | 'creator_id'> {
   associatedInstances: number;
-  /** Null when archived or when its rule has ended. */
   nextRunTime: Date | null;
   lastRun: LastRun | null;
 }
 
-/** Null parts do not restrict. */
 export interface UsgProfileQuery {
   search: string | null;
   status: 'active' | 'archived' | 'over-limit' | null;
@@ -27,10 +25,8 @@ export interface UsgProfileRequest {
   benchmark: string | null;
   mode: string;
   schedule: string;
-  /** IANA name; UTC by default. */
   timezone: string | null;
   startDate: string;
-  /** Name of an access group; `global` by default. */
   accessGroup: string | null;
   allComputers: boolean;
   tags: readonly string[];

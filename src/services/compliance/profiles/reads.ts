@@ -56,7 +56,6 @@ export async function requireVisible(sql: Sql, caller: Caller, id: number): Prom
   return found;
 }
 
-/** Adds computers and last runs, with two statements in total. */
 async function toProfiles(
   sql: Sql,
   accountId: number,

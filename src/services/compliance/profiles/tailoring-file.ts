@@ -12,11 +12,7 @@ const DECLARATION = /<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 const FOREIGN_NAMESPACE = /^http:\/\/www\.w3\.org\/(?:\d{4}\/XInclude|\d{4}\/XSL\/)/;
 const FIELD = 'body.tailoring_file';
 
-/**
- * Requires a plain, bounded XML document that other parsers can read safely; nothing is fetched or expanded.
- * @throws {DomainError} InvalidParameter
- * @see docs/api-conventions.md#limits-of-fields
- */
+/** Requires plain, bounded XML. @throws {DomainError} InvalidParameter @see docs/api-conventions.md#limits-of-fields */
 export async function checkTailoringFile(xml: string): Promise<void> {
   if (Buffer.byteLength(xml) > MAX_BYTES) throw fieldError(FIELD, 'must not be larger than 1 MiB');
   if (!xml.isWellFormed()) throw fieldError(FIELD, 'must be Unicode text');

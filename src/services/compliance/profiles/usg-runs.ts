@@ -94,10 +94,7 @@ function isPlanned({ plannedDates }: UsgProfile, time: Date): boolean {
   return plannedDates.some((date) => date.getTime() === time.getTime());
 }
 
-/**
- * Starts a run of a locked profile on its computers without an open one, as part of the transaction. Without computers,
- * the activity has no operations and has succeeded. @see docs/api-conventions.md#usg-schedule
- */
+/** Skips computers with an open run; without any, the run has succeeded. @see docs/api-conventions.md#usg-schedule */
 export async function startUsgRun(
   tx: Sql,
   profile: UsgProfile,

@@ -22,7 +22,6 @@ export class ChunkBuffer {
     this.#collecting = larger;
   }
 
-  /** Adds bytes for which space was reserved. */
   add(bytes: Uint8Array): void {
     this.#collecting.set(bytes, this.#length);
     this.#length += bytes.length;

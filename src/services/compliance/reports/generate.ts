@@ -37,11 +37,7 @@ export interface WrittenReport {
   state: RunsState;
 }
 
-/**
- * Writes a report from one snapshot, in bounded memory. It is not accessible until it is published.
- * @param writing.activityId - of the activity that writes it; null for a request
- * @param writing.onChunk - called with the share of the computers that have been written, 0 to 1; may throw to abort
- */
+/** From one snapshot, in bounded memory, unpublished. `onChunk` gets the share done, 0 to 1; may throw to abort. */
 export async function writeReport(
   { db, files, clock }: ReportDeps,
   key: UsgReportKey,

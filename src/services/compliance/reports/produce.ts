@@ -17,11 +17,7 @@ const PROGRESS_INTERVAL_MS = 1_000;
 
 class ActivityEnded extends Error {}
 
-/**
- * Writes the report of an activity. Idempotent, also when run concurrently: the activity ends once, with one file.
- * @param check - called between chunks; may throw to abort
- * @returns the final status; not `succeeded` if it was canceled meanwhile
- */
+/** Idempotent, also concurrently: one end, one file. `check` may throw to abort. Returns the final status. */
 export async function produceReport(deps: ReportDeps, activityId: number, check: () => void): Promise<ActivityStatus> {
   const { db, clock, files } = deps;
   const key = await findUsgReportOf(db, activityId);
@@ -67,7 +63,6 @@ export async function publishReport(
   await setReportFile(tx, id, { fileId, fingerprint: state.fingerprint, oldestRun: state.oldest_run });
 }
 
-/** Updates the progress occasionally, and aborts once the activity has ended. */
 function createProgressReporter({ db, clock }: ReportDeps, activityId: number, check: () => void) {
   let shownAt = performance.now();
   return async (share: number): Promise<void> => {

@@ -36,7 +36,6 @@ export interface UsgReportRequest {
   traceparent: string | null;
 }
 
-/** A finished report by its path, or the activity that makes it. */
 export type UsgReportResponse = { path: string } | { activity: BaseActivity };
 
 export type UsgReportsService = ReturnType<typeof createUsgReportsService>;
@@ -45,10 +44,7 @@ export function createUsgReportsService(deps: ReportDeps) {
   return { request: requestReport.bind(null, deps), open: openFile.bind(null, deps) };
 }
 
-/**
- * An up-to-date report, or the existing or new activity that makes it. @throws {DomainError} UnknownUsgProfile;
- * InvalidParameter for invalid dates or an end before the start. @see docs/api-conventions.md#reports-and-files
- */
+/** @throws {DomainError} UnknownUsgProfile, InvalidParameter @see docs/api-conventions.md#reports-and-files */
 async function requestReport(
   { db, clock }: ReportDeps,
   caller: Caller,
@@ -125,7 +121,6 @@ async function openFile(deps: ReportDeps, caller: Caller, path: string): Promise
   return file;
 }
 
-/** Opens the report on a day or run that has finished; creates or updates it first. @returns null if there is none */
 async function openDayReport(deps: ReportDeps, caller: Caller, path: string): Promise<OpenFile | null> {
   const named = readMomentReportPath(path);
   if (named === null) return null;

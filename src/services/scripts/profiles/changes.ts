@@ -69,8 +69,7 @@ export async function createProfile(
 }
 
 /**
- * @throws {DomainError} UnknownScriptProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort,
- * DuplicateScriptProfile
+ * @throws UnknownScriptProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort, DuplicateScriptProfile
  */
 export async function patchProfile(
   deps: ScriptProfilesDeps,

@@ -7,13 +7,11 @@ import type { ScriptsDeps } from '../model.ts';
 
 export interface ScriptProfileView extends Omit<ScriptProfileRow, 'account_id' | 'access_group_id' | 'planned_until'> {
   state: TriggerState;
-  /** Number of computers it applies to now; none if it runs at enrollments. */
   computers: number;
   /** Null if none is visible to the caller. */
   lastActivity: ParentActivity | null;
 }
 
-/** Null parts do not restrict. */
 export interface ScriptProfileQuery {
   archived: boolean | null;
   search: string | null;
@@ -38,7 +36,6 @@ export interface ScriptProfileRequest {
   tags: readonly string[];
   timeLimit: number;
   username: string;
-  /** IANA name; UTC by default. */
   timezone: string | null;
   trigger: TriggerRequest;
   traceparent: string | null;

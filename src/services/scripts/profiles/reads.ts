@@ -75,7 +75,6 @@ export async function toProfile(
   return profile!;
 }
 
-/** Adds computers, states and last activities, with three statements in total. */
 async function toProfiles(
   sql: Sql,
   caller: Caller,

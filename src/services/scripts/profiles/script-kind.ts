@@ -74,7 +74,6 @@ function waitingOf({ id, trigger }: ScriptProfileRow, due: Date): WaitingProfile
     : { id, due_at: due, cron: null, start_after: null };
 }
 
-/** Contains everything the dates depend on. */
 function noteOf(profile: WaitingProfile): string {
   if (profile.cron === null) return `Script once at ${profile.due_at.toISOString()}; `;
   const { cron, timezone, start_after: startAfter } = profile;
@@ -143,7 +142,6 @@ function isDueDate({ due_at: due }: ScriptProfileRow, scheduledTime: Date): bool
   return due?.getTime() === scheduledTime.getTime();
 }
 
-/** Null if the run may start. @param given.isByOperator - an operator started it, planned or not */
 function reasonNotToRun(
   profile: ScriptProfileRow,
   { scheduledTime, now, isByOperator }: Omit<Due, 'profileId'> & { isByOperator: boolean },

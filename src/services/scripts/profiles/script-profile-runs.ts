@@ -19,15 +19,12 @@ import { lockRunnable } from '../runs.ts';
 export interface ProfileRunDeps {
   settings: ActivitySettings;
   limits: ScriptProfileLimits;
-  /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
 }
 
 /**
- * Starts a run of a profile, locked after its script, on up to `maxComputers` of its computers, as part of the
- * transaction. Recurring profiles skip computers with an open run. Without computers, the activity has succeeded.
- * @throws {DomainError} ScriptArchived
- * @see docs/api-conventions.md#script-profile-fields
+ * On up to `maxComputers`, in `tx`, with script and profile locked. Recurring profiles skip computers with an open run.
+ * @throws {DomainError} ScriptArchived @see docs/api-conventions.md#script-profile-fields
  */
 export async function startProfileRun(
   tx: Sql,

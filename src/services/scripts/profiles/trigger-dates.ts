@@ -20,10 +20,7 @@ export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProf
   return lockScriptProfile(tx, profileId);
 }
 
-/**
- * Sets the next date of a locked profile from its trigger and updates its schedule. A past time runs immediately; a due
- * date without a run remains due under another cron text.
- */
+/** Also updates its schedule. A past time runs now; a due date without a run survives other cron text. */
 export async function enableTrigger(
   tx: Sql,
   profile: ScriptProfileRow,

@@ -10,13 +10,9 @@ import { readScheduleMoment } from '../../schedules/recurring-dates.ts';
 import type { TriggerRequest } from './model.ts';
 
 const FIELD = 'body.trigger';
-/** Number of runs whose distances are checked. */
 const CHECKED_RUNS = 100;
 
-/**
- * Reads the trigger of a request; `before` supplies absent parts if both are recurring.
- * @throws {DomainError} InvalidParameter; IntervalTooShort when two of its next hundred runs are too close
- */
+/** `before` supplies absent parts. @throws {DomainError} InvalidParameter; IntervalTooShort within 100 runs */
 export function readTrigger(
   request: TriggerRequest,
   before: Trigger | null,
@@ -47,7 +43,6 @@ export function readTrigger(
   }
 }
 
-/** Fields with their trigger types and names in requests. */
 const FIELDS = {
   eventType: { type: 'event', name: 'event_type' },
   timestamp: { type: 'one_time', name: 'timestamp' },
@@ -76,7 +71,6 @@ export function triggerState(
   return { lastRun, nextRun: archived || isFinished || due === null ? null : nextRun(trigger, due, now), isFinished };
 }
 
-/** The due date; while its run is being started, the following one. */
 function nextRun(trigger: Trigger, due: Date, now: Date): Date | null {
   return trigger.type !== 'recurring' || due > now ? due : nextCronDate(trigger, now);
 }
