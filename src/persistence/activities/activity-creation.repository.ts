@@ -76,6 +76,7 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSetti
   return parent;
 }
 
+/** Indexes: `place` of its computer, `link` and `after` on it, without gaps, `message` in the plan's messages. */
 export interface ComputerOperationPlan {
   place: number;
   link: number;

@@ -14,7 +14,6 @@ export const AGE_BUCKETS = [
 
 type ReportState = 'waiting' | 'begun';
 
-/** Figures of all accounts together. Counts end at {@link COUNT_LIMIT}. */
 export interface FleetFigures {
   outbox: Record<string, number>;
   outboxOldestSeconds: number;

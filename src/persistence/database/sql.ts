@@ -19,7 +19,7 @@ export interface Sql {
 }
 
 export interface Database extends Sql {
-  /** Rolls back when `work` throws; after a deadlock runs it again, four times in all: it must have no other effects. */
+  /** Rolls back when `work` throws; after deadlocks runs it up to four times in all: it must have no other effects. */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** A dedicated connection for LISTEN; the caller releases it. */
   connect(): Promise<PoolClient>;

@@ -13,7 +13,6 @@ With \`create\` it writes a migration instead, from what the entities have and t
 const WAIT_MS = 30_000;
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
-/** `npm run migrate` */
 await runCommand(
   { name: 'migrate', role: 'migrate', help: HELP, env: process.env, maxWords: 2 },
   async (config, logger, _, words) => {

@@ -6,6 +6,7 @@ import type { PageRequest } from '../database/page.ts';
 export interface PackageFilter {
   accountId: number;
   groups: readonly number[] | null;
+  /** Null for all that are not archived. */
   computers: readonly number[] | null;
   search: string;
   names: readonly string[] | null;
