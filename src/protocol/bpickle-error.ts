@@ -2,7 +2,6 @@
 export class BpickleError extends Error {
   /** Offset in the input in bytes; -1 when writing. */
   readonly offset: number;
-  /** The input is valid but exceeds a limit. */
   readonly isTooMuch: boolean;
 
   constructor(message: string, offset: number, isTooMuch = false) {

@@ -33,29 +33,21 @@ const LIST = 0x6c;
 const DICT = 0x64;
 
 /**
- * Reads exactly one value that fills the whole input. Byte strings are views into `buffer`.
- * @throws {BpickleError} on trailing bytes, unknown type bytes, missing terminators, lengths beyond the input, invalid
- * UTF-8, byte-string keys that are not ASCII, and input beyond `limits`; in time linear in the input
- * @remarks Keys need no order; of equal keys the last wins, as in the agents.
- * @see docs/agent-protocol.md#encoding
+ * Exactly one value; byte strings are views into `buffer`, the last of equal keys wins. Takes linear time.
+ * @throws {BpickleError} on anything else, also invalid UTF-8 @see docs/agent-protocol.md#encoding
  */
 export function decode(buffer: Uint8Array, limits: DecodeLimits = {}): BValue {
   if (buffer.length > MAX_BYTES) throw new BpickleError('input too large', 0);
   return new Reader(buffer, { ...DEFAULTS, ...limits }).readWhole();
 }
 
-/** A dict, or its readable beginning. */
 export interface PartialDict {
   /** Whole entries; the last one may be a list of its whole items only. */
   value: BValue;
-  /** Why reading stopped before the end of the dict; null if complete. */
   error: BpickleError | null;
 }
 
-/**
- * Reads a dict that may be truncated or have more values than the limits allow, and yields to the event loop every few
- * milliseconds. Reports malformed input in its result.
- */
+/** Of a dict cut off or beyond `limits`; never throws for bad input. Yields to the event loop every few ms. */
 export async function decodePartialDict(buffer: Uint8Array, limits: DecodeLimits = {}): Promise<PartialDict> {
   const steps = new Reader(buffer, { ...DEFAULTS, ...limits }).readPartialDict();
   for (;;) {
@@ -227,7 +219,6 @@ function asciiKey(key: Buffer, start: number): string {
   return key.toString('latin1');
 }
 
-/** A dict while it is read: a plain object as long as every key is text. */
 class DictBuilder {
   readonly #dict = emptyDict();
   #map: Map<BValue, BValue> | undefined;

@@ -35,7 +35,6 @@ export class Scanner {
     return new BpickleError(message, this.offset);
   }
 
-  /** Reads the terminator of a container, if it comes next. */
   readEnd(): boolean {
     const { next } = this;
     if (next === undefined) throw this.error('missing terminator');
@@ -67,7 +66,6 @@ export class Scanner {
     throw this.error('not a float');
   }
 
-  /** A view into the input. */
   readBytes(): Buffer {
     const end = this.#readLength();
     const value = this.#bytes.subarray(this.offset, end);
@@ -90,7 +88,6 @@ export class Scanner {
     return replaced;
   }
 
-  /** Reads `<length>:` and returns the end of the string. */
   #readLength(): number {
     let length = 0;
     const start = this.offset;
@@ -123,7 +120,6 @@ export class Scanner {
 const SURROGATES = /\xed[\xa0-\xbf][\x80-\xbf]/g;
 const REPLACEMENT = '\xef\xbf\xbd';
 
-/** Text with replacement characters for surrogates; null if it is otherwise invalid UTF-8. */
 function withoutSurrogates(bytes: Buffer): string | null {
   const replaced = Buffer.from(bytes.toString('latin1').replace(SURROGATES, REPLACEMENT), 'latin1');
   return isUtf8(replaced) ? replaced.toString('utf8') : null;

@@ -9,10 +9,8 @@ const COLON = 0x3a;
 const END = 0x3b;
 
 /**
- * Writes one value. Dict keys come out sorted by code point; text with lone surrogates gets U+FFFD in their place.
- * @throws {BpickleError} on a number that is no safe integer (wrap it in BFloat, or use a bigint), on `undefined` and
- *   other unsupported values, and on nesting beyond 200 levels
- * @see docs/agent-protocol.md#encoding
+ * Sorts dict keys by code point; lone surrogates become U+FFFD. @throws {BpickleError} on unsafe integers (use BFloat
+ * or a bigint), unsupported values and nesting beyond 200 levels @see docs/agent-protocol.md#encoding
  */
 export function encode(value: BValue): Buffer {
   const writer = new Writer();

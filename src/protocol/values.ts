@@ -1,8 +1,6 @@
 /**
- * A value of the agents' wire encoding. Text is a string and a byte string a Buffer (any Uint8Array when writing). An
- * integer is a number, or a bigint beyond 2^53-1. Floats and tuples have their own classes, because the encoding
- * distinguishes `1` from `1.0` and lists from tuples. A dict whose keys are all text is an object without prototype, so
- * that `__proto__` is an ordinary key; any other dict is a Map.
+ * Text is a string, a byte string a Buffer, an integer a number, beyond 2^53-1 a bigint. Floats and tuples are classes:
+ * `1` is not `1.0`. Dicts with text keys only are objects without prototype (`__proto__` is a key), others Maps.
  */
 export type BValue =
   | null
@@ -17,12 +15,10 @@ export type BValue =
   | BObject
   | Map<BValue, BValue>;
 
-/** A dict with text keys, without a prototype when read. */
 export interface BObject {
   [key: string]: BValue;
 }
 
-/** A float; integers are never encoded as floats. */
 export class BFloat {
   readonly value: number;
 
@@ -31,7 +27,6 @@ export class BFloat {
   }
 }
 
-/** A tuple, used for package ranges and graph points. */
 export class BTuple {
   readonly items: BValue[];
 

@@ -15,11 +15,9 @@ export interface PingResult {
 /** Pings that arrive within this time share a query; agents ping every 30 seconds. */
 const LIMITS = { gatherMs: 25, size: 2000, concurrency: 2 };
 
-/** Looks up the computers of many pings in one query. */
 export class PingHandler {
   readonly #rows: Batcher<number, PingedComputer | null>;
 
-  /** @param onBatch - called with the number of pings of each query */
   constructor(db: Database, clock: Clock, onBatch: (batch: string, size: number) => void) {
     const read = async (ids: readonly number[]): Promise<Array<PingedComputer | null>> => {
       onBatch('ping', ids.length);

@@ -27,17 +27,12 @@ export interface PingDeps {
   contacts: ContactBuffer;
   clock: Clock;
   pings: TokenBuckets;
-  /** Limits how often a ping from a new address makes its computer exchange. */
   addressChanges: TokenBuckets;
   clientAddress: ClientAddress;
   metrics: Pick<GatewayMetrics, 'pinged'>;
 }
 
-/**
- * POST /ping: whether messages wait for an agent. Unauthenticated. Only a ping from the network of the computer's last
- * exchange counts as a contact; any other just makes the computer exchange, which shows whether it has moved.
- * @throws {DomainError} 413 and 429; a body without a computer gets the response for an unknown one
- */
+/** POST /ping, unauthenticated; a contact only if from the last exchange's network. @throws {DomainError} 413, 429 */
 export function pingRoute(deps: PingDeps) {
   const memoryLimit = new RequestMemoryLimit(Number.POSITIVE_INFINITY);
   return async (req: Request, res: Response): Promise<void> => {

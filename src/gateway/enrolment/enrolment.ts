@@ -28,15 +28,10 @@ export type Enrolment =
 const LATEST_SECONDS = 3600;
 
 /**
- * Enrols a computer, approved or pending.
- * @remarks A registration that is repeated because its response was lost finds the computer of the first one, as long
- * as the identity issued then is unused. Machines with equal registrations all get that computer at first; the one that
- * uses its identity first keeps it, and the others are rejected and get their own computers when they register again. A
- * registration that the network delayed until its computer had enrolled by a repetition has no effect. It looks like
- * that of a machine whose clock is behind, so the computer gets an event; such a machine can enrol once its clock has
- * passed the time of the other registration, at the latest after {@link LATEST_SECONDS}.
- * @param simulationKey - valid for every account; its computers are approved
- * @param limitAccount - called when the registration key is valid; may throw to reject the registration
+ * Enrols a computer, approved or pending. A repeated registration finds the first one's computer while that identity is
+ * unused; equal machines share it until one uses it, and the others register again. One older than that of a computer
+ * in use only writes an event: it was delayed, or a clock is slow, for {@link LATEST_SECONDS} at most.
+ * `simulationKey` is valid for every account; `limitAccount` may throw to reject.
  */
 export async function enrol(
   { db, runs, simulationKey = null }: { db: Database; runs: ProfileRunDeps; simulationKey?: string | null },
@@ -84,11 +79,9 @@ export async function enrol(
 interface IdentifiedMachine {
   digest: Buffer;
   existing: EnrolledComputer | undefined;
-  /** False for a registration that is older than that of a computer in use. */
   isNew: boolean;
 }
 
-/** Finds the computer of a registration; equal registrations wait until the transaction ends. */
 async function identifyMachine(
   tx: Sql,
   accountId: number,
@@ -109,7 +102,6 @@ async function identifyMachine(
   return { digest, existing, isNew: !later };
 }
 
-/** Accounts without a key accept any. */
 function keyMatches(key: string | null, given: string | null): boolean {
   return !key || secretMatches(given ?? '', digestSecret(key));
 }

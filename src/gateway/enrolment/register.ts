@@ -20,23 +20,14 @@ export interface RegistrationDeps {
   logger: Logger;
   clock: Clock;
   limiter: ConcurrencyLimiter;
-  /** By address. */
   failedRegistrations: TokenBuckets;
-  /** By address and by account; null for no limit. */
   registrations: TokenBuckets | null;
-  /** For profiles that run on newly enrolled computers. */
   runs: ProfileRunDeps;
-  /** The registration key of the server's own simulated computers. */
   simulationKey: string | null;
   metrics: Pick<GatewayMetrics, 'enrolled' | 'faulty'>;
 }
 
-/**
- * Handles a payload without an identity: enrols the computer if it has a `register` message, and requests one
- * otherwise. Ignores other messages: they belong to an earlier identity.
- * @returns the messages of the response
- * @throws {DomainError} 429 after too many (failed) registrations from this address, or too many for one account
- */
+/** Enrols on a `register` message, else requests one; ignores others. @throws 429 after too many registrations */
 export async function register(
   deps: RegistrationDeps,
   messages: readonly BValue[],

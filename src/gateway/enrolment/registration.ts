@@ -21,19 +21,14 @@ export interface Registration {
   containerInfo: string;
   machineId: string | null;
   proInfo: Json;
-  /** The former identity of a clone. */
   cloneSecureId: string | null;
-  /** Links a WSL instance to its Windows host. */
   hostagentUid: string | null;
   /** Seconds, by the agent's clock; null from the setup tool. */
   madeAt: number | null;
   faults: readonly Fault[];
 }
 
-/**
- * Reads a `register` message. Truncates display text and omits invalid optional fields.
- * @throws {MalformedMessage} if a required field is missing or has a wrong type
- */
+/** Truncates display text, omits invalid optional fields. @throws {MalformedMessage} for an invalid required field */
 export function readRegistration(message: BObject): Registration {
   const faults = new MessageFaults('register');
   // Names must not be truncated: part of a name is another name.

@@ -13,10 +13,8 @@ const BATCH_SIZE = 64;
 const GATHER_MS = 10;
 const MAX_WAITING = 50_000;
 const MAX_CACHED_ACCOUNTS = 200_000;
-/** All agents that are not cached share one turn. */
 const UNKNOWN_ACCOUNT = 0;
 
-/** Reads sessions and saves exchanges, in one statement or transaction for many agents. */
 export interface BatchedStore {
   readSession(secureIdHash: Buffer): Promise<Identified | null>;
   /** For exchanges with little to save; others would delay those that share their transaction. */

@@ -12,11 +12,8 @@ const MAX_TRIES = 5;
 const MAX_SENDS = 20;
 
 export interface Incoming {
-  /** Messages before these are missing: none may be consumed. */
   gap: boolean;
-  /** Messages of the payload that were consumed before. */
   skip: number;
-  /** Messages after those that are consumed now. */
   take: number;
   inNext: number;
 }
@@ -42,20 +39,13 @@ export interface OutgoingState {
 export interface Acknowledged {
   outBase: number;
   acked: number[];
-  /** The rest, oldest first. */
   queue: QueueEntry[];
-  /** An entry that the agent cannot handle. */
   dropped: QueueEntry | null;
   headTries: number;
   headSends: number;
 }
 
-/**
- * Removes acknowledged messages from the queue, and its head if the agent cannot handle it.
- * @param nextExpected - null if the payload has no such counter
- * @param confirmsLastResponse - the agent has received the last response
- * @see docs/agent-protocol.md#poison-messages
- */
+/** Removes acknowledged messages and a poisonous head. @see docs/agent-protocol.md#poison-messages */
 export function acknowledge(
   state: OutgoingState,
   nextExpected: number | null,

@@ -32,10 +32,7 @@ export class IdentifiedExchange {
     return (await this.#deps.store.readSession(secureIdHash))?.kind === 'computer';
   }
 
-  /**
-   * Ingests one payload and creates the response. Exchanges of a computer are serialized: by a queue in this process,
-   * by the row's version across processes. @throws {DomainError} 503 after too many version conflicts
-   */
+  /** Serialized per computer, by a queue and by the row's version. @throws {DomainError} 503 on conflicts */
   async handle(request: IdentifiedRequest): Promise<Buffer> {
     return this.#oneByOne.run(request.secureIdHash.toString('latin1'), async () => {
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -75,7 +72,6 @@ export class IdentifiedExchange {
     }
   }
 
-  /** @returns null after a conflict with another exchange of the computer */
   async #exchangeSession(session: Session, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
     const { db, contacts, metrics, logger } = this.#deps;
     const { computerId } = session;
@@ -113,7 +109,6 @@ export class IdentifiedExchange {
     return encodeResponse(await this.#deps.serverUuid(), [], counters);
   }
 
-  /** The response to the last accepted payload, built again from the unchanged state. */
   async #repeatedResponse(session: Session, sequence: number): Promise<Buffer> {
     const hasGap = session.inNext !== null && sequence > session.inNext;
     const queue = hasGap ? [] : outgoingQueue(session.controls, session.sent).slice(0, MAX_MESSAGES_PER_RESPONSE);

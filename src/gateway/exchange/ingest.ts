@@ -33,18 +33,15 @@ import { openResyncs, packageResyncAfter, resyncAfter, scopesToRequest } from '.
 import { type ExchangeWrite, saveExchanges } from './save-exchanges.ts';
 import { nextToken } from './token.ts';
 
-/** A payload with a valid identity and token. */
 export interface ExchangeRequest extends IdentifiedRequest {
   session: Session;
   now: Date;
-  /** The agent returned the token of the last response, which proves its receipt. */
   confirmsLastResponse: boolean;
   suspicion: SuspectedClone | null;
 }
 
 interface ReceivedExchange extends ExchangeRequest {
   incoming: Incoming;
-  /** New messages that are consumed now. */
   messages: readonly BValue[];
   facts: Facts;
   ack: Acknowledged;
@@ -54,10 +51,7 @@ interface ReceivedExchange extends ExchangeRequest {
 /** Larger payloads get a separate transaction, so that they do not delay other exchanges. */
 const MAX_SHARED_BYTES = 256 * 1024;
 
-/**
- * Reads the new messages, saves the whole exchange in one transaction and creates the response.
- * @returns null, with nothing saved, after a conflict with another exchange of the computer
- */
+/** Saves the whole exchange in one transaction. Null, with nothing saved, after a conflict with another. */
 export async function ingestPayload(deps: ExchangeDeps, request: ExchangeRequest): Promise<Buffer | null> {
   const { session, now } = request;
   const received = await receive(deps, request);
@@ -106,7 +100,6 @@ function failRecoveryKeys(facts: Facts): void {
   );
 }
 
-/** Finds the packages that an agent requested, and rejects requests that can never be fulfilled. */
 async function findPackageIds(
   deps: ExchangeDeps,
   session: Session,

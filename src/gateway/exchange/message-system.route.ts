@@ -40,7 +40,6 @@ export function messageSystemRoute(deps: MessageSystemDeps) {
   };
 }
 
-/** Only known computers may send more than is kept. */
 async function maxReadBytes(deps: MessageSystemDeps, req: Request): Promise<number> {
   const secureId = req.headers['x-computer-id'];
   if (contentLength(req) <= MAX_BODY_BYTES || typeof secureId !== 'string') return MAX_BODY_BYTES;

@@ -7,15 +7,10 @@ import type { BObject } from '../../protocol/bpickle.ts';
 import type { ResponseSlot } from './plan-response.ts';
 import { dictFromJson } from './response.ts';
 
-/** Unknown to every agent, so it is counted and ignored. */
+/** Takes the position of an ended operation. Unknown to every agent, so it is counted and ignored. */
 const PLACEHOLDER_TYPE = 'no-operation';
 
-/**
- * Builds the messages of a response. Call it after the exchange has been saved.
- * @param sent - new operations that were saved as sent; the others were canceled meanwhile and are omitted
- * @remarks Operations that ended before their acknowledgement must not run again: a placeholder takes their position.
- * @see docs/agent-protocol.md#outgoing-messages
- */
+/** Call it once saved; operations not in `sent` were canceled. @see docs/agent-protocol.md#outgoing-messages */
 export async function buildMessages(
   db: Sql,
   recipient: Recipient,

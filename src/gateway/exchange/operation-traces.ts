@@ -9,7 +9,6 @@ export interface ExchangeEffects {
   results: ReadonlyArray<{ operationId: number; ok: boolean }>;
 }
 
-/** Adds gateway spans to the traces of the API requests that created the operations. */
 export class OperationTraces {
   readonly #db: Sql;
   readonly #budget = new SpanLimit();

@@ -11,9 +11,7 @@ export interface ExchangePayload {
   /** Null in payloads of the setup tool. */
   sequence: number | null;
   nextExpected: number | null;
-  /** Digest of the list of types that the agent believes the server accepts. */
   acceptedTypesDigest: Buffer | null;
-  /** The types the agent can handle, if sent. */
   clientAcceptedTypes: string[] | null;
 }
 
@@ -21,10 +19,8 @@ const MAX_CLIENT_TYPES = 1000;
 const MAX_TYPE_LENGTH = 200;
 
 /**
- * Decodes a payload and validates everything but its messages. Beyond the limits only the first messages are read: the
- * agent resends the rest. A message that is too large becomes {@link TOO_LARGE}, so as not to block the agent.
- * @param charge - called with the memory of values as they are read
- * @throws {DomainError} 400 on malformed input, and what `charge` throws
+ * Validates all but messages. Beyond the limits reads the first messages only: the agent resends the rest. Too large
+ * ones become {@link TOO_LARGE}, so as not to block the agent. @throws {DomainError} 400; what `charge` throws
  */
 export async function readPayload(body: RequestBody, charge: ChargeMemory): Promise<ExchangePayload> {
   const payload = await decodeBody(body, charge);
@@ -42,7 +38,6 @@ export async function readPayload(body: RequestBody, charge: ChargeMemory): Prom
 
 /** After being offline or after an error an agent sends everything at once: a hundred messages of 880 processes. */
 const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
-/** Limits concurrent large bodies, so that other requests are served soon. */
 const MAX_CONCURRENT_LARGE_BODIES = 2;
 const largeBodies = new ConcurrencyLimiter({ concurrency: MAX_CONCURRENT_LARGE_BODIES });
 
@@ -71,12 +66,10 @@ function dictOf(read: () => BValue): BObject {
   throw badRequest('the body must be a dict');
 }
 
-/** The counters behind the messages, in the order in which agents write them. */
 const TRAILING_COUNTERS = ['next-expected-sequence', 'sequence'];
 const MAX_TRAILING_BYTES = 4096;
 const DICT = Buffer.from('d');
 
-/** Adds the counters from the end of a payload that was read in part. */
 function withTrailingCounters(start: BObject, end: Buffer): BObject {
   const { messages } = start;
   if (!Array.isArray(messages)) throw badRequest('messages must be a list');
@@ -98,7 +91,6 @@ function counter(payload: BObject, name: string): number | null {
   return value;
 }
 
-/** Malformed names are omitted: no operation has such a type. */
 function typeNames(value: BValue | undefined): string[] | null {
   if (!Array.isArray(value)) return null;
   return value.slice(0, MAX_CLIENT_TYPES).flatMap((name) => {

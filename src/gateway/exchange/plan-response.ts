@@ -8,26 +8,20 @@ const RESYNCHRONIZE = 'resynchronize';
 
 export interface PackageIds {
   requestId: number;
-  /** Null for packages that must be described first. */
   ids: ReadonlyArray<number | null>;
 }
 
 export interface ResponseInputs {
   /** Nothing may be sent: the agent is about to start over and would drop the results. */
   hasGap: boolean;
-  /** Operations may be neither sent nor sent again. */
   withholdsOperations: boolean;
   wantedTypes: TypeList;
-  /** Digest of the list that the agent believes is current. */
   typesDigest: Buffer | null;
   packageIds: readonly PackageIds[];
-  /** Sent if the queue allows. */
   resyncRequest: ResyncRequest | null;
-  /** Operations whose results came with this payload. */
   answered: ReadonlySet<number>;
 }
 
-/** One message of a response; the operation of a `send` can still be canceled before the exchange is saved. */
 export type ResponseSlot =
   | { kind: 'control'; position: number; message: Record<string, unknown> }
   | { kind: 'resend'; position: number; activityId: number; payloadId: number; messageType: string }
@@ -39,15 +33,13 @@ export interface ResponsePlan {
   outNext: number;
   headTries: number;
   headSends: number;
-  /** Set if it is among the slots. */
   resyncRequest: ResyncRequest | null;
 }
 
 /**
- * Plans the response: unacknowledged messages at their positions, then control messages, then due operations, as far as
- * there is room. Further control messages wait for a later response.
- * @remarks Operations are not sent with a `resynchronize`, as their results could be dropped, nor in the first response
- * to an approved computer: its inventory comes first. @see docs/agent-protocol.md#outgoing-exactly-once
+ * Unacknowledged messages at their positions, then control messages and due operations, as far as there is room. No
+ * operations with a `resynchronize`, as results could be dropped, nor before the first inventory of an approved
+ * computer. @see docs/agent-protocol.md#outgoing-exactly-once
  */
 export function planResponse(session: Session, ack: Acknowledged, inputs: ResponseInputs): ResponsePlan {
   if (inputs.hasGap) return emptyPlan(session, ack);
@@ -95,7 +87,6 @@ function countHeadSends(
   return included.length === 0 ? { headTries: headTries - 1, headSends } : { headTries, headSends: headSends + 1 };
 }
 
-/** Due operations within the limits of response and backlog, up to one that resynchronizes, which is sent alone. */
 function selectDue(
   due: readonly DueOperation[],
   slots: readonly ResponseSlot[],

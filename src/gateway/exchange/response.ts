@@ -3,19 +3,13 @@ import { BFloat, type BObject, type BValue, emptyDict, encode } from '../../prot
 /** Our API version; agents use the lower of theirs and this. */
 const SERVER_API = Buffer.from('3.3');
 
-/** Counters of a response to an agent with an identity. */
 export interface ResponseCounters {
   nextExpected: number;
   token: string;
   clientTypesDigest: Buffer | null;
 }
 
-/**
- * Encodes a response to POST /message-system.
- * @param counters - null for agents without an identity of this server
- * @remarks The token and both digests are byte strings: agents fail on text.
- * @see docs/agent-protocol.md#field-types-the-agent-checks
- */
+/** Token and digests are byte strings: agents fail on text. @see docs/agent-protocol.md#field-types-the-agent-checks */
 export function encodeResponse(
   serverUuid: string,
   messages: readonly BObject[],
@@ -53,7 +47,6 @@ export function registrationMessage(info: 'unknown-account' | 'max-pending-compu
   return { type: 'registration', info };
 }
 
-/** Converts stored JSON to wire values: strings become text, whole numbers integers, objects dicts. */
 function fromJson(json: unknown): BValue {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? json : new BFloat(json);
   if (typeof json === 'string' || typeof json === 'boolean' || json === null) return json;

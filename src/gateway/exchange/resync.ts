@@ -3,7 +3,6 @@ import type { ResyncState, Session } from '../../domain/agents/session.ts';
 import { HOUR_MS } from '../../domain/common/durations.ts';
 import { scopesOf } from '../facts/scopes.ts';
 
-/** Between two requests to report facts again. */
 const MIN_INTERVAL_MS = HOUR_MS;
 
 /** As above, for inconsistent package sets: a reporter run is expensive for the computer. */

@@ -11,7 +11,6 @@ export interface ExchangeWrite extends SessionWrite {
   session: Session;
   secureIdHash: Buffer;
   reported: Reported | null;
-  /** Facts that the agent must report again; null if unchanged. */
   resync: ResyncState | null;
   suspicion: SuspectedClone | null;
 }
@@ -23,16 +22,11 @@ export function isSingleStatement(write: ExchangeWrite): boolean {
   return session.inNext !== null && !hasMore;
 }
 
-/** Newly sent operations that can only be undone with the previous state of the snaps. */
 function snapOperations({ change: { sends } }: ExchangeWrite): number[] {
   return sends.flatMap(({ activityId, messageType }) => (needsSnapState(messageType) ? [activityId] : []));
 }
 
-/**
- * Saves exchanges of different computers: counters, sent operations, results and facts.
- * @returns null, with nothing saved, in place of each exchange that conflicts with another one of its computer
- * @remarks Runs in the caller's transaction, which {@link isSingleStatement} makes unnecessary.
- */
+/** Runs in the caller's transaction. Null in place of each exchange that conflicts: nothing of it is saved. */
 export async function saveExchanges(
   tx: Sql,
   writes: readonly ExchangeWrite[],

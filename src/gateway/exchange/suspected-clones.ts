@@ -10,11 +10,7 @@ interface Exchange {
   payload: Pick<ExchangePayload, 'nextExpected'> & { sequence: number };
 }
 
-/**
- * Whether an exchange may come from a second machine with the same identity: it has no token and comes from another
- * network, or its counters do not continue. Only an alert: agents lose their token with failures, and addresses change.
- * @returns null also without a previous exchange: before the first one, and after a restore of the database
- */
+/** A second machine may have the identity. Only an alert, as agents lose tokens. Null also before an exchange. */
 export function suspectClone(session: Session, request: Exchange): SuspectedClone | null {
   if (session.inNext === null || session.token === null) return null;
   const what = describeSuspicion(session, request);
@@ -35,10 +31,7 @@ export function isOtherNetwork(lastAddress: string | null, address: string): boo
   return lastAddress !== null && lastAddress !== rateLimitKey(address);
 }
 
-/**
- * An agent continues after the last response or repeats the previous payload, perhaps with more messages; the message
- * it expects next follows one of those sent to it.
- */
+/** Agents continue or repeat the last payload, maybe with more messages, and expect one after those sent. */
 function hasContinuousCounters(session: Session, { sequence, nextExpected }: Exchange['payload']): boolean {
   const { inNext, lastSequence, outBase, controls, sent } = session;
   const isRepeated = lastSequence === null ? sequence < inNext! : sequence === lastSequence;

@@ -15,10 +15,7 @@ export function classifyPayload(session: Session, { token, body, payload }: Iden
   return isRemembered(session, digestOf(token, body)) ? 'repeated' : 'clone';
 }
 
-/**
- * An agent that repeats a payload without a response sends at least as much as before. A payload without a token that
- * has less is older than the saved state: it would reset the counters, and finished operations would be sent again.
- */
+// Agents repeat at least as much. Less is older than the saved state: it would make finished operations run again.
 function isLate(session: Session, { sequence, nextExpected, messages }: IdentifiedRequest['payload']): boolean {
   if (session.inNext === null) return false;
   const end = sequence + messages.length;
@@ -32,11 +29,7 @@ export interface NextToken {
   isUnchanged: boolean;
 }
 
-/**
- * Chooses the token of a response. A payload with a token always gets a new one. A repeated payload that moves no
- * counter keeps the token: either the agent has the first response or the first payload is still in transit, and in
- * neither case may the agent be mistaken for a clone afterwards.
- */
+/** Kept only for a repeated payload that moves no counter, whose sender must not be taken for a clone later. */
 export function nextToken(
   session: Session,
   { token, body }: IdentifiedRequest,

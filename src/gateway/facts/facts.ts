@@ -18,7 +18,6 @@ import { Faults } from './faults.ts';
 export interface Facts {
   computer: ComputerReport;
   inventory: InventoryReport;
-  /** Text that should have been JSON, by message type. */
   unparsed: Record<string, string>;
   tags: string[] | null;
   annotations: Record<string, string> | null;

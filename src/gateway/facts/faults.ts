@@ -1,17 +1,13 @@
 import { MalformedMessage, sanitizeText } from './fields.ts';
 
-/** Text was truncated, a value was omitted, or a whole message was rejected. */
 export const FAULT_OUTCOMES = ['shortened', 'skipped', 'refused'] as const;
 
 export type FaultOutcome = (typeof FAULT_OUTCOMES)[number];
 
-/** Values of one message type that had the same fault. */
 export interface Fault {
   type: string;
   outcome: FaultOutcome;
-  /** From a closed list, without any text from agents. */
   reason: string;
-  /** Some of the affected items. */
   items: string[];
   count: number;
 }
@@ -33,13 +29,11 @@ export class Faults {
     this.#faults.set(key, { ...known, items: named, count: known.count + count });
   }
 
-  /** Types of rejected messages. */
   get refused(): string[] {
     return this.all.filter(({ outcome }) => outcome === 'refused').map(({ type }) => type);
   }
 }
 
-/** Computed only if there is a fault. */
 export type ItemName = () => string;
 
 export class MessageFaults {

@@ -2,10 +2,8 @@ import { MalformedMessage } from './fields.ts';
 import { readLenientXml, type XmlEvents } from './lenient-xml.ts';
 
 export interface HardwareNode {
-  /** The lister's name, such as `cpu:0`; not unique. */
   id: string;
   class: string;
-  /** Disabled by the firmware or an administrator, or an empty socket. */
   disabled: boolean;
   parent: HardwareNode | null;
   children: HardwareNode[];
@@ -18,7 +16,6 @@ export interface HardwareNode {
   size: number | null;
   capacity: number | null;
   width: number | null;
-  /** Of `size`, else of `capacity`. */
   units: string | null;
   settings: Map<string, string>;
   capabilities: Array<{ code: string; title: string }>;
@@ -40,11 +37,7 @@ const NUMBERS = new Set(['size', 'capacity', 'width'] as const);
 type TextKey = typeof TEXTS extends Set<infer K> ? K : never;
 type NumberKey = typeof NUMBERS extends Set<infer K> ? K : never;
 
-/**
- * Reads as much of the XML of the hardware lister as possible: every node, each before its children. Text truncated by
- * the end of the report is omitted, as part of a number is another number.
- * @throws {MalformedMessage} on entity declarations, document types and excessive nesting
- */
+/** Reads what it can, nodes before their children, no cut-off text. @throws {MalformedMessage} on DTDs, deep nesting */
 export function parseHardwareXml(xml: string): HardwareNode[] {
   const reader = new TreeReader();
   readLenientXml(xml, NAMES, reader);
@@ -58,7 +51,6 @@ function fail(reason: string): never {
 class TreeReader implements XmlEvents {
   readonly nodes: HardwareNode[] = [];
   #node: HardwareNode | null = null;
-  /** Open nodes beyond the limit. */
   #beyond = 0;
   #depth = 0;
   #text = '';

@@ -7,7 +7,6 @@ export interface Hardware {
 }
 
 interface FlatDevice {
-  /** Position in the report, from 1. */
   id: number;
   parent_id: number | null;
   class: string;
@@ -32,7 +31,6 @@ interface Device {
   vendor: string;
 }
 
-/** Missing texts are {@link UNKNOWN}. */
 export interface GroupedHardware {
   cpu: Array<{
     architecture: string;
@@ -136,7 +134,6 @@ function device(node: HardwareNode): Device {
   return { description: text(node.description), model: text(node.product), vendor: text(node.vendor) };
 }
 
-/** Several nodes of one kind are numbered: `cpu:0` and `cpu:1`, but a single `cpu`. */
 function named(node: HardwareNode, name: string): boolean {
   return node.id === name || node.id.startsWith(`${name}:`);
 }
@@ -221,7 +218,6 @@ function system(nodes: readonly HardwareNode[]): GroupedHardware['system'] {
 const BINARY = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const DECIMAL = ['Hz', 'kHz', 'MHz', 'GHz'];
 
-/** A human-readable number with a unit: `15.5 GiB`, `2.45 GHz`. */
 function amount(value: number | null, units: string): string {
   if (value === null) return UNKNOWN;
   const [steps, base] = units === 'Hz' ? [DECIMAL, 1000] : units === 'bytes' ? [BINARY, 1024] : [[units], 1];

@@ -9,7 +9,6 @@ const ELLIPSIS = '…';
 export interface FieldContext {
   what: string;
   faults: MessageFaults;
-  /** The list item that contains the value. */
   item?: ItemName;
 }
 
@@ -71,9 +70,7 @@ export function readOrSkip<T>(read: () => T, faults: MessageFaults, item?: ItemN
 }
 
 export interface ItemReader<I, T> {
-  /** @throws {MalformedMessage} if the item is invalid */
   read(item: I, itemName: ItemName): T;
-  /** The item's name in faults. */
   name(item: I): string;
 }
 

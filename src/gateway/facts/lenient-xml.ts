@@ -1,9 +1,7 @@
 export interface XmlEvents {
   open(name: string, attributes: Record<string, string>): void;
   text(text: string): void;
-  /** Closes the innermost open element. `whole` is false if it has no end tag. */
   close(name: string, whole: boolean): void;
-  /** A document type or an entity declaration. */
   declaration(): void;
 }
 
@@ -13,19 +11,13 @@ const START =
   /<([A-Za-z_][\w.-]{0,63})((?:\s+[\w:.-]{1,64}\s*=\s*(?:"[^"]{0,4096}"|'[^']{0,4096}')){0,32})\s{0,64}(\/?)>/y;
 const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const END = /<\/([A-Za-z_][\w.-]{0,63})\s{0,64}>/y;
-/** Start and end of ignored markup. */
 const IGNORED = [
   ['<!--', '-->'],
   ['<?', '?>'],
 ] as const;
 const CDATA = ['<![CDATA[', ']]>'] as const;
 
-/**
- * Reads XML that may be malformed, in time linear in its length: a stray `&` or `<` is text, control characters are
- * omitted, unmatched end tags are ignored, and elements without one are closed at the end. Only the five entities of
- * XML and character references are decoded.
- * @param names - of elements; any other tag is text
- */
+/** Reads malformed XML in linear time: stray `&`, `<` and tags not in `names` are text; closes open elements. */
 export function readLenientXml(xml: string, names: ReadonlySet<string>, events: XmlEvents): void {
   const open: string[] = [];
   let at = 0;
@@ -41,12 +33,10 @@ export function readLenientXml(xml: string, names: ReadonlySet<string>, events: 
 
 interface Reading {
   names: ReadonlySet<string>;
-  /** Names of open elements, outermost first. */
   open: string[];
   events: XmlEvents;
 }
 
-/** @returns the end of the markup */
 function readMarkup(xml: string, start: number, { names, open, events }: Reading): number {
   START.lastIndex = start;
   const [tag, name = '', attributes = '', isEmpty] = START.exec(xml) ?? [];

@@ -4,11 +4,7 @@ import type { Database } from '../../persistence/database/sql.ts';
 
 const MAX_CACHED = 200_000;
 
-/**
- * Ids of packages by the digest of their content, shared by all computers.
- * @remarks Rows are content-addressed and immutable, so they are written before the transaction of the exchange:
- * exchanges do not wait for each other, and a repeated one finds them.
- */
+/** Rows are immutable and written before the exchange's transaction: exchanges do not wait for each other. */
 export class PackageCatalogue {
   readonly #db: Database;
   #ids = new Map<string, number>();
@@ -64,10 +60,7 @@ function key(hash: Buffer): string {
   return hash.toString('latin1');
 }
 
-/**
- * The ids that the computers of each account may name: those that the gateway sent to one of them. Ids are shared by
- * all computers and easy to guess, and every account with an id in its sets can read the package.
- */
+/** Ids sent to an account's computers. Others are easy to guess, and naming one lets an account read it. */
 class AccountPackages {
   readonly #db: Database;
   readonly #recorded = new Set<string>();

@@ -13,7 +13,6 @@ import * as snaps from './snaps.ts';
 import * as tools from './tool-reports.ts';
 import { readUsers } from './users.ts';
 
-/** @throws {MalformedMessage} if the message is invalid */
 type Reader = (message: BObject, facts: Facts, faults: MessageFaults) => void;
 
 /** A reader throws before it changes anything. */
@@ -50,7 +49,6 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 
 const MAX_TYPE_LENGTH = 100;
 
-/** Placeholder of a message that is too large to be read. */
 export const TOO_LARGE: BValue = emptyDict();
 
 /** Reads messages in order. Malformed or unknown messages and invalid parts do not affect the others. */

@@ -67,10 +67,7 @@ export function readAuditReport(message: BObject, facts: Facts, faults: MessageF
   facts.auditReports.push({ operationId, runId, report: bytes });
 }
 
-/**
- * Reads `resynchronize`: with an id a response to a request, otherwise the agent's decision to start over. Discards
- * facts that are reported as deltas, because they are reported again; snaps and processors stay.
- */
+/** With an id a response, else the agent starts over. Drops deltas, which it reports again; snaps stay. */
 export function readResynchronize(message: BObject, facts: Facts): void {
   if (message['operation-id'] !== undefined && message['operation-id'] !== null) {
     const operationId = readOperationId(message);

@@ -91,7 +91,6 @@ async function saveComputerRows(tx: Sql, all: ReadonlyArray<PerComputer<Facts>>)
   if (annotations.length > 0) await saveClientAnnotations(tx, annotations);
 }
 
-/** One kind of fact, for the computers that reported it. */
 function pick<T>(all: ReadonlyArray<PerComputer<Facts>>, fact: (facts: Facts) => T | null): PerComputer<T>[] {
   return all.flatMap(({ computerId, value }) => {
     const found = fact(value);
@@ -126,7 +125,6 @@ function sentenceOf({ type, outcome, reason, items, count }: Fault): string {
   return `The computer's ${report} could not be used: ${reason}${which}${again}`;
 }
 
-/** Saves data that came with results of this computer's operations and ignores all other. */
 async function saveReports(tx: Sql, context: SaveContext, facts: Facts): Promise<void> {
   const { computerId, now } = context;
   const isPossible = (id: number) => id >= 1 && id <= MAX_INT4;
@@ -142,7 +140,6 @@ async function saveReports(tx: Sql, context: SaveContext, facts: Facts): Promise
   }
 }
 
-/** Keys that came with the first result of their operation; later results do not count. */
 function firstResultKeys({ recoveryKeys, results }: Facts): RecoveryKey[] {
   if (recoveryKeys.length === 0) return [];
   const first = new Map<number, number>();

@@ -9,10 +9,7 @@ import { messageType, readMessages, rejectMessage } from './read-messages.ts';
 import { type SaveContext, saveFacts, saveFaults } from './save-facts.ts';
 import { scopesOf } from './scopes.ts';
 
-/**
- * Saves each message separately and skips those that cannot be stored. Slow: used when saving all together failed.
- * @throws if the database is unavailable
- */
+/** Skips messages that cannot be stored. Slow: only after saving all together failed. @throws without the database */
 export async function saveOneByOne(
   tx: Sql,
   context: SaveContext,
@@ -43,7 +40,6 @@ export async function saveOneByOne(
   return inconsistent;
 }
 
-/** @returns null for what cannot be stored */
 async function trySave<T>(tx: Sql, save: () => Promise<T>): Promise<T | null> {
   return withSavepoint(tx, save).catch((error: unknown) => {
     if (!isUnstorable(error)) throw error;

@@ -33,7 +33,6 @@ function objectOrNull(report: Json): Json {
   return isJsonObject(report) ? report : null;
 }
 
-/** Text that is not JSON is stored beside the parsed facts. The field has the name of the type. */
 function readToolReport(message: BObject, facts: Facts, faults: MessageFaults): Json | undefined {
   const text = toText(message[faults.type], faults.type);
   const value = parseJson(text);

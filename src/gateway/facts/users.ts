@@ -51,7 +51,6 @@ export function readUsers(message: BObject, facts: Facts, faults: MessageFaults)
   for (const [group, members] of joins) moveMembers(delta.leaves, delta.joins, group, members);
 }
 
-/** Reads a dict of groups to user names. */
 function readMembers(
   value: BObject[string] | undefined,
   what: string,

@@ -27,7 +27,6 @@ function parseId(text: string): number | null {
   return id !== null && id <= MAX_INT4 ? id : null;
 }
 
-/** Raises the alert about duplicates before a file is sent to another network than that of the last exchange. */
 async function checkAddress(db: Database, computer: IdentifiedComputer, address: string): Promise<void> {
   if (!isOtherNetwork(computer.lastAddress, address)) return;
   const { id: computerId, accountId, title } = computer;

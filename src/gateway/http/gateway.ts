@@ -29,20 +29,16 @@ export interface GatewayDeps {
   config: Config;
   logger: Logger;
   clock: Clock;
-  /** Default: a private registry. */
   registry?: Registry;
-  /** Default: the peer's address. */
   clientAddress?: ClientAddress;
 }
 
 export interface Gateway {
-  /** Serves only the paths of agents, and reads request bodies itself. */
   router: Router;
   /** Writes buffered data. Call it after the last request has ended. */
   close(): Promise<void>;
 }
 
-/** Connections of the pool for batched reads and writes of sessions, pings and contact times. */
 const RESERVED_CONNECTIONS = 6;
 const MAX_WAITING_EXCHANGES = 50_000;
 /** Bodies and their decoded values: a share of V8's limit, which is lower in a small container. */
@@ -116,7 +112,6 @@ function createRouter(
   return router;
 }
 
-/** Caches the first result; after an error the next caller tries again. */
 function cacheResult<T>(read: () => Promise<T>): () => Promise<T> {
   let value: Promise<T> | null = null;
   return () => {

@@ -1,6 +1,5 @@
 import { typeListDigest } from '../../protocol/type-digest.ts';
 
-/** A list of types that the server accepts, with the digest by which agents compare it. */
 export interface TypeList {
   readonly types: readonly string[];
   readonly digest: Buffer;

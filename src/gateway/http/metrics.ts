@@ -9,22 +9,16 @@ const ENROLMENT_OUTCOMES = ['approved', 'pending', 'refused', 'late'] as const;
 
 /** Labels come from closed lists; agents cannot add values. */
 export interface GatewayMetrics {
-  /** Measures the time from the call of a handler until its response is sent. */
   measured(route: string, handler: (req: Request, res: Response) => Promise<void> | void): RequestHandler;
   exchanged(outcome: (typeof EXCHANGE_OUTCOMES)[number]): void;
-  /** New messages of an accepted exchange. */
   received(types: Iterable<string>): void;
   faulty(faults: Iterable<Fault>): void;
-  /** Operations sent for the first time. */
   sent(count: number): void;
-  /** Results of operations that were waiting for one. */
   results(results: Iterable<boolean>): void;
-  /** An operation that the agent cannot handle was dropped. */
   dropped(): void;
   enrolled(outcome: (typeof ENROLMENT_OUTCOMES)[number]): void;
   pinged(status: string): void;
   rejected(code: string): void;
-  /** Number of calls served by one statement. */
   batched(batch: string, size: number): void;
 }
 

@@ -5,10 +5,8 @@ import type { RequestMemory, RequestMemoryLimit } from '../../process/admission/
 /** Counts memory that is allocated for a body. @throws {DomainError} 503 beyond the memory limit */
 export type ChargeMemory = (bytes: number) => void;
 
-/** A body, or its start and end. */
 export interface RequestBody {
   start: Buffer;
-  /** The last bytes of a body that is kept in part; null if `start` is all of it. */
   end: Buffer | null;
 }
 
@@ -18,14 +16,9 @@ export interface BodyLimits {
   readBytes: number;
 }
 
-/** Length of {@link RequestBody.end}. */
 const END_BYTES = 4096;
 
-/**
- * Reads a request's body and passes it to `use`; it counts against `limit`, with what `use` charges, until `use` is
- * done.
- * @throws {DomainError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 if compressed, 400 if truncated
- */
+/** Counts against `limit`, with what `use` charges, until `use` is done. @throws {DomainError} 400, 413, 415, 503 */
 export async function withBody<T>(
   req: IncomingMessage,
   limits: BodyLimits,

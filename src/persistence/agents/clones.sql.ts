@@ -4,10 +4,7 @@ import type { Sql } from '../database/sql.ts';
 const EXPECTED_FOR = `interval '1 hour'`;
 const MAX_EXPECTED = 1000;
 
-/**
- * Records that a clone of a computer was rejected and will register as a separate computer. Otherwise equal
- * registrations would count as repetitions of one, and share a computer until one of them uses it.
- */
+/** The next equal registration gets its own computer; otherwise it would count as a repetition and share one. */
 export async function expectClone(db: Sql, computerId: number, now: Date): Promise<void> {
   const statement = `update agent set ${EXPECT_ONE_MORE} where computer_id = :computerId`;
   await db.query(statement, { computerId, now, max: MAX_EXPECTED });
@@ -20,7 +17,6 @@ export async function expectSpareOwner(db: Sql, secureIdHash: Buffer, now: Date)
   return row ?? null;
 }
 
-/** The computer that a registering clone names as its original. */
 export interface Original {
   computerId: number;
   /** Only this machine had the identity, which distinguishes it from every other clone. */
@@ -33,10 +29,7 @@ export async function findOriginal(tx: Sql, accountId: number, secureIdHash: Buf
   return row ?? null;
 }
 
-/**
- * Whether a registration comes from an expected clone, and if so, removes the expectation.
- * @param digest - of the registration, for machines that do not name their original
- */
+/** Whether an expected clone registers; removes the expectation. `digest`: for machines that name no original. */
 export async function takeExpectedClone(
   tx: Sql,
   original: Original | null,
@@ -52,13 +45,11 @@ export async function takeExpectedClone(
   return rows.length > 0;
 }
 
-/** A sign that a second machine may be using the identity of a computer. */
 export interface SuspectedClone {
   computerId: number;
   accountId: number;
   title: string;
   address: string;
-  /** What the computer did; follows its title in a sentence. */
   what: string;
 }
 

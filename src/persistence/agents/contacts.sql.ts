@@ -1,12 +1,9 @@
 import type { Sql } from '../database/sql.ts';
 import { isDue } from '../query/delivery-conditions.ts';
 
-/** A computer that pinged. */
 export interface PingedComputer {
   id: number;
-  /** Whether it should exchange messages soon. */
   waiting: boolean;
-  /** The network of its last exchange. */
   lastAddress: string | null;
 }
 
@@ -15,17 +12,12 @@ export function readPings(db: Sql, computerIds: readonly number[], now: Date): P
   return db.query<PingedComputer>(READ_PINGS, { computerIds, now }, 'gateway-read-pings');
 }
 
-/** When a computer last pinged and exchanged messages; null if unchanged. */
 export interface Contact {
   ping: Date | null;
   exchange: Date | null;
 }
 
-/**
- * Saves times of contact in one statement.
- * @remarks Rows are locked in the order of the arrays, so that gateways do not deadlock. If PostgreSQL chooses another
- * order and they do, the statement fails and can be repeated.
- */
+/** Locks rows in array order against deadlocks; PostgreSQL may choose another: a failed statement can be repeated. */
 export async function writeContacts(db: Sql, contacts: ReadonlyMap<number, Contact>): Promise<void> {
   const rows = [...contacts].sort(([a], [b]) => a - b);
   await db.query(

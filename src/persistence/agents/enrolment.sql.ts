@@ -25,15 +25,12 @@ export async function lockRegistration(tx: Sql, digest: Buffer): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(:digest)', { digest: digest.readBigInt64BE(0).toString() });
 }
 
-/** A computer that registered before. */
 export interface EnrolledComputer {
   id: number;
   pending: boolean;
 }
 
-/**
- * The computer of an equal registration whose identity is unused. Also finds pending computers that were used, if they have a machine id and are not registered as clones.
- */
+/** Of an equal registration with an unused identity, or a used pending one with a machine id that is no clone. */
 export async function findRepeated(tx: Sql, digest: Buffer, isClone: boolean): Promise<EnrolledComputer | undefined> {
   const [row] = await tx.query<EnrolledComputer>(
     `select c.id, c.state = 'pending' as pending
@@ -67,7 +64,6 @@ export async function addIdentity(
   );
 }
 
-/** A computer in use that registered later. */
 export interface LaterRegistration {
   id: number;
   madeAt: number;
@@ -102,7 +98,6 @@ export async function isPendingFull(tx: Sql, account: EnrollingAccount): Promise
   return row!.full;
 }
 
-/** A registration that gets a new computer. */
 interface NewComputer {
   accountId: number;
   accessGroup: string | null;
@@ -115,7 +110,6 @@ interface NewComputer {
   proInfo: unknown;
   hostagentUid: string | null;
   isWsl: boolean;
-  /** Of the identity that a clone names as its original's. */
   originalHash: Buffer | null;
   digest: Buffer;
   secureIdHash: Buffer;

@@ -3,7 +3,6 @@ import type { Sql } from '../database/sql.ts';
 import { arraysOf, columnsOf, unnest } from './per-computer.ts';
 import { WRITTEN } from './sessions.sql.ts';
 
-/** An accepted exchange of one computer. */
 export interface SessionWrite {
   session: Pick<Session, 'computerId' | 'version'>;
   change: SessionChange;
@@ -13,14 +12,10 @@ export interface SessionWrite {
 export interface SavedExchange {
   /** Sent operations; those of {@link SessionChange.sends} that are missing here were canceled meanwhile. */
   sent: Set<number>;
-  /** Results of this computer's operations that had none yet. */
   accepted: Set<number>;
 }
 
-/**
- * Updates counters and message states and inserts the events for the batches, in one statement.
- * @returns null in place of each exchange that conflicts with another one of its computer
- */
+/** Counters, message states and events for batches, in one statement. Null in place of each exchange that conflicts. */
 export async function saveSessions(sql: Sql, writes: readonly SessionWrite[]): Promise<Array<SavedExchange | null>> {
   // A computer can have two identities until one of them is used: only its first exchange is saved.
   const unique = [...new Map(writes.toReversed().map((write) => [write.session.computerId, write])).values()];
@@ -96,8 +91,7 @@ const UPDATE_SESSIONS = `
 
 const ONLY_SESSIONS = `with ${UPDATE_SESSIONS} select array_agg(computer_id) as written from session`;
 
-// Everything joins `session`, so that a conflict writes nothing. Messages are locked in the order of their operations,
-// as everywhere.
+// Everything joins `session`: a conflict writes nothing. Messages are locked in operation order, as everywhere.
 const SESSIONS_AND_MESSAGES = `
   with ${UPDATE_SESSIONS}, reported as (
     select r.operation_id as id, r.ok, r.code, r.text as body, r.at, r.ordinal, m.lane_id, m.computer_id

@@ -10,16 +10,11 @@ export async function claimIdentities(
   await tx.query(CLAIM_IDENTITIES, { computerIds, hashes }, 'gateway-claim-identities');
 }
 
-/**
- * Deletes the identities of a removed computer and ends its open operations, as no result can arrive. The agent is
- * notified that it is unknown and deletes its identity.
- * @remarks Idempotent: only the call that deletes an identity inserts events.
- */
+/** Ends open operations too; the agent hears that it is unknown. Idempotent: only a call that deletes adds events. */
 export async function deleteIdentity(db: Sql, computerId: number, now: Date): Promise<void> {
   await db.query(DELETE_IDENTITY, { computerId, now });
 }
 
-/** An approved computer, with the network of its last exchange. */
 export interface IdentifiedComputer {
   id: number;
   accountId: number;

@@ -1,7 +1,6 @@
 import type { AuditReport, PackageChangeResult } from '../../domain/agents/facts.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** An encrypted recovery key, as reported for an operation. */
 interface EncryptedRecoveryKey {
   computerId: number;
   operationId: number;
@@ -30,7 +29,6 @@ const whereSent = (messageType: string) => `
   where m.activity_id = :operationId and m.computer_id = :computerId and m.state in ('sent', 'acked', 'dropped')
     and p.message_type = '${messageType}'`;
 
-/** `expression` over the first unprocessed result, with the alias `i`. */
 const firstResult = (expression: string) => `(
     select ${expression} from agent_inbox i
     where i.lane_id = m.lane_id and i.activity_id = m.activity_id and i.kind = 'result' order by i.id limit 1)`;
@@ -54,7 +52,6 @@ const SAVE_AUDIT_REPORT = `
     and a.status <> 'failed' and ${firstResult('i.ok')} is distinct from false
   on conflict (activity_id) do nothing`;
 
-/** The ids of a parameter that the account may name, in their order. */
 const onlyNamable = (ids: string) => `
   array(select u.id from unnest(${ids}::int[]) with ordinality u(id, ordinal)
     where u.id <@ (select ids from namable) order by u.ordinal)`;

@@ -15,12 +15,7 @@ type Column = (typeof PACKAGE_SETS)[PackageSet];
 /** Ranges per turn of the event loop: some milliseconds of work. */
 const TURN_RANGES = 20_000;
 
-/**
- * Applies the deltas of different computers: the first step of each in one statement, then the second, and so on.
- * @returns computers with inconsistent sets: a removal named packages outside the set, or an addition named packages
- * that are unknown to the account, which are omitted
- * @remarks Idempotent.
- */
+/** Step by step. Idempotent. Returns computers that removed what was not in their set or added unknown packages. */
 export async function savePackages(
   tx: Sql,
   reports: ReadonlyArray<PerComputer<PackageDelta>>,
@@ -80,7 +75,6 @@ async function multiranges(lists: ReadonlyArray<readonly IdRange[]>): Promise<st
   return texts;
 }
 
-/** Writes a PostgreSQL multirange and yields to the event loop in between. */
 async function multirange(ranges: readonly IdRange[]): Promise<string> {
   const parts: string[] = [];
   for (let from = 0; from < ranges.length; from += TURN_RANGES) {
@@ -98,8 +92,7 @@ const RESTART = `
 const COLUMNS = SET_NAMES.map((set) => PACKAGE_SETS[set]);
 const each = (text: (column: string) => string, between = ', '): string => COLUMNS.map(text).join(between);
 
-// A computer may name what it had before, as older gateways did not record ids. Removals from sets that are reported
-// again are ignored: agents keep some sets when they start over, and empty them with their next report.
+// A computer may name what it had: old gateways recorded no ids. Removals are ignored while sets are reported again.
 const APPLY = `
   with step as (
     select s.*, ${each((column) => `s.${column}`, ' + ')} as named

@@ -7,7 +7,6 @@ export function computerIds(reports: ReadonlyArray<PerComputer<unknown>>): numbe
   return reports.map(({ computerId }) => computerId);
 }
 
-/** SQL types of columns, by the property that holds the value. */
 export type ColumnTypes = Readonly<Record<string, string>>;
 
 export function columnsOf(types: ColumnTypes): string[] {

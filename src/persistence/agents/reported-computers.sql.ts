@@ -84,8 +84,7 @@ const SAVE_COMPUTERS = `
   from unnest(:computerIds::int[], :reports::jsonb[]) v(id, columns)
   where c.id = v.id and c is distinct from jsonb_populate_record(c, v.columns)`;
 
-// The older of two computers with the same machine id is the original. The candidates are materialized: without
-// statistics PostgreSQL would scan all approved computers.
+// The older one with a machine id is the original. Materialized: else PostgreSQL would scan all approved computers.
 const FLAG_CLONES = `
   with twin as materialized (
     select c0.id as clone, t.id, t.state, t.archived

@@ -3,7 +3,6 @@ import type { InstalledSnap, NetworkDevice } from '../../domain/agents/facts.ts'
 import type { Sql } from '../database/sql.ts';
 import { arraysOf, type ColumnTypes, columnsOf, computerIds, type PerComputer, unnest } from './per-computer.ts';
 
-/** Maximum number of inactive interfaces, which are no longer reported; the latest are kept. */
 const MAX_FORMER_INTERFACES = 256;
 
 const NETWORK = {
@@ -110,7 +109,6 @@ export async function saveUsers(tx: Sql, reports: Reports<UserDelta>): Promise<v
   if (members.length > 0) await tx.query(SAVE_MEMBERS, arraysOf('c', MEMBERS, members), 'gateway-save-members');
 }
 
-/** Parameters of {@link removeRows}, with the rows to insert; null if nothing changes. */
 function changesOf<T extends object>(all: Reports<UserDelta>, deltaOf: (delta: UserDelta) => RowDelta<string, T>) {
   const changed = all.filter(({ value }) => {
     const { present, removed } = deltaOf(value);
@@ -132,15 +130,11 @@ function toRows<T extends object>(reports: Reports<Iterable<T>>): Array<T & { co
   return reports.flatMap(({ computerId, value }) => [...value].map((row) => ({ ...row, computerId })));
 }
 
-/** Names as keys of a JSON object, for fast lookups in PostgreSQL. */
 function jsonKeys(names: Iterable<string>): string {
   return JSON.stringify(Object.fromEntries([...names].map((name) => [name, 0])));
 }
 
-/**
- * Inserts or updates rows whose first two columns are the key.
- * @param reset - a nullable column that becomes null in every written row
- */
+/** The first two columns are the key. `reset`: a nullable column that becomes null in every written row. */
 function upsert(table: string, types: ColumnTypes, reset?: string): string {
   const [computer, key, ...values] = columnsOf(types) as [string, string, ...string[]];
   const of = (alias: string) => values.map((column) => `${alias}.${column}`).join(', ');
@@ -204,8 +198,7 @@ const SAVE_MEMBERS = `
   from ${unnest('c', MEMBERS)}
   where g.computer_id = c.computer_id and g.name = c.name`;
 
-// One statement cannot touch a row twice, so rows that are written again are not deleted first. Deltas never name a
-// process both as ended and as running.
+// A row cannot be touched twice: those written again are not deleted. No delta has a pid as both ended and running.
 const SAVE_PROCESSES = `
   with removed as (
     delete from computer_process p using unnest(:resets::int[]) f(computer_id)

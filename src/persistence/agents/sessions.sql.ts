@@ -8,10 +8,8 @@ import { columnsOf } from './per-computer.ts';
 /** Payloads of one response, in stored bytes; one operation is sent regardless of its size. */
 const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
 
-/** The owner of an identity: a computer, or one that was removed. */
 export type Identified = { kind: 'computer'; session: Session } | { kind: 'removed'; computerId: number };
 
-/** Properties of a session that exchanges write, with the SQL types of their columns of `agent`. */
 export const WRITTEN = {
   inNext: 'bigint',
   outBase: 'bigint',
@@ -101,7 +99,6 @@ export async function nextOperationId(db: Sql): Promise<number> {
   return row!.id;
 }
 
-/** What an operation was created by, for spans of the gateway. */
 export interface OperationTrace {
   id: number;
   batchId: number;

@@ -14,21 +14,15 @@ export function needsSnapState(messageType: string): boolean {
 }
 
 /**
- * Saves the state of snaps when operations are sent. Agents report snaps only on change, and not always together with
- * the result. Changes of a snap by unfinished earlier operations are unknown.
- * @param operations - sent just now, or again to an agent that never got them; the facts of this exchange are saved
- * @remarks Saves nothing for computers without known snaps.
- * @see docs/agent-protocol.md#facts
+ * Saves the snaps' state when operations are sent (again, if the agent never got them), after this exchange's facts:
+ * reports come only on change, not always with the result. Nothing without known snaps; what unfinished earlier
+ * operations change is unknown. @see docs/agent-protocol.md#facts
  */
 export async function saveSnapsBeforeSent(tx: Sql, operations: readonly number[]): Promise<void> {
   await tx.query(SAVE_BEFORE_SENT, { operations }, 'gateway-snaps-handed-out');
 }
 
-/**
- * As {@link saveSnapsBeforeSent}, for successful operations without a saved state, because an older release sent them
- * or no snaps were known. A report that comes with their result shows the state after them, so the stored state is the
- * one before. Call it before the new report is saved.
- */
+/** As {@link saveSnapsBeforeSent}, for successes without a state (older releases); before their report is saved. */
 export async function saveSnapsBeforeAnswered(
   tx: Sql,
   reports: ReadonlyArray<PerComputer<ReportedSnaps>>,
@@ -38,11 +32,9 @@ export async function saveSnapsBeforeAnswered(
 }
 
 /**
- * Replaces the saved state by the one reported with a result, for later operations that name one of its snaps and have
- * no result: the agent had both at once, and the later one started from the outcome of the earlier one. Call it after
- * the new report is saved.
- * @remarks If the report already shows the effect of the later operation, that part is not undone. Operations whose
- * results came in one payload keep the state from when they were sent.
+ * Replaces saved states by the one reported with a result, for later operations on its snaps without a result: the
+ * agent had both at once. Call it after the report is saved. Effects of later operations in it are not undone;
+ * operations whose results came in one payload keep the state from when they were sent.
  */
 export async function updateSnapsBetweenResults(
   tx: Sql,
@@ -52,7 +44,6 @@ export async function updateSnapsBetweenResults(
   if (answered.length > 0) await tx.query(UPDATE_BETWEEN, arraysOf('r', ANSWERED, answered), 'gateway-snaps-between');
 }
 
-/** A report of snaps, if any, and the results that came with it. */
 interface ReportedSnaps {
   snaps: readonly InstalledSnap[] | null;
   results: readonly OperationResult[];

@@ -15,16 +15,10 @@ export interface NewPerson {
   email: string;
   name: string;
   passwordHash: string;
-  /** Whether they operate the whole system, beyond any account. */
   operator?: boolean;
 }
 
-/**
- * Creates an account with its root access group, its roles and its first administrator.
- * @param tx - the caller's transaction
- * @returns null when an account of that name exists, also under concurrency
- * @throws an error for which `isAddressTaken` is true when another person has or had the address
- */
+/** With root group, roles, administrator; null when the name exists. @throws an error that `isAddressTaken` detects */
 export async function insertAccountWithAdministrator(
   tx: Sql,
   account: NewAccount,
@@ -52,10 +46,7 @@ export async function insertAccount(tx: Sql, account: NewAccount, roles: readonl
   return accountId;
 }
 
-/**
- * Sets the registration key of an account without one: computers enrol with this key only, and wait to be accepted.
- * @returns id and title of the account; null when there is none, or it has a key
- */
+/** Computers need the key and acceptance from now on. Null without the account, or when it has a key. */
 export async function closeEnrolment(
   tx: Sql,
   name: string,
@@ -66,10 +57,7 @@ export async function closeEnrolment(
   return account && tx.em.assign(account, { registrationKey, autoRegister: false });
 }
 
-/**
- * Creates a person whose login name is their address, or derived from it if that login name is taken.
- * @throws an error for which `isAddressTaken` is true when another person has or had the address
- */
+/** The login name is the address, or derived from it if taken. @throws an error that `isAddressTaken` detects */
 export async function insertPerson(tx: Sql, person: NewPerson, preferredAccount: number | null): Promise<number> {
   const { name, email, passwordHash, operator = false } = person;
   const isTaken = await tx.em.count(Person, { [raw('lower(identity)')]: raw('lower(?)', [email]) });

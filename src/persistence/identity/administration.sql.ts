@@ -49,7 +49,6 @@ export interface AdministratorRow {
   id: number;
   name: string;
   email: string;
-  /** Alphabetical names. */
   roles: string[];
 }
 
@@ -102,9 +101,7 @@ export interface RoleRow {
   read_only: boolean;
   permissions: string[];
   global_permissions: string[];
-  /** Alphabetical names. */
   access_groups: string[];
-  /** Addresses of its holders, alphabetical. */
   persons: string[];
 }
 
@@ -130,7 +127,6 @@ export async function findRole(sql: Sql, account: number, name: string): Promise
   return rows[0] ?? null;
 }
 
-/** The permissions of a role, and its access groups. */
 export interface RoleGrant {
   name: string;
   permissions: string[];
@@ -167,9 +163,7 @@ export interface AccessGroupRow {
   id: number;
   name: string;
   title: string;
-  /** Name of the parent; empty for the root. */
   parent: string;
-  /** Names of the children, alphabetical, joined by commas. */
   children: string;
 }
 
@@ -192,10 +186,7 @@ export async function findAccessGroup(sql: Sql, account: number, name: string): 
   return rows[0] ?? null;
 }
 
-/**
- * Removes a group; its children, computers, USG profiles and scripts move to its parent, roles lose it. A computer that
- * enrols into it concurrently is moved too, or fails and enrols again.
- */
+/** Moves its content to the parent; roles lose it. A computer enrolling meanwhile is moved too, or enrols again. */
 export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
   const find = 'select parent_id from access_group where id = :groupId for update';
   const [group] = await tx.query<{ parent_id: number | null }>(find, { groupId });

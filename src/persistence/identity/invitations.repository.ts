@@ -3,13 +3,11 @@ import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { Invitation, InvitationRole } from './invitation.entity.ts';
 
-/** An invitation is open until it expires. */
 function openInvitations({ em }: Sql, now: Date) {
   const invitations = em.getKysely().selectFrom('invitation as i').innerJoin('account as a', 'a.id', 'i.account_id');
   return invitations.select(['i.id', 'i.name', 'i.email']).where('i.expires_at', '>', now);
 }
 
-/** With the title of the account. */
 function ofAccount(sql: Sql, account: number, now: Date) {
   return openInvitations(sql, now)
     .select(['i.secure_id', 'a.title as account', 'i.creation_time', 'i.expires_at', 'i.bound'])

@@ -84,9 +84,7 @@ export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAcco
 
 export interface SucceededLogin {
   person: LoginPerson;
-  /** Account whose log records the event; 0 for none. */
   accountId: number;
-  /** The access key used; null for none. */
   accessKey: string | null;
   nameDigest: Buffer;
   /** The address as the rate limiter counts it. */
@@ -96,10 +94,7 @@ export interface SucceededLogin {
   at: Date;
 }
 
-/**
- * Records a success: last login, last use of the key, the address, an event. Updates the person first, so that
- * concurrent logins wait only there. @returns the system's revocation counter
- */
+/** Updates the person first, so that concurrent logins wait only there. Returns the system's revocation counter. */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
   const { person, origin } = login;
   const values = { ...login, ...origin, id: person.id, name: person.name, accountId: login.accountId || null };
@@ -120,10 +115,7 @@ const RECORD_LOGIN = `
     select :accountId, id, :name, 'Person', id, :name, :message, :address, :requestId from who)
   select value::int as epoch from system_setting where key = 'token_epoch'`;
 
-/**
- * Records a failed login in the log of the requested account, else of the account the person would have entered.
- * @param login.personId - null for an unknown name: the event is written and rolled back, to take the same time
- */
+/** In the log of the requested account, else of the one to be entered. Null `personId`: rolled back, for equal time. */
 export async function recordFailedLogin(
   tx: Sql,
   login: { personId: number | null; accountName: string | null; message: string; origin: Origin },
@@ -142,21 +134,15 @@ export async function recordFailedLogin(
 
 export interface FailureCounts {
   here: number;
-  /** Oldest counted failure from this address. */
   here_since: Date | null;
   everywhere: number;
   everywhere_since: Date | null;
-  /** Counted failures from this address with any name. */
   across: number;
-  /** Oldest of those. */
   across_since: Date | null;
   known_address: boolean;
 }
 
-/**
- * Failures of a name since the two times, from one address and from all; and those of the address with any name, of
- * which the newest `acrossAtMost` are counted.
- */
+/** Failures of a name from one address and from all, and of the address with any name (at most `acrossAtMost`). */
 export async function countLoginFailures(
   sql: Sql,
   of: { nameDigest: Buffer; address: string; hereSince: Date; everywhereSince: Date; acrossAtMost: number },

@@ -32,11 +32,7 @@ export async function findOldestTestMail(sql: Sql, personId: number, since: Date
   return rows[0]?.oldest ?? null;
 }
 
-/**
- * Counts an invitation of an account to an address, unless there are `most` since the given time.
- * @param tx - a transaction that holds the account's rights lock, which prevents concurrent counts
- * @returns null, or when there are too many the time of the oldest of them
- */
+/** Null when counted, else the time of the oldest of `most`. The caller holds the account's rights lock. */
 export async function countInvitation(
   tx: Sql,
   invited: { accountId: number; email: string; at: Date; since: Date; most: number },

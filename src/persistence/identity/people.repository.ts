@@ -100,10 +100,7 @@ export async function deleteEmailChange(tx: Sql, person: number): Promise<void> 
   await tx.em.nativeDelete(EmailChange, { person });
 }
 
-/**
- * Consumes a pending change by token or address. The caller has locked the person.
- * @returns the new address; null when it is missing or has expired
- */
+/** By token or address; the caller has locked the person. Null when missing or expired, else the new address. */
 export async function takeEmailChange(
   tx: Sql,
   person: number,

@@ -6,10 +6,7 @@ import { Account } from './account.entity.ts';
 import { RevokedToken } from './credential.entity.ts';
 import { Person } from './person.entity.ts';
 
-/**
- * Serializes changes of one account's administrators, roles, invitations and access groups. Take it before locks on
- * their rows, to avoid deadlocks; readers and computers do not wait.
- */
+/** Serializes changes of members, roles, invitations, groups. Take it before row locks (deadlocks); readers go on. */
 export async function lockRights(tx: Sql, accountId: number): Promise<void> {
   await lockExclusive(tx, 'rights', accountId);
 }
@@ -48,10 +45,7 @@ export async function revokeSystem(tx: Sql): Promise<void> {
   await tx.em.nativeUpdate(SystemSetting, { key: 'token_epoch' }, { value: raw('(value::int + 1)::text') });
 }
 
-/**
- * As {@link revokeSystem}, for a restored database that may not know the latest epoch: the new one is the number of
- * seconds since 2026, higher than any earlier revocation can have reached.
- */
+/** As {@link revokeSystem}, after a restore: the epoch is seconds since 2026, higher than any that may be lost. */
 export async function revokeAfterRestore(tx: Sql): Promise<void> {
   const seconds = `extract(epoch from now() - timestamptz '2026-01-01Z')::int`;
   const value = raw(`greatest(value::int + 1, ${seconds})::text`);

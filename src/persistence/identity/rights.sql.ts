@@ -9,33 +9,25 @@ export interface TokenOwner {
   accessKey: string | null;
 }
 
-/** Whether the token of a person was ended by a logout, or with its access key. */
 const TOKEN_REVOKED = `(exists (select from revoked_token where token_id = any(:tokenIds::text[]))
     or (:accessKey::text is not null and not exists (select from credential where access_key = :accessKey and person_id = :personId)))`;
 
-/** A person in one account, with everything that determines a token's rights. */
 export interface RightsRow {
   email: string;
   name: string;
-  /** The token was ended by a logout, or with its access key. */
   token_revoked: boolean;
   person_epoch: number;
   system_epoch: number;
-  /** Null without such an account or without membership in it. */
   account_id: number | null;
   account_epoch: number;
   /** Number of the membership: a person who is removed and rejoins gets a new one. */
   membership: number | null;
   account_disabled: boolean;
   global_permissions: string[];
-  /** By role: its group permissions and its access groups with their descendants; null is everywhere. */
   group_permissions: Array<{ permissions: string[]; groups: number[] | null }>;
 }
 
-/**
- * Current rights, in one statement. A permission holds in its role's access groups and their descendants; on the root
- * group it covers the account.
- */
+/** In one statement. A permission holds in its role's groups and below; on the root group it covers the account. */
 export async function findRights(sql: Sql, of: TokenOwner): Promise<RightsRow | null> {
   const rows = await sql.query<RightsRow>(FIND_RIGHTS, of, 'rights');
   return rows[0] ?? null;
@@ -94,12 +86,9 @@ export interface LockedPerson {
   name: string;
   /** Created the first account, and still administers it. */
   operator: boolean;
-  /** The token was ended by a logout, or with its access key. */
   token_revoked: boolean;
-  /** Counters that end tokens. */
   token_epoch: number;
   system_epoch: number;
-  /** Null without the account. */
   account_epoch: number | null;
 }
 
