@@ -10,7 +10,7 @@ import { type ReencryptionReport, reencryptSchedules } from './reencrypt-schedul
 import { upsertSchedules } from './schedules.ts';
 
 const RETENTION = '30 days';
-/** Retention of a namespace that the CLI's server creates itself. */
+/** Of a namespace that the CLI's server creates itself: raised to 30 days. Others keep their retention. */
 const LOCAL_RETENTION = '1 day';
 const KEYWORD = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
 const TRY_LIMIT_MS = 2_000;
@@ -24,12 +24,7 @@ export class BootstrapError extends Error {
   }
 }
 
-/**
- * Prepares a server: namespace, search attributes, housekeeping schedules, keys of schedules. Returns once all is usable.
- * @param options.isLocal - for the CLI's server, which creates its namespace with a retention of a day: raised to 30
- * @throws {BootstrapError} when the server does not respond in time
- * @remarks Idempotent, safe to run from several processes at once. An existing namespace keeps its retention.
- */
+/** Prepares namespace, search attributes, schedules, keys. Idempotent, also concurrently. @throws {BootstrapError} */
 export async function bootstrap(
   config: TemporalSettings,
   waitMs = 60_000,

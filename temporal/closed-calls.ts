@@ -6,10 +6,7 @@ type Start = Call['start'];
 
 const CANCELLED = 1;
 
-/**
- * The client's own retries, and beneath them a guard that ends calls retried after the connection was closed: the channel
- * would throw in a timer, which ends the process.
- */
+/** The client's retries, with a guard beneath: one after the close would throw in a timer, which ends the process. */
 export function callInterceptors(): Interceptor[] {
   return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), endOnClosedChannel];
 }
@@ -22,7 +19,6 @@ const endOnClosedChannel: Interceptor = (options, nextCall) => {
   }
 };
 
-/** A call that is canceled as soon as it is started. */
 function endedCall(details: string): Partial<Call> {
   const start: Start = (metadata, listener) => {
     process.nextTick(() => {

@@ -10,15 +10,10 @@ const BODY_LIMIT = '4mb';
 
 export interface CodecServerOptions {
   encryptionKeys: readonly EncryptionKey[];
-  /** Who may see decrypted payloads. */
   allow: (request: Request) => boolean | Promise<boolean>;
 }
 
-/**
- * `POST /encode` and `POST /decode` as the Temporal UI and CLI call them: `{"payloads": [...]}` in protobuf JSON.
- * Rejections are thrown as DomainError, for the application's error handler.
- * @throws without any key
- */
+/** `POST /encode`, `/decode` for the Temporal UI and CLI. Handlers throw DomainError. @throws without any key */
 export function createCodecRouter(options: CodecServerOptions): Router {
   const codec = new EncryptionCodec(options.encryptionKeys);
   const router = express.Router();

@@ -8,7 +8,6 @@ import { TRACED_STARTS } from './traced-starts.ts';
 
 export type TemporalSettings = ServerSettings & Pick<Config, 'temporalNamespace' | 'encryptionKeys'>;
 
-/** Unencrypted by default. */
 export type ServerSettings = Pick<Config, 'temporalAddress'> & Partial<Pick<Config, 'temporalTls'>>;
 
 export interface TemporalClient {
@@ -19,10 +18,7 @@ export interface TemporalClient {
 /** For `withDeadline` around every call that must not hang when the server is down. */
 export const CALL_LIMIT_MS = 10_000;
 
-/**
- * A client for our namespace with our data converter; it connects on the first call and again after every loss.
- * @throws when the address or the encryption keys are missing
- */
+/** Connects on the first call and again after every loss. @throws without an address or encryption keys */
 export async function connectClient(config: TemporalSettings): Promise<TemporalClient> {
   const connection = openConnection(config);
   const client = new Client({

@@ -21,11 +21,7 @@ export function readCurrentBuild(settings: DeploymentSettings): Promise<string |
   return withConnection(settings, currentBuild);
 }
 
-/**
- * Makes `buildId` the current build: workers of other builds get no new or waiting workflows any more. Idempotent.
- * @throws when no worker of this build polls in time
- * @see docs/architecture.md#deploying-a-new-build
- */
+/** Others get no more work. Idempotent. @throws when none polls @see docs/architecture.md#deploying-a-new-build */
 export function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
   return withConnection(settings, async (connection, namespace) => {
     const isCurrent = async (): Promise<boolean> => (await currentBuild(connection, namespace)) === buildId;

@@ -1,6 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** Codes of rejected calls that describe the server's state. */
 export const GRPC = { notFound: 5, alreadyExists: 6, failedPrecondition: 9 } as const;
 
 /** Whether the server rejected a call with this code. */

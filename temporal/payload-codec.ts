@@ -17,7 +17,6 @@ export class EncryptionCodec implements PayloadCodec {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #current: EncryptionKey;
 
-  /** @throws {ValueError} without any key */
   constructor(keys: readonly EncryptionKey[]) {
     const [current] = keys;
     if (!current) throw new ValueError('at least one encryption key is required');
@@ -47,7 +46,6 @@ export class EncryptionCodec implements PayloadCodec {
     return isEncrypted(payload) && keyIdOf(payload) !== this.#current.id;
   }
 
-  /** Encrypts with the first key what another key encrypted; returns any other payload unchanged. */
   async renew(payload: Payload): Promise<Payload> {
     return this.isOutdated(payload) ? this.#encrypt(this.#decrypt(payload)) : payload;
   }

@@ -8,10 +8,7 @@ const POLLER_AGE_MS = 90_000;
 const VERSIONED = proto.temporal.api.enums.v1.WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
 const WORKFLOW_TASKS = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;
 
-/**
- * Reads who polls a task queue for workflow tasks, also workers that ended up to 90 s ago.
- * @returns the current build, which gets the tasks, and all builds with a worker; null stands for unversioned workers
- */
+/** The current build, which gets the tasks, and all that polled in the last 90 s; null: unversioned workers. */
 export async function readPollers(connection: Connection, namespace: string, taskQueue: TaskQueue) {
   const { pollers, versioningInfo } = await connection.workflowService.describeTaskQueue({
     namespace,

@@ -34,8 +34,7 @@ const EXHAUSTED = 'There is no further date.';
 const CATCHUP = '24h';
 
 /**
- * Creates, updates, pauses (no further date) or deletes the schedule of a profile; `desired` is null for none. Idempotent.
- * @remarks A schedule that an operator paused stays paused. One whose key is missing is encrypted anew.
+ * Creates, updates, pauses (no further date) or, for null, deletes it. Idempotent. A pause by an operator stays.
  * @see docs/architecture.md#schedules-of-profiles
  */
 export async function ensureSchedule(

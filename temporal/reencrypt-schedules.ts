@@ -13,7 +13,6 @@ type Action = proto.temporal.api.workflow.v1.INewWorkflowExecutionInfo;
 type Outcome = 'reencrypted' | 'current' | 'unreadable';
 
 export interface ReencryptionReport {
-  /** Number of schedules re-encrypted with the first key. */
   reencrypted: number;
   /** Ids of schedules whose key is not configured; they are left unchanged. */
   unreadable: string[];
@@ -25,10 +24,8 @@ const TRIES = 5;
 const PAUSE_MS = 100;
 
 /**
- * Re-encrypts with the first key the arguments that schedules pass to workflows. Times, policies, pause and note stay.
- * @throws when the server rejects a schedule; the others are done all the same
- * @remarks Idempotent, safe to run from several processes at once. With one key the server is not called.
- * @see docs/architecture.md#keys-of-schedules
+ * Changes only arguments. Idempotent, also concurrently.
+ * @throws when the server rejects a schedule, after all others @see docs/architecture.md#keys-of-schedules
  */
 export async function reencryptSchedules(client: Client, keys: readonly EncryptionKey[]): Promise<ReencryptionReport> {
   const report: ReencryptionReport = { reencrypted: 0, unreadable: [] };
@@ -86,7 +83,6 @@ function payloadsOf({ input, userMetadata }: Action): Payload[] {
   return [...(input?.payloads ?? []), ...texts].filter((payload) => payload !== null && payload !== undefined);
 }
 
-/** @returns null when a key is missing */
 async function renewed(action: Action, codec: EncryptionCodec): Promise<Action | null> {
   const renew = async (payload: Payload | null | undefined) => payload && (await codec.renew(payload));
   const { input, userMetadata } = action;
@@ -105,7 +101,6 @@ async function renewed(action: Action, codec: EncryptionCodec): Promise<Action |
   }
 }
 
-/** Returns the result, or null when the call fails with that code. */
 async function unless<T>(code: Parameters<typeof hasCode>[1], call: Promise<T>): Promise<T | null> {
   try {
     return await call;

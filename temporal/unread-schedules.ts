@@ -1,10 +1,7 @@
 import { type Client, ScheduleClient, type ScheduleHandle } from '@temporalio/client';
 import { encodingKeys, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 
-/**
- * A handle of a schedule whose action may be encrypted with a missing key: it does not read arguments and texts.
- * @see docs/architecture.md#keys-of-schedules
- */
+/** A handle that reads nothing a missing key may have encrypted. @see docs/architecture.md#keys-of-schedules */
 export function unreadSchedule(client: Client, scheduleId: string): ScheduleHandle {
   const { connection, options } = client;
   const { namespace, identity, loadedDataConverter } = options;

@@ -7,15 +7,12 @@ import {
 } from '@temporalio/client';
 import { unreadSchedule } from './unread-schedules.ts';
 
-/** Another process may delete or create the schedule between two calls. */
 const TRIES = 3;
 
 type State = Pick<ScheduleDescription['state'], 'paused' | 'note'>;
 
 export interface DeclaredSchedule extends Pick<ScheduleOptions, 'scheduleId' | 'spec' | 'action' | 'policies'> {
-  /** Note of a new schedule. */
   note?: string;
-  /** Pause and note of one that exists. */
   stateOf(current: State): State;
 }
 

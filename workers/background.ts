@@ -8,14 +8,10 @@ import { startFleetGauges } from './fleet-gauges.ts';
 import type { Parts } from './parts.ts';
 
 const STOP_LIMIT_MS = 2_000;
-/** How soon audit reports that arrive in an idle moment are picked up. */
 const REPORTS_TICK_MS = 100;
 const OVERDUE_EVERY_MS = 60_000;
 
-/**
- * Starts what runs beside the activity workers: the outbox dispatcher, the gauges of the fleet, and the ingestion of audit
- * reports that the gateway stores. `stop` ends within two seconds, whatever they are waiting for.
- */
+/** The dispatcher, the gauges and the ingestion of audit reports. `stop` ends within 2 s, whatever they wait for. */
 export function startBackground(parts: Parts): { stop(): Promise<void> } {
   const { db, registry, logger, measures, config } = parts;
   const dispatcher = startDispatcher({

@@ -10,10 +10,7 @@ const EVERY_MS = 10_000;
 const REST_SHARE = 20;
 const LEADERSHIP_CHECK_MS = 1_000;
 
-/**
- * Updates the metrics of the whole fleet in one process, the leading dispatcher; the others export none, so nothing is
- * queried or shown twice. `max` in PromQL bridges the moment when another takes over.
- */
+/** Only in the leading dispatcher: nothing is queried or shown twice. `max` in PromQL bridges a change of leader. */
 export function startFleetGauges(options: {
   db: Sql;
   registry: Registry;
@@ -57,7 +54,6 @@ export function startFleetGauges(options: {
 
 type Values = (figures: FleetFigures) => Record<string, number> | number;
 
-/** Every gauge: its name after `flotilla_`, its help, its label if any, and its value or values by label. */
 const GAUGES: ReadonlyArray<readonly [name: string, help: string, label: string | null, values: Values]> = [
   ['outbox_rows', 'Outbox commands that wait for a dispatcher, by kind', 'kind', (f) => f.outbox],
   ['outbox_oldest_seconds', 'Age of the oldest outbox command', null, (f) => f.outboxOldestSeconds],

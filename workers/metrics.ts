@@ -60,16 +60,12 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
   const lastSeconds = gauge('flotilla_reconciler_last_run_duration_seconds', 'Duration of that run');
   return {
     dispatcherEvent: (kind: DispatcherEvent): void => relay.inc({ kind }),
-    /** Records one Temporal activity, local or not. */
     activityEnded: (step: string, isDone: boolean, seconds: number): void =>
       steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
     eventsProcessed: (events: number): void => processed.inc(events),
     batchClosed: (): void => closed.inc(),
-    /** Counts a repaired row whose workflow was lost or stuck. */
     repaired: (found_by: RepairFinder, outcome: RepairMade): void => repairs.inc({ found_by, outcome }),
-    /** Counts a stuck workflow, each time it is found. */
     stuck: (reason: StuckReason): void => stuck.inc({ reason }),
-    /** Records a completed run of the reconciler. */
     reconciled: (seconds: number): void => {
       lastRun.set(clock.now().getTime() / 1000);
       lastSeconds.set(seconds);

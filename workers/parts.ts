@@ -11,7 +11,6 @@ import type { ProfileKind, ProfileKinds } from '../src/services/schedules/profil
 import { createScriptKind } from '../src/services/scripts/profiles/script-kind.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** What the Temporal activities and the loops of a worker share. */
 export type Parts = ReturnType<typeof createParts>;
 
 export function createParts(options: {

@@ -15,7 +15,6 @@ export interface WorkerSettings {
   config: Config;
   queue: TaskQueue;
   code: string;
-  /** Names the code of this worker; only workers of the current build get workflows. */
   buildId: string;
   activities: object;
   logger: Logger;
@@ -32,11 +31,8 @@ const LAST_PAUSE_MS = 2_000;
 const CACHED_WORKFLOWS = { 'fleet-activity': 1_500, 'fleet-schedule': 100, 'fleet-report': 50 } as const;
 /** Schedules start many workflows at once; their activities are local and hold a task while they run. */
 const CONCURRENT_TASKS = { 'fleet-activity': 100, 'fleet-schedule': 20, 'fleet-report': 5 } as const;
-/** Each report takes a connection and up to one core; the others wait. */
 const CONCURRENT_REPORTS = 2;
-/** Pool connections of the dispatcher and its listener. */
 const RESERVED_CONNECTIONS = 4;
-/** Local activities of batches, running or waiting for a slot. */
 const LOCAL_ACTIVITIES = 200;
 /** The embedded stack stops within 15 s; elsewhere running activities get their full timeout. */
 const SHUTDOWN = {
@@ -92,9 +88,7 @@ export function superviseWorker(settings: WorkerSettings) {
   const supervised = supervise();
   return {
     queue,
-    /** Whether it polls the server; says nothing about whether its build is current or the server is available. */
     isPolling: (): boolean => isPolling,
-    /** Takes no new tasks and resolves when the running ones have ended. */
     async stop(): Promise<void> {
       stopping.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();
@@ -103,7 +97,6 @@ export function superviseWorker(settings: WorkerSettings) {
   };
 }
 
-/** @throws the error of polling or of `onPolling` */
 async function runPolling(worker: Worker, onPolling: () => Promise<void>): Promise<void> {
   let failure: unknown = null;
   const running = worker.run();

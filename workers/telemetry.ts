@@ -7,10 +7,7 @@ const LOOPBACK = '127.0.0.1';
 /** Includes the 5 s and 300 s that alerts use: the SDK's own bounds jump from 100 s to 1,000 s. */
 const ACTIVITY_WAIT_SECONDS = [0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 7_200];
 
-/**
- * Installs the SDK's runtime, before any connection is opened: its log goes to ours, its metrics to a free port.
- * @returns where the SDK serves its own metrics, on loopback
- */
+/** Call it before any connection is opened. The SDK logs to ours and serves its metrics on a free loopback port. */
 export async function installRuntime(logger: Logger): Promise<{ metricsUrl: string }> {
   const address = `${LOOPBACK}:${await freePort()}`;
   Runtime.install({

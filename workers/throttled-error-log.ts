@@ -2,10 +2,7 @@ import type { Logger } from '../src/process/logger.ts';
 
 const LOG_EVERY_MS = 30_000;
 
-/**
- * Logs repeated failures, for example while a server is down: the first, then one per half minute, and the recovery.
- * @returns a function to call with every failure, and with null on success
- */
+/** The first failure, then one per half minute, and the recovery. Call the result also on success, with null. */
 export function throttledErrorLog(logger: Logger, about: Record<string, string>): (error: unknown) => void {
   let loggedAt = 0;
   let failing = false;

@@ -10,20 +10,17 @@ const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const WORKFLOWS_PATH = path.join(PROJECT, 'workflows', 'index.ts');
 const INTERCEPTORS_PATH = path.join(PROJECT, 'workflows', 'interceptors.ts');
 const WORKER_SOURCES = ['src', 'temporal', 'workers', 'workflows', 'package.json'];
-/** Everything that can end up in the bundle. */
 const BUNDLED_SOURCES = ['workflows', path.join('src', 'domain'), path.join('temporal', 'failure-converter.ts')];
 const SDK_MANIFEST = path.join(PROJECT, 'node_modules', '@temporalio', 'workflow', 'package.json');
 const PREFIX = 'workflows-';
 
 export interface WorkflowBundle {
   codePath: string;
-  /** Of the bundled sources and the SDK's version. */
   digest: string;
   /** Names the build to Temporal: the digest of all code that a worker runs. */
   buildId: string;
 }
 
-/** Where bundles are stored; ignored by git. */
 export const BUNDLE_DIRECTORY = path.join(PROJECT, 'build');
 
 /** The bundle of the current workflow code, or null when it has not been built. */

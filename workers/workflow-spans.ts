@@ -5,7 +5,6 @@ import { exportSpan, type ForeignSpan, isTracing } from '../src/process/tracing.
 
 /** Longer than a server takes to hand out the next task after it rejected one. */
 const HOLD_MS = 2000;
-/** A span takes a few hundred bytes. */
 const MAX_HELD = 10_000;
 
 interface Held {
@@ -17,10 +16,7 @@ type SpanProcessor = Parameters<typeof makeWorkflowExporter>[0];
 /** As OpenTelemetry 1.x represents it, which the interceptors use. */
 type WorkflowSpan = Parameters<SpanProcessor['onEnd']>[0];
 
-/**
- * Holds the spans of workflows for a moment: the server rejects a completion that meets a signal, and the run's next task
- * reports the same spans again, by the same ids.
- */
+/** For a moment: after a rejected completion, which met a signal, the next task reports the same spans again. */
 export class WorkflowSpans {
   readonly #held = new Map<string, Held>();
   readonly #export: (span: ForeignSpan) => void;
@@ -29,7 +25,6 @@ export class WorkflowSpans {
     this.#export = export_;
   }
 
-  /** What the interceptors of workflows report to; does nothing while tracing is off. */
   sinks(): InjectedSinks<OpenTelemetrySinks> {
     const processor: SpanProcessor = {
       onStart: () => undefined,

@@ -26,10 +26,7 @@ const wakeUp = defineSignal(WAKE_UP_SIGNAL);
 /** Patch: a batch of one computer closes as Canceled if any operation was canceled, even when others succeeded. */
 const ANY_CANCELED = 'any-canceled';
 
-/**
- * Drives the operations of one batch until none is open, from its rows: processes pending events when woken or due.
- * @see docs/architecture.md#processing-pending-events
- */
+/** Driven by its rows, until none is open. @see docs/architecture.md#processing-pending-events */
 export async function runBatch(input: BatchInput | ReleasedBatchInput): Promise<OperationCounts> {
   const cancellation = watchCancellation();
   const end = await CancellationScope.nonCancellable(() => drive(input, cancellation));

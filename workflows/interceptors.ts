@@ -12,10 +12,7 @@ import { TRACE_HEADER } from './contracts/tracing.contract.ts';
 
 type Library = typeof import('@temporalio/interceptors-opentelemetry/lib/workflow/index.js');
 
-/**
- * Traces workflows that were started with a trace context by Temporal's OpenTelemetry interceptors; others do not load
- * them. Signals and queries have no trace context. @see docs/architecture.md#tracing
- */
+/** Traces workflows with a trace context; others do not load the library. @see docs/architecture.md#tracing */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let library: Library | null = null;
   let traced: OpenTelemetryOutboundInterceptor | null = null;

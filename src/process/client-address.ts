@@ -1,15 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** The network address that a request comes from. */
 export type ClientAddress = (req: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
 
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /**
- * The peer's address; behind trusted proxies, the address that the outermost of them saw. `X-Forwarded-For` entries
- * written by clients are ignored.
- * @param trustedProxies - addresses and networks such as `10.0.0.0/8`
+ * The peer's address; behind trusted proxies (addresses, networks), the one that the outermost of them saw. Ignores
+ * `X-Forwarded-For` entries of clients.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = new BlockList();
@@ -46,7 +44,6 @@ export function rateLimitKey(address: string): string {
   return groups.slice(0, NETWORK_GROUPS).join(':');
 }
 
-/** With or without a port; IPv6 in brackets if it has one. */
 function readHop(hop: string): string | null {
   const text = hop.trim();
   const address = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? (isIP(text) ? text : text.replace(/:\d+$/, ''));

@@ -4,20 +4,14 @@ import { createLogger, type Logger } from './logger.ts';
 
 export interface Command {
   name: string;
-  /** Determines the required settings. */
   role: ConfigRole;
   help: string;
   env: NodeJS.ProcessEnv;
   flags?: readonly string[];
-  /** How many arguments that are no flags it takes at most. */
   maxWords?: number;
 }
 
-/**
- * Runs a command and exits: with 0 on success and after `--help`, with 1 and a message on failure. An unknown argument
- * fails before anything is done.
- * @param work - receives the given flags and other arguments
- */
+/** Runs a command and exits: 0 on success and after `--help`, else 1 and a message. Rejects unknown arguments first. */
 export async function runCommand(
   command: Command,
   work: (config: Config, logger: Logger, flags: ReadonlySet<string>, words: readonly string[]) => Promise<void>,

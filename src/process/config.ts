@@ -16,7 +16,6 @@ export type PasswordPolicy = IdentitySettings['passwords'];
 export type ScriptProfileLimits = Config['scriptProfiles'];
 export type TemporalTlsSettings = Config['temporalTls'];
 
-/** Names every wrong setting at once, one line each. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -31,12 +30,7 @@ type SettingName = keyof typeof SETTINGS;
 type Values = { readonly [N in SettingName]: z.output<(typeof SETTINGS)[N]> };
 type Given = Partial<Record<SettingName, string>>;
 
-/**
- * Reads and checks every setting.
- * @param env - environment variables; an empty value counts as absent, except for the address of the administrator
- * @param role - decides which settings are required
- * @throws {ConfigError} naming every wrong setting
- */
+/** Reads all settings. Empty values count as absent, except the administrator's address. @throws {ConfigError} */
 export function loadConfig(env: Environment, role: ConfigRole): Config {
   const secrets = readSecretFiles(env);
   const problems = secrets.problems.map(({ name, message }) => `${name} ${message}`);
@@ -65,10 +59,7 @@ export const SECRET_SETTINGS: readonly string[] = Object.entries(SETTINGS)
 
 type Environment = Record<string, string | undefined>;
 
-/**
- * Reads the files that settings name, without the white space around their contents.
- * @returns the environment with file contents in place of file names, and problems, which never contain a secret
- */
+/** Reads the files that settings name, trimmed. Returns the new environment, and problems, which contain no secrets. */
 export function readSecretFiles(env: Environment) {
   const result = { ...env };
   const problems: Array<{ name: string; message: string }> = [];
@@ -125,7 +116,6 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
   return Object.freeze({
     host,
     port: values.FLOTILLA_PORT,
-    /** Base of absolute links, without a trailing slash. */
     publicUrl,
     trustedProxies: values.FLOTILLA_TRUSTED_PROXIES,
     dataDir: values.FLOTILLA_DATA_DIR,
@@ -137,10 +127,8 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
     databaseLimits: {
       statementSeconds: values.FLOTILLA_DATABASE_STATEMENT_TIMEOUT,
       lockSeconds: values.FLOTILLA_DATABASE_LOCK_TIMEOUT,
-      /** Of an open transaction without statements. */
       idleSeconds: values.FLOTILLA_DATABASE_IDLE_TIMEOUT,
     },
-    /** An external Temporal server; null in the embedded stack's own process. */
     temporalAddress: values.FLOTILLA_TEMPORAL_ADDRESS,
     temporalNamespace: values.FLOTILLA_TEMPORAL_NAMESPACE,
     temporalTls: {
@@ -167,7 +155,6 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
     mailFrom: values.FLOTILLA_MAIL_FROM ?? `flotilla@${mailDomain(publicUrl)}`,
     /** Age in days at which events are removed; -1 keeps all. */
     eventRetentionDays: values.FLOTILLA_EVENT_RETENTION_DAYS,
-    /** Days after their end at which activities are removed; -1 keeps all. */
     activityRetentionDays: values.FLOTILLA_ACTIVITY_RETENTION_DAYS,
     logLevel: values.FLOTILLA_LOG_LEVEL,
     codecToken: values.FLOTILLA_CODEC_TOKEN,
@@ -178,7 +165,6 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
       /** Groups of up to this many computers get a workflow per computer. */
       singleBatchLimit: values.FLOTILLA_SINGLE_LANE_LIMIT,
       batchMinSize: values.FLOTILLA_LANE_MIN_SIZE,
-      /** Exceeded when a group would have over a thousand batches. */
       batchMaxSize: values.FLOTILLA_LANE_MAX_SIZE,
       expiryDays: values.FLOTILLA_OPERATION_EXPIRY_DAYS,
       wakeUpMinMs: values.FLOTILLA_NUDGE_MIN_MS,
@@ -201,13 +187,11 @@ function identitySettings(values: Values, programPath: string | undefined) {
   return {
     selfServiceAccounts: values.FLOTILLA_SELF_SERVICE_ACCOUNTS ?? values.FLOTILLA_DEPLOYMENT === 'saas',
     loginThrottle: { isOn: values.FLOTILLA_LOGIN_THROTTLE, addressLimit: values.FLOTILLA_LOGIN_ADDRESS_LIMIT },
-    /** Rules for new passwords, besides a list of common ones. */
     passwords: {
       minCharacters: values.FLOTILLA_PASSWORD_MIN_LENGTH,
       strong: values.FLOTILLA_ENFORCE_PASSWORD_STRENGTH,
     },
     invitationDays: values.FLOTILLA_INVITATION_DAYS,
-    /** Null: logins by identity are verified against the stored hash. */
     pam: service === null ? null : { service, helper: values.FLOTILLA_PAM_HELPER, programPath },
     setupToken: setupToken(values),
   };
@@ -225,17 +209,13 @@ export interface Rate {
   readonly burst: number;
 }
 
-/**
- * Limits per process; null for no limit. The embedded stack, where one person tries or measures Flotilla, has no rate
- * limits by default. @see docs/limits.md#requests-of-clients
- */
+/** Per process, null for none; no rate limits by default when embedded. @see docs/limits.md#requests-of-clients */
 function trafficSettings(values: Values, isLimited: boolean) {
   const api = values.FLOTILLA_API_RATE_LIMIT ?? (isLimited ? 100 : 0);
   const enrolments = values.FLOTILLA_ENROLMENT_RATE_LIMIT ?? (isLimited ? 10 : 0);
   return {
     /** Per token, or per address where an operation needs none. */
     api: rate(api, values.FLOTILLA_API_RATE_BURST ?? Math.ceil(api * 2)),
-    /** Registrations per address and per account. */
     enrolment: rate(enrolments, values.FLOTILLA_ENROLMENT_RATE_BURST ?? Math.ceil(enrolments * 10)),
     /** API calls waiting for a slot; one account gets half of them. */
     maxWaiting: values.FLOTILLA_API_MAX_WAITING,
@@ -246,7 +226,6 @@ function rate(perSecond: number, burst: number): Rate | null {
   return perSecond > 0 ? { perSecond, burst } : null;
 }
 
-/** Host of the public URL if it is a name, otherwise one that every mail server accepts. */
 function mailDomain(publicUrl: string): string {
   const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '';
   return /^[a-z0-9.-]*[a-z][a-z0-9-]*$/i.test(host) ? host : 'localhost';

@@ -1,9 +1,6 @@
 import { linkHost, loadConfig } from './config.ts';
 
-/**
- * `node src/process/health-check.ts [--ready]`: the health check of a container. Calls `/healthz`, or `/readyz` with
- * `--ready`, of the process with the same settings on this machine; exits with 0 or 1 and prints the reason.
- */
+/** `node src/process/health-check.ts [--ready]` calls `/healthz` or `/readyz` on this machine; exits with 0 or 1. */
 const TIMEOUT_MS = 4_000;
 const path = process.argv.includes('--ready') ? '/readyz' : '/healthz';
 try {

@@ -10,13 +10,9 @@ export const RESPONSE_HEADERS = {
 /** Status recorded for a request whose client disconnected before the response; never sent. */
 export const CLIENT_CLOSED_REQUEST = 499;
 
-/** How long a client may go on sending after the response. */
 const LINGER_MS = 2_000;
 
-/**
- * Sends a body before the request was read to its end, and ends the response once the client has sent the rest, or
- * after a short time: an earlier end would reset the connection, and the client would lose the response.
- */
+/** Responds before the request is read, and ends later: at once would reset the connection and lose the response. */
 export function endWithUnreadBody(req: IncomingMessage, res: ServerResponse, body: Uint8Array | string): void {
   res.shouldKeepAlive = false;
   res.write(body);

@@ -5,7 +5,6 @@ import { ConfigError } from './config.ts';
 /** By then the start is over, and writing the compile cache delays nothing. */
 const FLUSH_COMPILE_CACHE_MS = 20_000;
 
-/** IPC message to the supervisor. */
 export interface ReadyMessage {
   ready: true;
 }
@@ -16,10 +15,7 @@ export function notifyReady(): void {
   process.send?.({ ready: true } satisfies ReadyMessage);
 }
 
-/**
- * Calls `stop` on SIGTERM, SIGINT or the loss of the supervisor, once, and exits; with code 1 when it takes longer.
- * @returns starts the same shutdown from within
- */
+/** Calls `stop` once on SIGTERM, SIGINT or loss of the supervisor and exits; with 1 if too slow. Returns a trigger. */
 export function shutDownOnSignal(
   logger: Logger,
   stop: () => Promise<void>,

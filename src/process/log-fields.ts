@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { parseTraceparent } from './tracing.ts';
 
-/** Fields of log lines that name their request, workflow, batch and so on. */
 export type LogFields = Readonly<Record<string, string | number>>;
 
 const fields = new AsyncLocalStorage<LogFields>();

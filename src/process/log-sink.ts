@@ -4,7 +4,6 @@ import sonicBoom from 'sonic-boom';
 /** Accepts log lines and never blocks the process: lines that cannot be written in time are dropped and counted. */
 export interface LogSink {
   write(line: string): void;
-  /** Lines dropped since the process started. */
   dropped(): number;
 }
 
@@ -16,11 +15,7 @@ export interface LogSinkOptions {
   retryMs?: number;
 }
 
-/**
- * Writes to an unreliable file descriptor: a file on a full disk, or a pipe whose reader hangs or has exited.
- * @remarks A pipe is reopened as non-blocking. A socket cannot be reopened: one thread of the pool writes to it, so
- * that a hanging reader blocks only that thread. Files and pipes are written to at once while they accept data.
- */
+/** For files and pipes that may hang: a pipe is reopened as non-blocking; to a socket one thread of the pool writes. */
 export function createLogSink(fd: number, options: LogSinkOptions = {}): LogSink {
   const stream = new sonicBoom.SonicBoom({
     fd: openNonBlocking(fd),

@@ -37,10 +37,7 @@ const SECRET_KEYS = [
   'recoveryKey',
 ];
 
-/**
- * JSON lines on standard error, or appended to a file. Keys are the same everywhere: `requestId`, `activityId`,
- * `operationId`, `workflowId`, `laneId`, `computerId`, and `trace_id` and `span_id` as OpenTelemetry names them.
- */
+/** JSON lines on standard error, or appended to a file, with the same keys everywhere (`activityId`, `trace_id`). */
 export function createLogger(options: { level: string; role: string; file?: string }): Logger {
   return pino(
     {

@@ -3,7 +3,6 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { droppedLogLines, type Logger } from './logger.ts';
 
-/** Connections of one database pool. */
 export interface PoolState {
   name: string;
   used: number;
@@ -14,11 +13,9 @@ export interface PoolState {
 
 export interface Metrics {
   registry: Registry;
-  /** Counts an API operation as in flight until `endRequest`. */
   startRequest(): void;
   /** @param status - as sent; 499 when the client disconnected before, 500 when the response broke off */
   endRequest(operation: string, status: number, seconds: number): void;
-  /** Shows pools of database connections, read at each scrape. */
   registerPools(read: () => readonly PoolState[]): void;
   close(): Promise<void>;
 }
@@ -27,9 +24,7 @@ export interface MetricsOptions {
   /** Listens on the first free port from `metricsPort` on, and logs it. */
   config: { metricsHost: string; metricsPort: number };
   logger: Logger;
-  /** Roles of the process: `api`, `gateway`, task queues. */
   serves?: readonly string[];
-  /** Why the process is not ready, for `/readyz`; empty when it is. */
   readinessFailures?: () => readonly string[] | Promise<readonly string[]>;
   /** URL of metrics that a library of this process serves itself; they are appended to ours. */
   upstream?: string | null;

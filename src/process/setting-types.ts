@@ -7,18 +7,13 @@ export type ConfigRole = 'stack' | 'process' | 'migrate' | 'temporal';
 
 type Process = 'all' | 'npm start' | 'API' | 'gateway' | 'API, gateway' | 'worker' | 'API, worker';
 
-/** What a schema does not say of a setting. */
 export interface SettingDetails {
-  /** The processes in which it has an effect; `npm start` hands it on to those it runs. */
   readonly usedBy: Process;
   readonly about: string;
   readonly unit?: string;
-  /** The default in words, where it is no fixed value. */
   readonly default?: string;
   readonly requiredBy?: readonly ConfigRole[];
-  /** Whether it can be read from the file that `<setting>_FILE` names. */
   readonly isSecret?: boolean;
-  /** Whether an empty value is a value of its own, not an absent one. */
   readonly takesEmpty?: boolean;
 }
 
@@ -35,10 +30,7 @@ export function optional<T extends z.ZodType>(schema: T): z.ZodDefault<z.ZodNull
   return schema.nullable().default(null as z.util.NoUndefined<z.output<z.ZodNullable<T>>>);
 }
 
-/**
- * Schemas for the text of an environment variable. Their descriptions are the values in `docs/settings.md`; their
- * messages continue the name of the setting and never contain its value, which may be a secret.
- */
+/** Descriptions become `docs/settings.md`; messages continue the name, without the value, which may be a secret. */
 export const text = z.string().trim().describe('text');
 
 function number(pattern: RegExp, min: number, max: number, message: string) {
@@ -95,14 +87,12 @@ export const hostAndPort = matching(/^\S+:\d{1,5}$/, 'host:port');
 
 export const email = matching(/^([^\s@]+@[^\s@]+)?$/, 'an email address');
 
-/** Path of a file that can be read now. */
 export const readableFile = z
   .string()
   .trim()
   .refine(isReadable, { error: ({ input }) => `names a file that cannot be read: ${input}` })
   .describe('path of a file');
 
-/** Text between commas. */
 const list = z.string().transform((value) => splitList(value).filter(Boolean));
 
 export const networks = list
@@ -171,7 +161,6 @@ function isReadable(file: string): boolean {
   }
 }
 
-/** An address, or a network such as `10.0.0.0/8`. */
 function isNetwork(entry: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
   return isIP(address) !== 0 && Number(bits ?? 0) <= (isIP(address) === 6 ? 128 : 32);

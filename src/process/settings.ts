@@ -271,7 +271,6 @@ export const SETTINGS = {
   }),
 };
 
-/** The sections of the settings page, each with its first setting. */
 export const SECTIONS = {
   Addresses: 'FLOTILLA_HOST',
   Data: 'FLOTILLA_DATA_DIR',

@@ -16,10 +16,8 @@ import {
 
 const CLOSE_TIMEOUT_MS = 1_500;
 
-/** A span that the provider did not make. */
 export type ForeignSpan = Omit<ReadableSpan, 'resource'>;
 
-/** Also exports spans that were recorded elsewhere. */
 export class ExportingProvider extends TracerProvider {
   readonly exportSpan: (span: ForeignSpan) => void;
 
@@ -38,7 +36,6 @@ export class ExportingProvider extends TracerProvider {
     this.exportSpan = (span) => processor.onEnd({ ...span, resource });
   }
 
-  /** Unregisters the provider and exports the remaining spans, within a short time. */
   async close(): Promise<void> {
     for (const api of [trace, context, propagation]) api.disable();
     const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
@@ -46,10 +43,7 @@ export class ExportingProvider extends TracerProvider {
   }
 }
 
-/**
- * Registers a tracer provider that exports to an OTLP collector over HTTP, configured by the standard variables.
- * @remarks Imported only by `tracing.ts`, and only when tracing is on.
- */
+/** Exports to an OTLP collector by the standard variables. Imported by `tracing.ts` only, and when tracing is on. */
 export function registerProvider(role: string): ExportingProvider {
   const provider = new ExportingProvider(role);
   trace.setGlobalTracerProvider(provider);

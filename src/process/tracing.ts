@@ -19,7 +19,6 @@ import type { ExportingProvider, ForeignSpan } from './tracing-exporter.ts';
 
 export { type ForeignSpan, type Span, SpanKind };
 
-/** Null while tracing is off. */
 function registeredProvider(): ExportingProvider | null {
   const provider = (trace.getTracerProvider() as ProxyTracerProvider).getDelegate();
   return 'exportSpan' in provider ? (provider as ExportingProvider) : null;
@@ -35,7 +34,6 @@ export interface TracingLog {
 }
 
 export interface Tracing {
-  /** Exports the remaining spans, within a short time. */
   close(): Promise<void>;
 }
 
@@ -95,10 +93,7 @@ export interface SpanOptions {
   parent?: string | null;
 }
 
-/**
- * Runs `work` within a span. A rejection marks the span as failed, without the message, which could hold user data.
- * @param work - receives null while tracing is off
- */
+/** Runs `work` in a span (null while tracing is off). A rejection marks it, without its message (user data). */
 export async function inSpan<T>(
   name: string,
   options: SpanOptions,
@@ -179,7 +174,6 @@ function contextOf(parent: string | null | undefined): Context {
 const MAX_SPANS_PER_TRACE = 500;
 const MAX_TRACES = 10_000;
 
-/** Limits the spans that one component adds to each trace. */
 export class SpanLimit {
   readonly #counts = new LRUCache<string, number>({ max: MAX_TRACES });
 

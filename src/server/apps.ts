@@ -13,12 +13,10 @@ import type { ConcurrencyLimits } from '../process/admission/concurrency-limiter
 import { systemClock } from '../services/common/ports.ts';
 import type { Services } from '../services/setup/services.ts';
 
-/** What a process serves. */
 export interface ServerRole {
   name: 'api' | 'gateway';
   withApi: boolean;
   withGateway: boolean;
-  /** Its parts, for metrics. */
   serves: readonly string[];
 }
 
@@ -44,10 +42,7 @@ interface AppParts {
   persistence: Persistence;
 }
 
-/**
- * The application of a process: API, gateway, or the API with a gateway in it.
- * @returns `close` ends what the gateway does beside requests
- */
+/** The API, the gateway, or both in one. `close` ends what the gateway does beside requests. */
 export function createServerApp({ withApi, withGateway }: ServerRole, parts: AppParts) {
   const { persistence, config, logger, services, metrics } = parts;
   const clientAddress = createClientAddress(config.trustedProxies);
@@ -61,7 +56,6 @@ export function createServerApp({ withApi, withGateway }: ServerRole, parts: App
   return { app, close: async () => gateway?.close() };
 }
 
-/** The API with the codec endpoint and, where there is one, the gateway. */
 function createApiApp(parts: AppParts, gateway: RequestHandler | undefined): Express {
   const { config, logger, metrics, services } = parts;
   const access = createCodecAccess({ authenticator: services.authenticator, config });

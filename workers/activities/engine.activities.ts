@@ -12,14 +12,10 @@ const REMEMBERED = 10_000;
 export interface EngineActivitiesDeps {
   engine: Engine;
   client: Client;
-  /** Maximum number of concurrent database calls; default 6, which fits a pool of the usual size. */
   concurrency?: number;
 }
 
-/**
- * The Temporal activities of groups and batches, also under their 0.1.0 names. Accounts take turns, and within an account
- * small and large batches: a large group must not take every slot. A call that waited too long is not started.
- */
+/** Also under 0.1.0 names. Accounts take turns, and in them batches by size. A call that waited too long fails. */
 export function createEngineActivities({
   engine,
   client,

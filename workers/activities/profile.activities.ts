@@ -4,7 +4,6 @@ import type { ProfileActivities, ReleasedActivities } from '../../workflows/cont
 import { FAILURE_TYPES } from '../../workflows/contracts/failures.ts';
 import type { ProfileKindName } from '../../workflows/contracts/profile-trigger.contract.ts';
 
-/** Dates named in the history. */
 const PLANNED_LIMIT = 25;
 
 /** The activities of `profileTrigger` over all kinds of profiles, also under their 0.1.0 names. */

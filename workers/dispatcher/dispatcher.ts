@@ -11,13 +11,10 @@ import type { WakeUpSettings } from './wake-up-planner.ts';
 
 export interface DispatcherOptions extends Omit<RepairDeps, 'starter'> {
   settings: WakeUpSettings;
-  /** Base URL of the links shown with a workflow. */
   publicUrl: string;
   kinds: ProfileKinds;
   clock: { now(): Date };
-  /** Counts dispatcher events, for metrics and tests. */
   count?: (what: DispatcherEvent) => void;
-  /** Called once for each batch whose lost workflow was repaired. */
   repaired?: (outcome: RepairMade) => void;
 }
 
@@ -38,9 +35,7 @@ export const DISPATCHER_EVENTS = [
 export type DispatcherEvent = (typeof DISPATCHER_EVENTS)[number];
 
 export interface Dispatcher {
-  /** Whether this dispatcher sends the wake-ups. */
   isLeader(): boolean;
-  /** Resolves when the calls in progress have ended. */
   stop(): Promise<void>;
 }
 
@@ -49,10 +44,7 @@ const INBOX_TICK_MS = 100;
 const OUTBOX_POLL_MS = 1_000;
 const LATE_RUNS_MS = 2_000;
 
-/**
- * Passes work from the rows to Temporal: starts, cancels and schedule changes from the outbox, wake-ups for the inbox.
- * Several are safe. @see docs/architecture.md#starting-it
- */
+/** Passes work from the rows to Temporal. Several are safe. @see docs/architecture.md#starting-it */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
   const starter = createStarter(options.client, options.publicUrl);

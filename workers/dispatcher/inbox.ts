@@ -16,11 +16,9 @@ export interface InboxDeps {
   engine: Engine;
   settings: WakeUpSettings;
   logger: Logger;
-  /** Restarts the workflow of a batch, or closes the batch. */
   repair: (batch: number) => Promise<unknown>;
   /** Whether this dispatcher sends wake-ups; the others only handle events that the leader left behind. */
   isLeader: () => boolean;
-  /** Called per wake-up, per batch processed here because its workflow has closed, and per postponed batch. */
   count: (what: 'nudged' | 'repeated' | 'late' | 'refused') => void;
 }
 
@@ -28,7 +26,6 @@ const CONCURRENT = 20;
 /** Followers take over events that the leader left pending for this long. */
 const ABANDONED_AFTER_S = 10;
 const FOLLOWER_REST_MS = 2_000;
-/** After a slow poll the loop rests for this multiple of its duration. */
 const REST_SHARE = 3;
 /** The poll may have been slow only because the database hung. */
 const LONGEST_REST_MS = 2_000;
@@ -40,10 +37,7 @@ interface Memory {
   refused: RefusedEntries;
 }
 
-/**
- * A poll that wakes the batches whose pending events are due, and processes the events of batches whose workflow has
- * ended. One whose wake-up fails delays no other. @see docs/architecture.md#applying-the-result
- */
+/** Wakes due batches; applies events of those without a workflow. @see docs/architecture.md#applying-the-result */
 export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
   const memory: Memory = { planner: new WakeUpPlanner(deps.settings), refused: new RefusedEntries() };
   let restUntil = 0;

@@ -8,11 +8,9 @@ export interface LateRunsDeps {
   kinds: ProfileKinds;
   clock: { now(): Date };
   logger: Logger;
-  /** Whether this dispatcher polls; only the leader does. */
   isLeader: () => boolean;
 }
 
-/** An idle server starts a run within this time. */
 const LATE_MS = 2_000;
 /** Runs this late are started even when there are few: a server misses dates while it creates a schedule. */
 const MISSED_MS = 5_000;
@@ -20,14 +18,10 @@ const MISSED_MS = 5_000;
 const RECENT_MS = 60_000;
 /** This many late dates mean that the server is behind; fewer will start by themselves. */
 const MANY = 50;
-/** Outcomes after which another poll finds fewer. */
 const TAKEN: ReadonlySet<DueOutcome> = new Set(['started', 'busy']);
 const CONCURRENCY = 3;
 
-/**
- * A poll that starts the runs the server is late with: it needs tens of milliseconds for each schedule, a run takes a few.
- * The schedule's own start later finds the run and plans further dates. Dates of paused schedules are the reconciler's.
- */
+/** Starts runs that the server, which takes tens of ms for each, is late with. Its own start later finds the run. */
 export function lateRunsPoll(deps: LateRunsDeps): () => Promise<boolean> {
   /** Per kind, the earliest date in progress; it is continued even when it is no longer recent. */
   const inProgress = new Map<string, number>();
@@ -55,7 +49,6 @@ export function lateRunsPoll(deps: LateRunsDeps): () => Promise<boolean> {
   };
 }
 
-/** @returns the number of runs handled */
 async function startLate(deps: LateRunsDeps, kind: ProfileKind, late: readonly MissedRun[]): Promise<number> {
   if (late.length === 0) return 0;
   const paused = await pausedSchedules(deps.client);

@@ -9,10 +9,7 @@ import type { Logger } from '../../src/process/logger.ts';
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;
 
-/**
- * Listens for outbox entries, and holds the leader lock, on a connection of its own. Reconnects forever, and then calls
- * `onNotify`, because a notification may have been missed.
- */
+/** Holds the leader lock. Reconnects forever, and then calls `onNotify`: a notification may have been missed. */
 export function startListener(db: Database, logger: Logger, onNotify: () => void) {
   const stopping = new AbortController();
   let leader = false;
@@ -49,7 +46,6 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
   };
   const running = run();
   return {
-    /** Whether this dispatcher sends wake-ups; another takes over when the connection ends. */
     isLeader: (): boolean => leader,
     async stop(): Promise<void> {
       stopping.abort();

@@ -7,18 +7,14 @@ const FIRST_BACKOFF_MS = 100;
 
 export interface LoopOptions {
   name: string;
-  /** Longest pause between two polls, in ms. */
   everyMs: number;
-  /** Polls once; resolves to true when there is more to do at once. */
   poll: () => Promise<boolean>;
   onFailure?: () => void;
   logger: Logger;
 }
 
-/** Polls forever: at once while there is work, otherwise on wake-up or after a pause. */
 export interface Loop {
   wake(): void;
-  /** Resolves when the current poll has ended. */
   stop(): Promise<void>;
 }
 

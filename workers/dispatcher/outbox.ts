@@ -29,14 +29,10 @@ const LIMIT = 50;
 /** Safe to lose. */
 interface Memory {
   refused: RefusedEntries;
-  /** For cancels: one request may cancel a hundred thousand activities. */
   budget: SpanLimit;
 }
 
-/**
- * A poll that claims up to 50 commands, executes and deletes them in one transaction; repeated after a crash, harmlessly.
- * A rejected command delays no other. @see docs/architecture.md#starting-it
- */
+/** Up to 50 commands in one transaction; may be repeated after a crash. @see docs/architecture.md#starting-it */
 export function outboxPoll(deps: OutboxDeps): () => Promise<boolean> {
   const memory: Memory = { refused: new RefusedEntries(), budget: new SpanLimit() };
   const { refused } = memory;
@@ -81,7 +77,6 @@ async function execute(
   return [...started, ...canceled].filter((id) => id !== null);
 }
 
-/** Passes the trace of the request, if any, on to the workflow. */
 function start({ starter, logger }: OutboxDeps, row: Startable, parent: string | null): Promise<boolean> {
   const { workflowId, activityId } = row;
   const startWorkflow = async (): Promise<boolean> => {

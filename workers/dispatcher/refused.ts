@@ -9,12 +9,10 @@ const UNAVAILABLE_CODES = new Set([1, 4, 8, 14]);
 export class RefusedEntries {
   readonly #entries = new Map<number, { until: number; pauseMs: number }>();
 
-  /** Entries that are not due yet at `nowMs`, on a monotonic clock. */
   waiting(nowMs: number): number[] {
     return [...this.#entries].filter(([, { until }]) => until > nowMs).map(([id]) => id);
   }
 
-  /** Postpones an entry, longer each time. */
   add(id: number): void {
     const pauseMs = Math.min((this.#entries.get(id)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LAST_PAUSE_MS);
     this.#entries.set(id, { until: performance.now() + pauseMs, pauseMs });
@@ -24,7 +22,6 @@ export class RefusedEntries {
     for (const id of ids) this.#entries.delete(id);
   }
 
-  /** Removes all entries not in `ids`. */
   keep(ids: ReadonlySet<number>): void {
     for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
   }

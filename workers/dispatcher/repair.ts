@@ -19,7 +19,6 @@ export const REPAIRS = ['restarted', 'closed'] as const;
 export type RepairMade = (typeof REPAIRS)[number];
 export type Repair = 'none' | RepairMade;
 
-/** Why a workflow is stuck: its tasks fail, or it failed permanently. */
 export const STUCK_REASONS = ['task', 'failure'] as const;
 export type StuckReason = (typeof STUCK_REASONS)[number];
 
@@ -31,7 +30,6 @@ export interface RepairDeps {
   logger: Logger;
   /** The build of this process; absent for an unversioned worker. */
   buildId?: string;
-  /** Called each time a stuck workflow is found and left as it is. */
   stuck?: (reason: StuckReason) => void;
 }
 

@@ -19,17 +19,12 @@ export interface ScheduleCommandsDeps {
   kinds: ProfileKinds;
   clock: { now(): Date };
   logger: Logger;
-  /** Called per schedule that was updated, and per schedule that the server rejected. */
   count: (what: 'scheduled' | 'refused') => void;
 }
 
 const LIMIT = 20;
 
-/**
- * A poll that claims up to 20 commands, updates their schedules from the rows, and deletes the commands in the same
- * transaction. A date that passed before its schedule existed is started at once, unless the schedule is paused.
- * @see docs/architecture.md#schedules-of-profiles
- */
+/** Up to 20 in one transaction. Starts dates missed before. @see docs/architecture.md#schedules-of-profiles */
 export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<boolean> {
   const refused = new RefusedEntries();
   return async () => {
@@ -50,7 +45,6 @@ export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<
   };
 }
 
-/** @returns the completed commands. @throws when the server is unavailable */
 async function updateSchedules(
   deps: ScheduleCommandsDeps,
   tx: Sql,

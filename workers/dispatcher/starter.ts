@@ -8,10 +8,7 @@ import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.t
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
 
-/**
- * What to do about another run of the workflow id. `reject`: none may exist, open or closed. `allow`: none may be open.
- * `replace`: an open one is terminated.
- */
+/** If the id has a run: `reject`: none may exist; `allow`: none may be open; `replace`: terminates an open one. */
 export type StartMode = 'reject' | 'allow' | 'replace';
 
 export type Starter = ReturnType<typeof createStarter>;
@@ -79,7 +76,6 @@ function isReport({ type }: Startable): boolean {
 function priorityOf(row: Startable): number {
   if (isReport(row)) return 5;
   if (row.computers > LARGE_GROUP) return 4;
-  // Requests of administrators come before runs of profiles.
   if (row.profileId !== null) return 3;
   return row.computers > 1 ? 2 : 1;
 }

@@ -19,7 +19,6 @@ const LAST_REPEAT_AFTER_MS = 5 * 60_000;
 interface WakeUp {
   fingerprint: string;
   at: number;
-  /** When the wake-up is repeated for the same events, counted from `at`. */
   repeatMs: number;
 }
 
@@ -46,7 +45,6 @@ export class WakeUpPlanner {
     return due;
   }
 
-  /** Makes the batch due in the next poll, after a failed wake-up. */
   retry(batch: number): void {
     this.#woken.delete(batch);
   }

@@ -2,9 +2,7 @@ import type { Sql } from '../../src/persistence/database/sql.ts';
 import { purgeExpiredEvents } from '../../src/persistence/events/events.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 
-/** Rows per statement: few enough not to block others. */
 const STEP = 1_000;
-/** Statements per run; the next run, a minute later, continues. */
 const STEPS = 20;
 
 /** Deletes a bounded number of expired rows of the event log; a failure is logged. @see docs/api-conventions.md#event-log */

@@ -5,15 +5,10 @@ import type { Logger } from '../../src/process/logger.ts';
 import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { sendWakeUp } from '../workflow-calls.ts';
 
-/** Workflows checked per run; the next run continues with older ones. */
 const WORKFLOWS_LIMIT = 400;
 const PAGE = 200;
 
-/**
- * Wakes batch workflows that still run although their batch has ended: the result of their last activity was lost.
- * @param before - only workflows started before this, in ms since the epoch; from the newest when absent
- * @returns where the next run continues; undefined when the pass is complete
- */
+/** Those whose last result was lost. `before`: ms since the epoch. Returns where to go on, undefined at the end. */
 export async function wakeLeftRunning(
   { client, db, logger }: { client: Client; db: Database; logger: Logger },
   settleMs: number,

@@ -8,10 +8,7 @@ import { isLeftStanding, type Repair, type RepairDeps, readState, TERMINATED_TEX
 const QUIET_MS = 30 * 60_000;
 const LIMIT = 200;
 
-/**
- * Restarts reports without a workflow or pinned to a build that is no longer served, and ends those whose workflow an
- * operator terminated. Idempotent.
- */
+/** Restarts those without a workflow or on a build no longer served; ends those an operator terminated. Idempotent. */
 export async function repairReports(
   deps: RepairDeps,
   { settleMs, now, count }: { settleMs: number; now: Date; count: (workflowId: string, repair: Repair) => void },

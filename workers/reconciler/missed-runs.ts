@@ -18,10 +18,8 @@ export interface MissedRunsDeps {
 const GRACE_MS = 60_000;
 
 /**
- * Starts, once, the latest missed run of every profile; skips dates of schedules that an operator paused, with an event.
- * @param count - called with the profile's kind for each missed date once its run is created; not for skipped dates
- * @throws when the server is unavailable; a failing profile is logged and retried in the next run
- * @see docs/architecture.md#missed-runs
+ * The latest of each profile, once; skips those during a pause, with an event. @throws when the server is unavailable;
+ * a failing profile is logged and retried in the next run @see docs/architecture.md#missed-runs
  */
 export async function startMissedRuns(
   deps: MissedRunsDeps,

@@ -23,7 +23,6 @@ import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
 export interface ReconcilerOptions extends Omit<RepairDeps, 'starter'> {
   publicUrl: string;
-  /** Older rows of the event log are deleted; negative keeps all. */
   eventRetentionDays: number;
   clock: { now(): Date };
   kinds: ProfileKinds;
@@ -42,7 +41,6 @@ const COMPARE_EVERY_MINUTES = 10;
 /** A gap of this length is more than one failed run. */
 const SERVER_BEHIND_MS = 5 * MINUTE_MS;
 const FIRST_LOOKBACK_MS = DAY_MS;
-/** Repaired workflows that a result names. */
 const NAMED_LIMIT = 25;
 
 /** Creates the activity that reconciles rows, workflows and schedules. @see docs/architecture.md#the-reconciler */

@@ -12,9 +12,7 @@ import { isLeftStanding, type RepairDeps, readState, reportStuck } from '../disp
 import { failedForGood } from '../restore/close-events.ts';
 import { sendWakeUp } from '../workflow-calls.ts';
 
-/** Batches checked per run; the next run continues. */
 const BATCHES_LIMIT = 20;
-/** Scheduled workflows checked per run, of each kind: the newest. */
 const SCHEDULED_LIMIT = 50;
 const SCHEDULED = isOfType([
   PROFILE_TRIGGER_WORKFLOW,
@@ -24,9 +22,7 @@ const SCHEDULED = isOfType([
 ]);
 
 /**
- * Checks idle batches: reports workflows whose tasks fail, for a fixed build or an operator, and wakes the others.
- * @param after - the batch to continue after
- * @returns the batch after which the next run continues; 0 when the pass is complete
+ * Wakes them, or reports those whose tasks fail. Returns the batch to continue after, 0 at the end.
  * @see docs/reliability.md#a-worker-or-a-workflow-stands-still
  */
 export async function wakeIdleBatches(
@@ -49,10 +45,7 @@ export async function wakeIdleBatches(
   return batches.length < BATCHES_LIMIT ? 0 : batches.at(-1)!.id;
 }
 
-/**
- * Reports workflows of schedules whose tasks fail, or that failed in a way that a retry cannot help. No row is open for
- * them. Of failed ones only those since `since`, of running ones only those started before `startedBefore`, in ms.
- */
+/** They have no open row. Failed since `since`, or running and started before `startedBefore` (ms since the epoch). */
 export async function reportStuckSchedules(
   deps: RepairDeps,
   { since, startedBefore }: { since: number; startedBefore: number },

@@ -5,7 +5,6 @@ import { BATCH_TYPES, GROUP_TYPES, isOfType } from '../../workflows/contracts/wo
 import { ignoreNotFound } from '../workflow-calls.ts';
 
 const CHUNK = 200;
-/** Closed workflows checked per run; the pass over open rows finds the others. */
 const CLOSED_LIMIT = 5_000;
 /** A server allows ten visibility calls a second. */
 const PAUSE_MS = 150;

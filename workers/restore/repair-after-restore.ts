@@ -24,18 +24,13 @@ export interface RestoreDeps {
 export interface RestoreReport {
   /** Ended operations of unknown outcome. */
   operations: number;
-  /** Terminated workflows that had no open rows. */
   workflows: string[];
-  /** Skipped dates of profiles that may already have run. */
   skippedRuns: number;
 }
 
 /**
- * Reconciles a database restored from a backup with a server, agents and people that know more, towards the safer side:
- * nothing that may have run runs again, no id is reused, every token is revoked. Idempotent.
- * @param mark - lower bound for the reconciler's mark, in ms since the epoch
- * @throws when another repair is in progress: one that outlives its caller's timeout continues by itself
- * @see docs/reliability.md#an-older-backup-is-restored
+ * Nothing that may have run runs again, no id is reused, every token is revoked. Idempotent. `mark`: lower bound in ms.
+ * @throws when another repair is in progress @see docs/reliability.md#an-older-backup-is-restored
  */
 export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
   const session = await deps.db.connect();

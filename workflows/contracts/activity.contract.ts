@@ -1,15 +1,12 @@
 export interface GroupInput {
-  /** Id of the group's row. */
   id: number;
 }
 
 export interface ReportInput {
-  /** Id of the activity's row. */
   id: number;
 }
 
 export interface BatchInput {
-  /** Id of the batch row. */
   batch: number;
   /** True when the batch holds one computer's operations: it then fails and cancels as its row does. */
   single: boolean;
@@ -26,7 +23,6 @@ export interface ReleasedBatchInput extends Omit<BatchInput, 'batch'> {
 /** A moment that has passed by the workflow's clock but not by the database's; times in ms. */
 export interface Overdue {
   dueAt: number;
-  /** Time until the next check. */
   waitMs: number;
 }
 

@@ -2,15 +2,11 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 
 /** Failure types that operators see on closed workflows. */
 export const FAILURE_TYPES = {
-  /** A computer reported that it could not carry out its operation. */
   agent: 'AgentFailure',
-  /** The server could not make a report. */
   report: 'ReportFailure',
-  /** The row of a workflow was deleted. */
   missingRow: 'MissingRow',
   /** Only a newer build knows profiles of this kind. */
   unknownKind: 'UnknownKind',
-  /** A defect of this build. */
   defect: 'Defect',
 } as const;
 

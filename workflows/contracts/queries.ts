@@ -7,10 +7,7 @@ export const OPERATIONS_LIMIT = 100;
 export interface ProgressAnswer {
   done: number;
   total: number;
-  /** What is counted; a computer may have several operations. */
   unit: 'computer' | 'operation';
-  /** The first computers that have not finished. */
   waitingFor: string[];
-  /** Number of further computers. */
   more: number;
 }

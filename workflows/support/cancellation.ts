@@ -1,7 +1,6 @@
 import { CancellationScope, CancelledFailure, condition, workflowInfo } from '@temporalio/workflow';
 import { activities } from './named-activities.ts';
 
-/** Whether the API, the parent or an operator requested a cancel of this workflow. */
 export interface CancelWatch {
   readonly requested: boolean;
 }

@@ -13,13 +13,10 @@ import { batchWorkflow, RELEASED_BATCH_WORKFLOW, RELEASED_GROUP_WORKFLOW } from 
 import { groupProgress } from './details.ts';
 import type { ProgressBoard } from './progress-board.ts';
 
-/** The batches of a group as its children, which also show their progress. */
 export interface ChildBatches {
   readonly plans: readonly BatchPlan[];
-  /** Whether all awaited batches have ended. */
   over: boolean;
   readonly ended: Promise<void>;
-  /** Shows these open operations, without those of batches that have ended. */
   list(operations: readonly GroupOperation[]): void;
 }
 

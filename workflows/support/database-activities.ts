@@ -15,9 +15,8 @@ const ENDLESS_RETRIES = {
 } as const;
 
 /**
- * Proxies of database activities: each is attempted locally first, then as a normal activity with retries. Never
- * canceled; must not run in parallel. @see docs/architecture.md#rules-for-database-steps
- * @throws {ApplicationFailure} of a type of {@link FAILURE_TYPES}, when a retry cannot help
+ * Locally first, then as normal activities. Never canceled; not in parallel. @throws {ApplicationFailure} of a type of
+ * {@link FAILURE_TYPES}, when a retry cannot help @see docs/architecture.md#rules-for-database-steps
  */
 export function proxyDatabaseActivities<A>(): A {
   const local = proxyLocalActivities<UntypedActivities>(LOCAL_TRIES);

@@ -34,7 +34,6 @@ export function rowsProgress(progress: GroupProgress, plans: readonly BatchPlan[
   return { done, total: done + progress.open, unit, waitingFor: [], more: 0 };
 }
 
-/** The computer of a batch, or a summary of its computers. */
 function namesOf({ computer, summary }: BatchPlan): string {
   return computer?.title ?? summary;
 }

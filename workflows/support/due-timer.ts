@@ -6,16 +6,14 @@ const MAX_MIN_WAIT_MS = 60_000;
 const AGE_SHARE = 1_000;
 
 /**
- * One coalesced timer for the next due moment. One that fires too early is kept: a check costs less than two events.
- * The minimum wait grows with the age of the run, so that deadlines share checks, and doubles while a moment stays due
- * although it has passed: the clock of the rows may be behind.
+ * One timer for the next due moment; one that fires too early is kept: a check costs less than two events. The wait
+ * grows with the age of the run, and doubles while a passed moment stays due: the clock of the rows may be behind.
  */
 export class DueTimer {
   readonly #onDue: () => void;
   #running: { dueAt: number; scope: CancellationScope } | null = null;
   #overdue: Overdue | null;
 
-  /** @param overdue - state of the timer that this one replaces */
   constructor(onDue: () => void, overdue: Overdue | null = null) {
     this.#onDue = onDue;
     this.#overdue = overdue;

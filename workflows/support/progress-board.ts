@@ -6,7 +6,6 @@ import { progressLine } from './details.ts';
 const progressQuery = defineQuery<ProgressAnswer | null>(PROGRESS_QUERY);
 const operationsQuery = defineQuery<OpenOperation[]>(OPERATIONS_QUERY);
 
-/** Shows a workflow's progress in its details and in queries. */
 export interface ProgressBoard {
   show(progress: ProgressAnswer, operations: readonly OpenOperation[]): void;
 }

@@ -3,7 +3,6 @@ import { FairQueue, type Key } from './fair-queue.ts';
 export interface BatchLimits {
   size: number;
   concurrency: number;
-  /** Default: no limit. */
   maxQueued?: number;
   /** Waiting time of a batch's first call for others while no batch runs; default 0. */
   gatherMs?: number;
@@ -15,10 +14,7 @@ interface Call<I, O> {
   reject(error: unknown): void;
 }
 
-/**
- * Runs calls in batches: those that arrive within a short time, or while others run, form the next one. Waiting calls
- * take turns by key.
- */
+/** Runs calls in batches: those that arrive while others run form the next one. Waiting calls take turns by key. */
 export class Batcher<I, O> {
   readonly #run: (items: I[]) => Promise<ReadonlyArray<O | Error>>;
   readonly #limits: BatchLimits;

@@ -1,11 +1,9 @@
 import { FairQueue, type Key, type QueueLimits } from './fair-queue.ts';
 
 export interface ConcurrencyLimits extends QueueLimits {
-  /** Default: no limit but that per key. */
   concurrency?: number;
   /** Maximum running tasks per key, so that other keys find a free slot; default: `concurrency`. */
   concurrencyPerKey?: number;
-  /** A task that waited longer is rejected, as its client has given up. */
   queueTimeoutMs?: number;
 }
 
@@ -24,7 +22,6 @@ export class ConcurrencyLimiter {
   readonly #runningByKey = new Map<Key, number>();
   #running = 0;
 
-  /** @param rejection - creates the error of a rejected task */
   constructor(limits: ConcurrencyLimits, rejection = (reason: string) => new Error(reason)) {
     this.#concurrency = limits.concurrency ?? Number.POSITIVE_INFINITY;
     this.#concurrencyPerKey = limits.concurrencyPerKey ?? this.#concurrency;

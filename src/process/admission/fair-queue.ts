@@ -1,9 +1,7 @@
 export type Key = number | string;
 
 export interface QueueLimits {
-  /** Default: no limit. */
   maxQueued?: number;
-  /** Default: `maxQueued`. */
   maxQueuedPerKey?: number;
 }
 
@@ -12,7 +10,6 @@ export class FairQueue<T> {
   readonly #maxQueued: number;
   readonly #maxQueuedPerKey: number;
   readonly #items = new Map<Key, T[]>();
-  /** Keys with items that are not paused, the next one first. */
   readonly #turns = new Set<Key>();
   readonly #paused = new Set<Key>();
   #length = 0;
@@ -37,7 +34,6 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** Takes the oldest item of the next key, which is served last afterwards. */
   take(): { key: Key; item: T } | undefined {
     const [key] = this.#turns;
     if (key === undefined) return undefined;

@@ -4,22 +4,19 @@ const LARGE_SHARE = 0.9;
 /** Measured overhead of a chunk: a body that arrives byte by byte takes hundreds of times its length. */
 const CHUNK_OVERHEAD_BYTES = 512;
 
-/** A share of the limit that all bodies reserved under its name have together. */
+/** A share of the limit, as a fraction, that all bodies reserved under its name have together. */
 export interface RequestMemoryShare {
   name: string;
-  /** Fraction of the limit. */
   share: number;
 }
 
 /** Memory of one request's body. Rejected bytes count as well, until it is released. */
 export interface RequestMemory {
-  /** Whether so many more bytes fit now. */
   hasRoom(bytes: number): boolean;
   /** Counts a received chunk. @returns false when the limit is exceeded */
   addChunk(bytes: number): boolean;
   /** Counts memory derived from the body. @returns false when the limit is exceeded */
   add(bytes: number): boolean;
-  /** Frees everything; nothing is counted afterwards. */
   release(): void;
 }
 
@@ -37,7 +34,6 @@ export class RequestMemoryLimit {
     return this.#usedBytes;
   }
 
-  /** @param shares - count against these as well */
   reserve(shares: readonly RequestMemoryShare[] = []): RequestMemory {
     let size = 0;
     let isOpen = true;

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 export interface BucketLimits {
   burst: number;
   perSecond: number;
-  /** Maximum number of buckets; the least recently used are dropped first. */
   maxKeys: number;
 }
 
@@ -35,7 +34,6 @@ export class TokenBuckets {
     return waitSeconds;
   }
 
-  /** What {@link take} would return, without taking tokens. */
   wait(key: string, cost: number, nowMs: number): number {
     return this.#secondsUntil(cost, this.#fill(key, nowMs));
   }

@@ -26,14 +26,9 @@ export type AccessGroupsService = ReturnType<typeof createAccessGroupsService>;
 
 export function createAccessGroupsService(deps: RightsChangeDeps) {
   return {
-    /** One page of the account's access groups, the root first. Visible to every administrator. */
     list: (caller: Caller, page: PageRequest) => listAccessGroups(deps.db, caller.accountId, page),
-    /** @throws {DomainError} UnknownAccessGroup */
     get: (caller: Caller, name: string) => requireGroup(deps.db, caller, name),
-    /**
-     * Creates a group whose name is the slug of its title.
-     * @throws {DomainError} InvalidParameter, UnknownAccessGroup for the parent (400), DuplicateAccessGroup
-     */
+    /** Its name is the slug of the title. @throws InvalidParameter, UnknownAccessGroup (400), DuplicateAccessGroup */
     create: (caller: Caller, given: string, parent = ROOT) =>
       changeRights(deps, caller, async (tx) => {
         const { accountId: account } = caller;
@@ -55,8 +50,7 @@ export function createAccessGroupsService(deps: RightsChangeDeps) {
         return { ...group, title };
       }),
     /**
-     * Removes a group and moves its children and computers to its parent. Roles limited to it do not gain the parent.
-     * @returns the parent
+     * Moves children and computers to the parent, which it returns. Roles limited to the group do not gain the parent.
      * @throws {DomainError} UnknownAccessGroup, InvalidParameter for the root
      */
     remove: (caller: Caller, name: string) =>

@@ -55,10 +55,7 @@ export function createAccountsService(deps: AccountsDeps) {
       const token = randomBytes(SETUP_TOKEN_BYTES).toString('base64url');
       return (await insertSetting(db, SETUP_TOKEN, digestSecret(token).toString('hex'))) ? token : null;
     },
-    /**
-     * Creates the standalone account with its first administrator. Computers need the generated key and acceptance.
-     * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
-     */
+    /** Also its first administrator. @throws StandaloneAccountExists, Forbidden, DuplicateEmail, InvalidParameter */
     async createStandalone(
       administrator: NewAdministrator,
       enforceStrength: boolean | undefined,
@@ -79,11 +76,7 @@ export function createAccountsService(deps: AccountsDeps) {
       const { accountId } = await insert(db, { ...person, passwordHash, origin }, false, registrationKey());
       return (await findAccount(db, accountId))!;
     },
-    /**
-     * Creates an account whose administrator is the caller. Computers need its generated registration key and
-     * acceptance. The caller's token stays valid for its own account.
-     * @throws {DomainError} SelfServiceDisabled, AccountExists for callers with an account, InvalidParameter
-     */
+    /** The caller becomes its administrator. @throws SelfServiceDisabled, AccountExists, InvalidParameter */
     async createOwn(caller: Caller, title: string): Promise<AccountRow> {
       if (!deps.selfService)
         throw new DomainError('SelfServiceDisabled', 'This deployment has no self-service accounts');
@@ -93,11 +86,7 @@ export function createAccountsService(deps: AccountsDeps) {
   };
 }
 
-/**
- * Creates the standalone account with its access group, roles and first administrator in one transaction.
- * @param options.registrationKey - required from agents; null lets every agent enrol
- * @throws {DomainError} StandaloneAccountExists (exactly one of two concurrent calls succeeds), InvalidParameter
- */
+/** In one transaction; with a null key every agent may enrol. @throws StandaloneAccountExists, InvalidParameter */
 export async function createStandaloneAccount(
   persistence: Persistence,
   options: NewAdministrator & { passwords: PasswordPolicy; autoRegister: boolean; registrationKey: string | null },
@@ -110,11 +99,7 @@ export async function createStandaloneAccount(
 
 const ENROLMENT_CLOSED = 'enrolment_closed';
 
-/**
- * Requires a registration key and acceptance from computers that enrol into the standalone account. Runs once per
- * database; accounts that have a key, or were reopened later, do not change.
- * @returns the new key; null when nothing changed
- */
+/** Once per database, requires a key and acceptance unless there is a key. Returns the new key, null without change. */
 export async function closeStandaloneEnrolment(db: Database): Promise<string | null> {
   const key = registrationKey();
   return db.transaction(async (tx) => {
@@ -200,11 +185,9 @@ function alreadyExists(): DomainError {
   return new DomainError('StandaloneAccountExists', 'The standalone account already exists');
 }
 
-/** Its digest is kept until the account exists. */
 const SETUP_TOKEN = 'setup_token_digest';
 const SETUP_TOKEN_BYTES = 18;
 
-/** @throws {DomainError} Forbidden */
 async function checkSetupToken(
   sql: Sql,
   setting: AccountsDeps['setupToken'],

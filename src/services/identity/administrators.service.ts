@@ -18,12 +18,8 @@ export type AdministratorsService = ReturnType<typeof createAdministratorsServic
 
 export function createAdministratorsService(deps: RightsChangeDeps) {
   return {
-    /** One page of the account's administrators, by id. */
     list: (caller: Caller, page: PageRequest) => listAdministrators(deps.db, caller.accountId, page),
-    /**
-     * Replaces an administrator's roles. Idempotent.
-     * @throws {DomainError} UnknownPerson, UnknownRole, LastGlobalAdmin, Forbidden for roles the caller may not manage
-     */
+    /** Idempotent. @throws UnknownPerson, UnknownRole, LastGlobalAdmin; Forbidden beyond what the caller may manage */
     setRoles: (caller: Caller, personId: number, roles: readonly string[]) =>
       changeRights(deps, caller, async (tx, limit) => {
         const { accountId } = caller;

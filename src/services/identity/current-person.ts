@@ -3,10 +3,7 @@ import { type LockedPerson, lockPerson } from '../../persistence/identity/rights
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
-/**
- * Locks the caller's row before changes and new credentials; cached rights may be some seconds old.
- * @throws {DomainError} Unauthorized when the token was revoked
- */
+/** Locks the row before changes and new credentials: cached rights may be old. @throws Unauthorized when revoked */
 export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {
   const { personId, accountName } = caller;
   const { id, family, accessKey, epochs } = caller.token;

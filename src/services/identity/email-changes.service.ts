@@ -25,10 +25,7 @@ export type EmailChangesService = ReturnType<typeof createEmailChangesService>;
 export function createEmailChangesService(deps: EmailChangesDeps) {
   const { db, clock, mailer, authenticator } = deps;
   return {
-    /**
-     * Confirms the caller's new address by the token that was mailed to it.
-     * @throws {DomainError} UnknownEmailChange for a wrong, used or expired token; DuplicateEmail
-     */
+    /** By the mailed token. @throws UnknownEmailChange for a wrong, used or expired one; DuplicateEmail */
     async confirm(caller: Caller, token: string): Promise<void> {
       const by = { tokenDigest: digestSecret(token) };
       const former = await withEmailConflict(() =>
@@ -42,10 +39,8 @@ export function createEmailChangesService(deps: EmailChangesDeps) {
       if (mailer.isOn) void mailer.send(addressChangedMail(former, deps)).catch(() => undefined);
     },
     /**
-     * Confirms the new address of an administrator of the account `standalone` where no mail is sent.
-     * @param email - the address to confirm; must be the pending one
-     * @throws {DomainError} Forbidden where mail is sent, and for callers in self-service accounts; UnknownPerson,
-     * UnknownEmailChange, DuplicateEmail, InvalidParameter
+     * For the pending `email` of an administrator of `standalone`, where no mail is sent.
+     * @throws {DomainError} Forbidden elsewhere; UnknownPerson, UnknownEmailChange, DuplicateEmail, InvalidParameter
      */
     async confirmFor(caller: Caller, personId: number, email: string): Promise<AdministratorRow> {
       const by = { email: readEmail('body.email', email) };
@@ -71,7 +66,6 @@ export function createEmailChangesService(deps: EmailChangesDeps) {
   };
 }
 
-/** @returns the former address */
 async function replaceEmail(
   tx: Sql,
   caller: Caller,

@@ -11,9 +11,7 @@ const FAILURES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Limits guesses of secret invitation ids like failed logins: runs `attempt` and counts it when it finds no invitation
- * or its login fails: alike, so as not to reveal names.
- * @param by - the client, counted by person or else by address
+ * Runs `attempt` and counts unknown invitations and failed logins as failed logins, alike: that reveals no names.
  * @throws {DomainError} TooManyRequests before any lookup, and what `attempt` throws
  */
 export async function guardInvitation<T>(

@@ -38,7 +38,6 @@ export interface InvitationsDeps extends RightsChangeDeps {
   clock: Clock;
   mailer: Mailer;
   throttle: LoginThrottle;
-  /** Base URL of links in mails, without a trailing slash. */
   publicUrl: string;
   invitationDays: number;
 }
@@ -60,13 +59,9 @@ export function createInvitationsService(deps: InvitationsDeps) {
       const maySeeIds = await maySeeSecureIds(db, caller);
       return { count, results: results.map((row) => toVisible(row, maySeeIds)) };
     },
-    /** @throws {DomainError} UnknownInvitation */
     get: async (caller: Caller, id: number) =>
       toVisible(await requireInvitation(db, caller, id, clock.now()), await maySeeSecureIds(db, caller)),
-    /**
-     * Stores an invitation and mails it; a failed mail does not affect it.
-     * @throws {DomainError} InvalidParameter, UnknownRole (400); TooManyRequests for too many invitations of an address
-     */
+    /** Stores it and mails it; the mail may fail. @throws InvalidParameter, UnknownRole (400), TooManyRequests */
     async create(caller: Caller, given: WantedInvitation) {
       const stored = await changeRights(deps, caller, async (tx, limit) => {
         const { accountId } = caller;
@@ -106,25 +101,19 @@ export function createInvitationsService(deps: InvitationsDeps) {
       }
       return row;
     },
-    /** Withdraws an invitation. @throws {DomainError} UnknownInvitation */
     remove: (caller: Caller, id: number) =>
       changeRights(deps, caller, async (tx) => {
         const row = await requireInvitation(tx, caller, id, clock.now());
         await claimInvitation(tx, id);
         await record(tx, caller, 'Invitation', row, `Withdrew the invitation of ${row.name} <${row.email}>`);
       }),
-    /**
-     * Adds the caller to the inviting account, which does not become current.
-     * @throws {DomainError} UnknownInvitation, also when used or expired; Forbidden for other addresses;
-     * TooManyRequests
-     */
+    /** The account does not become current. @throws UnknownInvitation, also when expired; Forbidden, TooManyRequests */
     async accept(caller: Caller, secureId: string) {
       const now = clock.now();
       const joined = await guard(caller, (tx) => acceptInvitation(tx, secureId, caller, now));
       deps.authenticator.invalidate({ personId: caller.personId });
       return { accountId: joined.account_id, accountTitle: joined.account_title };
     },
-    /** Deletes an invitation without joining. Throws as `accept`. */
     reject: (caller: Caller, secureId: string) =>
       guard(caller, async (tx) => {
         const taken = await takeInvitation(tx, secureId, caller.personId, clock.now());

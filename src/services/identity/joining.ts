@@ -19,11 +19,7 @@ import { hashPassword } from './login/passwords.ts';
 import { planSession } from './login/sessions.ts';
 import { record } from './record.ts';
 
-/**
- * Deletes the open invitation with this secret for a person to whom it is open. One of concurrent calls succeeds.
- * @param tx - holds the lock on the account's rights from then on
- * @throws {DomainError} UnknownInvitation when it does not exist any more; Forbidden when it is for another address
- */
+/** Deletes it, once, and locks the account's rights. @throws UnknownInvitation; Forbidden for another address */
 export async function takeInvitation(
   tx: Sql,
   secureId: string,
@@ -60,16 +56,12 @@ export async function acceptInvitation(
 
 export interface JoiningLogin {
   secureId: string;
-  /** The requested account, which the person may join by this invitation. */
   account: string | undefined;
   origin: Origin;
   now: Date;
 }
 
-/**
- * Accepts an invitation for a person who is logging in.
- * @throws {DomainError} UnknownInvitation; Forbidden when the person is not in the requested account
- */
+/** For a person who is logging in. @throws UnknownInvitation; Forbidden when they are not in the requested account */
 export async function joinByLogin(tx: Sql, person: LoginPerson, login: JoiningLogin): Promise<OpenInvitation> {
   const { secureId, account, now } = login;
   const joined = await acceptInvitation(tx, secureId, { ...person, ...login, personId: person.id }, now);
@@ -78,8 +70,7 @@ export async function joinByLogin(tx: Sql, person: LoginPerson, login: JoiningLo
 }
 
 /**
- * Atomically creates the invited person (address and password of the login) and accepts the invitation.
- * @param login.password - normalised and checked
+ * Creates the invited person with the address and the (normalised, checked) password of the login, atomically.
  * @throws {DomainError} InvalidParameter; DuplicateEmail, also for former addresses; UnknownInvitation, Forbidden
  */
 export async function joinAsNewcomer(

@@ -7,11 +7,9 @@ import type { Clock, Mailer } from '../common/ports.ts';
 const MAILS = 10;
 
 /**
- * Counts a test mail or an address change of a person against a common limit of 10 an hour. People choose the
- * addresses, so these mails could flood other mailboxes, and the responses could reveal which addresses exist here.
- * Counted before sending, so that concurrent requests cannot exceed the limit.
- * @returns sends the mail; one that could not be sent is not counted
- * @throws {DomainError} TooManyRequests with the time until the oldest one no longer counts
+ * Limits test mails and address changes to 10 an hour per person, who could flood mailboxes or find out addresses.
+ * Counted before sending (races). Returns the sender; a mail that could not be sent is not counted.
+ * @throws {DomainError} TooManyRequests with the time until the next
  */
 export async function reserveMail(
   { db, clock, mailer }: { db: Database; clock: Clock; mailer: Mailer },

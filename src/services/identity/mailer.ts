@@ -5,7 +5,6 @@ import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.
 import type { Mail, Mailer } from '../common/ports.ts';
 
 export interface MailerOptions {
-  /** `smtp://user:password@host:port` or `smtps://...`; null: mail is disabled. */
   smtpUrl: string | null;
   from: string;
   logger?: Logger;
@@ -16,10 +15,7 @@ export interface MailerOptions {
 const TIMEOUT_MS = 5000;
 const LIMITS = { concurrency: 4, concurrencyPerKey: 4, maxQueued: 32, maxQueuedPerKey: 32 };
 
-/**
- * Sends mail by an SMTP server. A hanging server costs a bounded number of connections and one timeout.
- * @remarks `send` throws MailQueueUnavailable when the server did not accept the mail; the reason is logged.
- */
+/** A hanging server costs few connections and one timeout. `send` throws MailQueueUnavailable; the reason is logged. */
 export function createMailer(options: MailerOptions): Mailer {
   const limiter = new ConcurrencyLimiter(LIMITS, () => serviceBusy('Too much mail at once'));
   return {

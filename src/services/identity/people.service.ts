@@ -54,14 +54,10 @@ export function createPeopleService(deps: PeopleDeps) {
       known.set(caller.token, person);
       return person;
     },
-    /** The caller, read from the database. */
     readSelf: read,
     /**
-     * Changes the fields that are present and not null. A new address is pending until confirmed and replaces an
-     * earlier pending one; where mail is sent, a token that confirms it is mailed there. The current address in another
-     * case applies at once and drops a pending one.
-     * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable, without any
-     * change, when the mail server did not accept the mail
+     * A new address is pending until confirmed; another case of the current one applies at once.
+     * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable, without change
      */
     async updateSelf(caller: Caller, edit: PersonEdit): Promise<PersonRow> {
       const person = await update(deps, caller, edit);
@@ -86,7 +82,6 @@ async function readSelf(sql: Sql, caller: Caller, now: Date): Promise<PersonRow>
 
 async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
   const { email, preferredAccount, ...fields } = readEdit(edit);
-  // Checked before any mail is sent.
   if (preferredAccount !== undefined) await accountOf(deps.db, caller, preferredAccount);
   const change = email === undefined ? null : await prepareEmail(deps, caller, email);
   return deps.db.transaction(async (tx) => {
@@ -106,13 +101,9 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
   });
 }
 
-/** The current address in another case, or a new one to confirm. */
 type RequestedEmail = { corrected: string } | { pending: Parameters<typeof saveEmailChange>[2] };
 
-/**
- * Checks the requested address and mails the token that confirms it.
- * @throws {DomainError} DuplicateEmail, TooManyRequests, MailQueueUnavailable; nothing is stored then
- */
+/** Mails the token. @throws DuplicateEmail, TooManyRequests, MailQueueUnavailable; nothing is stored then */
 async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<RequestedEmail> {
   if (await isOwnEmail(deps.db, caller.personId, email)) return { corrected: email };
   const send = await reserveMail(deps, caller.personId);

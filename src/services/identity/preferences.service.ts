@@ -20,12 +20,8 @@ export type PreferencesService = ReturnType<typeof createPreferencesService>;
 
 export function createPreferencesService({ db }: { db: Database }) {
   return {
-    /** Includes the registration key. */
     get: async ({ accountId }: Caller) => requireAccount(await findPreferences(db, accountId)),
-    /**
-     * Changes the fields that are present. Key and auto-registration apply to the next computer that enrols.
-     * @throws {DomainError} InvalidParameter
-     */
+    /** Key and auto-registration apply to the next computer that enrols. @throws InvalidParameter */
     async update(caller: Caller, edit: PreferencesEdit): Promise<Preferences> {
       const change = readEdit(edit);
       return db.transaction(async (tx) => {

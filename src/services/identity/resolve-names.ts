@@ -13,11 +13,7 @@ export function resolveRoles(sql: Sql, accountId: number, names: readonly string
   return resolve(sql, accountId, names, { entity: Role, code: 'UnknownRole', what: 'role', path: 'body.roles' });
 }
 
-/**
- * Distinct ids of the access groups named in a request body.
- * @param path - of the field that names them
- * @throws {DomainError} UnknownAccessGroup (400) with every unknown name
- */
+/** Distinct ids; `path`: the field of the body. @throws UnknownAccessGroup (400) with every unknown name */
 export function resolveAccessGroups(
   sql: Sql,
   accountId: number,
@@ -51,11 +47,7 @@ async function resolve(
   return [...found.values()];
 }
 
-/**
- * Id of the target access group in a request body.
- * @param needed - permissions the caller must have in that group
- * @throws {DomainError} UnknownAccessGroup (400), Forbidden
- */
+/** Id of the group in a body, where the caller must have `needed`. @throws UnknownAccessGroup (400), Forbidden */
 export async function requireAccessGroup(
   sql: Sql,
   caller: Caller,

@@ -14,11 +14,9 @@ export interface RightsChangeDeps {
 }
 
 /**
- * Changes rights in the caller's account. Changes are serialized, and the caller's own rights are checked under the
- * lock: otherwise an administrator who was just removed could restore themselves. This process uses the new rights from
- * the next request on, the others within seconds.
- * @param work - runs in the transaction; `limit` rejects roles beyond the access groups that the caller manages
- * @throws {DomainError} Unauthorized or Forbidden when the caller lost their rights meanwhile, and what `work` throws
+ * Serializes changes and checks the caller's rights under the lock: otherwise a just removed administrator could
+ * restore themselves. In effect here at once, elsewhere within seconds. `limit` rejects roles beyond the caller's
+ * rights. @throws {DomainError} Unauthorized or Forbidden when the caller lost their rights, and what `work` throws
  */
 export async function changeRights<T>(
   { db, authenticator }: RightsChangeDeps,
@@ -35,14 +33,11 @@ export async function changeRights<T>(
   return done;
 }
 
-/** Rejects roles that the caller may not manage. @throws {DomainError} Forbidden */
 type RoleLimit = (roleIds: readonly number[]) => Promise<void>;
 
 /**
- * Limits callers whose ManageRole applies to some access groups only: they may assign and change roles that apply only
- * there and grant nothing the caller does not have there. Otherwise they could gain rights in the whole account.
- * @param manager - with the rights from before the change
- * @param reach - access groups of their ManageRole; null for the whole account
+ * Who manages roles in some access groups only (`reach`; null: all) may assign only roles that apply there and grant
+ * nothing the caller lacks there: otherwise they could gain rights in the whole account.
  */
 function limitRoles(tx: Sql, manager: Principal, reach: readonly number[] | null): RoleLimit {
   return async (roleIds) => {

@@ -21,7 +21,6 @@ import type { Caller } from '../common/ports.ts';
 import { record } from './record.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
-/** Absent fields do not change. */
 export type RoleChange = Partial<RoleContent> & { accessGroups?: readonly string[] };
 
 const ROOT = 'global';
@@ -33,12 +32,8 @@ export type RolesService = ReturnType<typeof createRolesService>;
 
 export function createRolesService(deps: RightsChangeDeps) {
   return {
-    /** One page of the account's roles, the seeded ones first. */
     list: (caller: Caller, page: PageRequest) => listRoles(deps.db, caller.accountId, page),
-    /**
-     * Creates a role without members, by default without permissions and for the whole account.
-     * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; Forbidden beyond own rights
-     */
+    /** By default without permissions. @throws InvalidParameter, UnknownAccessGroup (400), DuplicateRole, Forbidden */
     create: (caller: Caller, given: string, change: RoleChange) =>
       changeRights(deps, caller, async (tx, limit) => {
         const name = readLine('body.name', given);
@@ -52,10 +47,7 @@ export function createRolesService(deps: RightsChangeDeps) {
         await record(tx, caller, 'Role', role, `Created the role ${name} with ${describe(role)}`);
         return role;
       }),
-    /**
-     * Changes a role, but not its name, for all members. Idempotent.
-     * @throws {DomainError} UnknownRole, RoleReadOnly, InvalidParameter, UnknownAccessGroup (400)
-     */
+    /** Keeps the name. Idempotent. @throws UnknownRole, RoleReadOnly, InvalidParameter, UnknownAccessGroup (400) */
     change: (caller: Caller, name: string, change: RoleChange) =>
       changeRights(deps, caller, async (tx, limit) => {
         const before = await requireEditableRole(tx, caller, name);
@@ -74,10 +66,7 @@ export function createRolesService(deps: RightsChangeDeps) {
         await record(tx, caller, 'Role', role, `Changed the role ${name}; it has ${describe(role)} now`);
         return role;
       }),
-    /**
-     * Removes a role from all members.
-     * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse as the only role of an administrator or invitation
-     */
+    /** @throws UnknownRole, RoleReadOnly; RoleInUse as the only role of an administrator or invitation */
     remove: (caller: Caller, name: string) =>
       changeRights(deps, caller, async (tx, limit) => {
         const role = await requireEditableRole(tx, caller, name);

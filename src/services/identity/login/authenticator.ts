@@ -17,10 +17,7 @@ interface Entry {
   freshUntilMs: number;
 }
 
-/**
- * Resolves bearer tokens to people, with rights that are at most a few seconds old. Caches both, within bounds: one
- * signature check per token, and one statement every two seconds.
- */
+/** Resolves tokens to people with rights that are at most seconds old. Cached: one signature check per token. */
 export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; clock: Clock }) {
   const entries = new Map<string, Entry>();
   const loading = new Map<string, Promise<Principal>>();
@@ -54,7 +51,6 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
       }
       return pending;
     },
-    /** Reads rights and revocations of a principal again. Throws as `authenticate`. */
     async reauthenticate(known: Principal): Promise<Principal> {
       if (known.token.expiresAt * 1000 <= deps.clock.now().getTime()) throw unauthorized();
       return readPrincipal(deps.db, { ...known, ...known.token });

@@ -9,11 +9,7 @@ const LIST: ReadonlySet<string> = new Set(
 
 const PRODUCT = 'flotilla';
 
-/**
- * Whether a password is easy to guess: a word of the list or of its context, a sequence or a repetition, also when
- * surrounded by digits and symbols, capitalized, or with symbols in place of letters.
- * @param context - texts about its owner, such as their address and the title of their account
- */
+/** Whether it is a word of the list or of its context (its owner), a sequence or repetition, also when decorated. */
 export function isCommonPassword(password: string, context: readonly string[]): boolean {
   const text = password.normalize('NFKC').toLowerCase();
   const words = new Set([PRODUCT, ...context.flatMap(wordsOf)]);
@@ -28,7 +24,6 @@ export function isCommonPassword(password: string, context: readonly string[]): 
   return cores.some((word) => isCommon(word) || isRepetitionOf(word, isCommon));
 }
 
-/** Cores of up to this many letters are not considered. */
 const SHORT = 2;
 /** Symbols after the last letter that may stand for letters, as in `hell0`. */
 const TAIL_LETTERS = [0, 1, 2];
@@ -56,13 +51,11 @@ const SIGNS: Readonly<Record<string, string>> = {
   '€': 'e',
 };
 
-/** A word as written, and with symbols read as letters. */
 function readingsOf(word: string): string[] {
   const read = (signs: Readonly<Record<string, string>>) => bare([...word].map((sign) => signs[sign] ?? sign).join(''));
   return [bare(word), read(SIGNS), read({ ...SIGNS, '1': 'l', '!': 'l' })];
 }
 
-/** Splits an address (without its top-level domain), a name or a title: the whole text and each word. */
 function wordsOf(text: string): string[] {
   const lower = text.normalize('NFKC').toLowerCase();
   const [local = '', domain = ''] = lower.split('@');
@@ -101,12 +94,10 @@ const ROWS = [
 ];
 const SEQUENCES = ROWS.flatMap((row) => [row, [...row].reverse().join('')]);
 
-/** Neighbours in the alphabet, among the digits or on a keyboard. */
 function isSequence(word: string): boolean {
   return word.length >= SHORTEST_SEQUENCE && SEQUENCES.some((sequence) => sequence.includes(word));
 }
 
-/** A few characters repeated; the last repetition may be incomplete. */
 function isRepetition(word: string): boolean {
   return [2, 3, 4].some((length) => word.length >= 2 * length && word === repeated(word, length));
 }

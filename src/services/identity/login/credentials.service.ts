@@ -40,7 +40,6 @@ export interface CredentialsDeps {
   identities: IdentityAuthenticator | null;
 }
 
-/** Per person and account. */
 const MAX_KEYS = 50;
 const DEFAULT_NAME = 'Access key';
 
@@ -49,13 +48,11 @@ export type CredentialsService = ReturnType<typeof createCredentialsService>;
 export function createCredentialsService(deps: CredentialsDeps) {
   const { db } = deps;
   return {
-    /** Access keys by account; secrets are stored as digests and shown only once. */
     async list(caller: Caller): Promise<Credential[]> {
       const keys = await listAccessKeys(db, caller.personId);
       return keys.map((key) => ({ ...key, secretKey: null }));
     },
     /**
-     * Creates another access key of the person for an account.
      * @throws {DomainError} AuthenticationFailed when the password is wrong or not set; Forbidden for other people's
      * accounts; InvalidParameter, DuplicateAccessKey, AccessKeyLimitReached; TooManyRequests, ServiceUnavailable
      */

@@ -21,10 +21,7 @@ export function digestName(name: string): Buffer {
     .digest();
 }
 
-/**
- * Lower case as in PostgreSQL, which finds the person: character by character. JavaScript maps some letters
- * differently, and such variants of a name would be counted separately.
- */
+/** By character, as in PostgreSQL: JavaScript maps some letters differently, and variants would count separately. */
 function fold(name: string): string {
   return Array.from(name, (character) => (character === 'İ' ? 'i' : character.toLowerCase())).join('');
 }
@@ -35,9 +32,8 @@ const REGISTRATION = digestName('\0registration');
 export type LoginThrottle = ReturnType<typeof createLoginThrottle>;
 
 /**
- * Rejects further attempts after 20 failures in 5 minutes per address and name, 100 per hour per name, and a configured
- * number per address. Addresses from which the name has logged in before are exempt from the last two, so that an
- * attacker cannot lock people out. An IPv6 /64 counts as one address.
+ * Rejects attempts after 20 failures in 5 minutes per address (or IPv6 /64) and name, 100 per hour per name, and a
+ * configured number per address; the last two not from known addresses, so that nobody can lock people out.
  */
 export function createLoginThrottle(db: Sql, clock: Clock, { isOn, addressLimit }: LoginThrottleSettings) {
   const count = (sql: Sql, nameDigest: Buffer, address: string, now: Date): Promise<FailureCounts> =>
@@ -52,7 +48,6 @@ export function createLoginThrottle(db: Sql, clock: Clock, { isOn, addressLimit 
     if (across < addressLimit) return;
     throw tooMany('Too many failed logins or registrations from this address', across_since, HERE.windowMs, now);
   };
-  /** @param sql - the caller's transaction, if any */
   const fail = async (nameDigest: Buffer, address: string, sql: Sql = db): Promise<void> => {
     if (!isOn) return;
     const at = clock.now();
@@ -61,7 +56,6 @@ export function createLoginThrottle(db: Sql, clock: Clock, { isOn, addressLimit 
   };
   return {
     fail,
-    /** Counts a registration. @param sql - its transaction */
     register: (address: string, sql: Sql) => fail(REGISTRATION, address, sql),
     /** For authenticated callers. @throws {DomainError} TooManyRequests with the time until the next attempt */
     async check(nameDigest: Buffer, address: string): Promise<void> {
@@ -77,7 +71,6 @@ export function createLoginThrottle(db: Sql, clock: Clock, { isOn, addressLimit 
       rejectByName(counts, now);
       if (!counts.known_address) rejectByAddress(counts, now);
     },
-    /** For the registration of a person or account. @param sql - as of `fail` @throws as `check` */
     async checkRegistration(address: string, sql: Sql = db): Promise<void> {
       if (!isOn) return;
       const now = clock.now();

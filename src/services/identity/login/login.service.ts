@@ -29,7 +29,6 @@ import type { TokenSigner } from './token-signer.ts';
 export interface LoginCommand {
   by: { email: string } | { identity: string };
   password: string;
-  /** The account to make current; undefined for the preferred or first joined one. */
   account: string | undefined;
   invitationId: string | undefined;
   expiryMinutes: number | undefined;
@@ -50,7 +49,6 @@ export interface LoginDeps {
   hashing: Hashing;
   throttle: LoginThrottle;
   authenticator: Pick<Authenticator, 'invalidate'>;
-  /** Checks logins by identity; null: checked against the stored hash, as for addresses. */
   identities: IdentityAuthenticator | null;
   passwords: PasswordPolicy;
 }
@@ -71,11 +69,9 @@ export type LoginService = ReturnType<typeof createLoginService>;
 export function createLoginService(deps: LoginDeps) {
   return {
     /**
-     * Exchanges a name and password for a token.
-     * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an
-     * account the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait With
-     * an invitation the person joins its account, which becomes current; for an unknown address a new person with this
-     * password is created.
+     * With an invitation the person, created if the address is unknown, joins its account, which becomes current.
+     * @throws {DomainError} AuthenticationFailed for all causes alike; Forbidden for an account the person is not in;
+     * UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
      */
     async login(given: LoginCommand): Promise<LoginResult> {
       const command = { ...given, by: trimmed(given.by) };
@@ -84,11 +80,7 @@ export function createLoginService(deps: LoginDeps) {
       const by = { personId: null, address: origin.address };
       return guardInvitation(deps.throttle, by, () => login(deps, command, invitationId));
     },
-    /**
-     * Exchanges an access key for a token of the key's account.
-     * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike;
-     * TooManyRequests
-     */
+    /** @throws AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests */
     async loginByAccessKey({ accessKey, secretKey, origin, expiryMinutes }: AccessKeyCommand): Promise<LoginResult> {
       const nameDigest = digestName(`\0access key ${accessKey}`);
       const attempt: LoginAttempt = { nameDigest, method: 'key', origin };
@@ -135,7 +127,6 @@ function isAddress(identity: string): boolean {
   return identity.includes('@');
 }
 
-/** The invitation, if a new person with this address may use it. */
 async function findOpenInvitation(
   { db, clock }: LoginDeps,
   secureId: string,
@@ -171,10 +162,7 @@ async function open(
   return openSession(deps.tokenSigner, person, plan, { method, accessKey, minutes, systemEpoch, now });
 }
 
-/**
- * Records a failure for the throttle and the event log of the account.
- * @param person - null for an unknown name: the same statements run, but no event is kept
- */
+/** For the throttle and the event log. For an unknown name (null) the same statements run, but no event is kept. */
 function recordFailure(
   { db, throttle }: LoginDeps,
   { nameDigest, method, origin }: LoginAttempt,
@@ -189,7 +177,6 @@ function recordFailure(
   });
 }
 
-/** @returns also the account joined, when the login created the person */
 async function authenticate(
   deps: LoginDeps,
   command: LoginCommand,
@@ -220,11 +207,9 @@ async function authenticate(
     // The same error for every wrong password, so that it does not reveal which people exist.
     throw passwordError ?? new DomainError('AuthenticationFailed', WRONG_LOGIN);
   };
-  // The whole attempt, including its statements, runs under the hashing limit.
   return pam ? attemptLogin() : deps.hashing.run(origin, attemptLogin);
 }
 
-/** Why a new person may not have this password; null if they may. */
 function newPasswordError(
   { passwords }: LoginDeps,
   invitation: OpenInvitation,

@@ -27,7 +27,7 @@ export type PasswordService = ReturnType<typeof createPasswordService>;
 export function createPasswordService(deps: PasswordDeps) {
   return {
     /**
-     * Replaces the caller's password and revokes all their tokens and, unless `keepAccessKeys` is set, all access keys.
+     * Revokes all tokens of the caller and, unless `keepAccessKeys` is set, all access keys.
      * @throws {DomainError} InvalidParameter, AuthenticationFailed, TooManyRequests, ServiceUnavailable
      */
     async change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }) {
@@ -51,10 +51,7 @@ export function createPasswordService(deps: PasswordDeps) {
   };
 }
 
-/**
- * Requires the caller's stored password, not just a token. Failures count as failed logins. Call it in `Hashing.run`.
- * @throws {DomainError} AuthenticationFailed, TooManyRequests
- */
+/** Failures count as failed logins. Call it in `Hashing.run`. @throws AuthenticationFailed, TooManyRequests */
 export async function requireOwnPassword(
   { db, throttle }: { db: Sql; throttle: LoginThrottle },
   caller: Caller,
@@ -86,10 +83,8 @@ const CONSOLE = {
 };
 
 /**
- * Sets a new password, revokes all tokens of the person and, unless `keepAccessKeys` is set, all access keys, and
- * clears their failed logins. For operators on the command line; recorded as an event in each of the person's accounts.
- * @returns the person's address as stored
- * @throws {DomainError} NotFound when no person has the address, InvalidParameter for the password
+ * For operators. Revokes all tokens and, unless kept, access keys, and clears failed logins. Returns the stored
+ * address. @throws {DomainError} NotFound when no person has the address, InvalidParameter for the password
  */
 export async function resetPassword(
   db: Database,

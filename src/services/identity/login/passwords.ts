@@ -20,11 +20,7 @@ export function normalisePassword(password: string, path = 'body.password'): str
   return normal;
 }
 
-/**
- * Rejects a normalised new password that is too short, long or common, or too weak for the policy.
- * @param context - texts about its owner, such as their address, which must not be the password
- * @throws {DomainError} InvalidParameter
- */
+/** Rejects a normalised one that is weak or in `context` (texts about its owner). @throws InvalidParameter */
 export function checkNewPassword(
   password: string,
   { minCharacters, strong }: PasswordPolicy,

@@ -15,16 +15,12 @@ export interface LoginResult {
 
 const DEFAULT_EXPIRY_MINUTES = 1440;
 
-/** A person's accounts and the one to issue a token for. */
 export interface SessionPlan {
   accounts: readonly LoginAccount[];
   current: LoginAccount | undefined;
 }
 
-/**
- * Chooses the current account: the requested, preferred or first joined one, in this order; or none.
- * @throws {DomainError} Forbidden when the person is not in the requested one
- */
+/** The requested, preferred or first joined account, or none. @throws Forbidden when not in the requested one */
 export async function planSession(sql: Sql, person: LoginPerson, account: string | undefined): Promise<SessionPlan> {
   const accounts = await findLoginAccounts(sql, person.id);
   return { accounts, current: chooseAccount(person, accounts, account) };
@@ -34,7 +30,6 @@ export interface NewSession {
   method: AuthMethod;
   /** The access key used for the login; its tokens do not outlive it. */
   accessKey: { id: string; expiresAt: Date | null } | null;
-  /** Lifetime of the token; undefined for the default. */
   minutes: number | undefined;
   systemEpoch: number;
   now: Date;

@@ -2,11 +2,9 @@ import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:cr
 import jwt from 'jsonwebtoken';
 import { AUTH_METHODS, type AuthMethod, type Clock, type TokenFacts } from '../../common/ports.ts';
 
-/** Content of a token: person, account, counters and login method, but no rights. */
 export interface TokenIdentity extends Pick<TokenFacts, 'epochs' | 'method' | 'accessKey'> {
   personId: number;
   email: string;
-  /** Empty for a person without an account. */
   accountName: string;
 }
 
@@ -48,7 +46,6 @@ export function createTokenSigner(secrets: readonly string[], clock: Clock) {
   };
 }
 
-/** Identifies a secret without revealing it. */
 function keyIdOf(secret: string): string {
   return createHmac('sha256', secret).update('key id of tokens').digest('base64url').slice(0, 10);
 }

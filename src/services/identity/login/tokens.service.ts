@@ -28,17 +28,13 @@ export type TokensService = ReturnType<typeof createTokensService>;
 export function createTokensService(deps: TokensDeps) {
   const { db, authenticator } = deps;
   return {
-    /** The login response for the token in use. */
     async describe(caller: Caller, token: string): Promise<LoginResult> {
       const person = await requirePerson(db, caller);
       const plan = await planSession(db, person, caller.accountName || undefined);
       const current = plan.accounts.find(({ name }) => name === caller.accountName);
       return describeSession(person, { ...plan, current }, token);
     },
-    /**
-     * Issues a token for another account of the person, in the session of the current one and with the same expiry.
-     * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token was revoked
-     */
+    /** Same session and expiry. @throws Forbidden for an account the person is not in; Unauthorized when revoked */
     switchAccount: (caller: Caller, token: string, accountName: string) =>
       switchAccount(deps, caller, token, accountName),
     /** Ends the session: revokes all tokens issued since the same login. */
@@ -48,7 +44,6 @@ export function createTokensService(deps: TokensDeps) {
       await revokeTokens(db, { ids: [id, family], expiresAt: new Date(expiresAt * 1000) }, deps.clock.now());
       authenticator.invalidate({ personId: caller.personId });
     },
-    /** Revokes all tokens of the caller and, unless `keepAccessKeys` is set, all access keys. */
     async invalidateOwn(caller: Caller, { keepAccessKeys }: { keepAccessKeys: boolean }): Promise<void> {
       await db.transaction(async (tx) => {
         await revokePerson(tx, caller.personId);
@@ -57,7 +52,6 @@ export function createTokensService(deps: TokensDeps) {
       });
       authenticator.invalidate({ personId: caller.personId });
     },
-    /** Revokes every token for the caller's account. */
     async invalidateAccount(caller: Caller): Promise<void> {
       await db.transaction(async (tx) => {
         const account = await revokeAccount(tx, { id: caller.accountId });
@@ -87,10 +81,7 @@ export function createTokensService(deps: TokensDeps) {
   };
 }
 
-/**
- * The new token gets the counters of the old one, so that every revocation of the old one applies to it too. Rights are
- * read again, so that a revoked token cannot issue another.
- */
+/** The counters are copied, so that revocations apply to both tokens. Rights are read again: the old may be revoked. */
 async function switchAccount(deps: TokensDeps, caller: Caller, token: string, accountName: string): Promise<string> {
   const { token: facts } = await deps.authenticator.authenticateNow(token);
   const person = await requirePerson(deps.db, caller);

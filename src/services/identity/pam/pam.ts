@@ -11,10 +11,8 @@ export interface PamOptions {
   /** Program and arguments; the login is written to its standard input as `service NUL name NUL password NUL`. */
   command: readonly [string, ...string[]];
   service: string;
-  /** Where programs are found, as in the variable PATH; absent: where the system looks by default. */
   programPath?: string;
   logger?: Logger;
-  /** Maximum time per login, including the time in the queue. */
   timeoutMs?: number;
 }
 
@@ -28,10 +26,7 @@ export function pamCommand(settings: Pick<PamSettings, 'helper'>): readonly [str
   return settings.helper === null ? ['python3', '-I', join(import.meta.dirname, 'helper.py')] : [settings.helper];
 }
 
-/**
- * Checks logins with PAM, each in a short-lived helper process: modules may hang or crash. Passwords go by pipe only.
- * @remarks `verify` throws ServiceUnavailable when PAM fails or times out.
- */
+/** Each login in a helper process: modules may hang or crash. `verify` throws ServiceUnavailable when PAM fails. */
 export function createPamAuthenticator(options: PamOptions): IdentityAuthenticator {
   const limiter = new ConcurrencyLimiter(LIMITS, () => serviceBusy('Too many logins at once'));
   return {
@@ -48,7 +43,6 @@ export function createPamAuthenticator(options: PamOptions): IdentityAuthenticat
   };
 }
 
-/** Resolves with the helper's exit status, or with a description of its failure. */
 function runHelper(
   options: PamOptions,
   identity: string,
