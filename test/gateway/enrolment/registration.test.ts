@@ -17,9 +17,6 @@ interface ComputerRow {
   title: string;
   tags: string[];
   clone_id: number | null;
-  parent_id: number | null;
-  is_wsl: boolean;
-  is_default_child: boolean | null;
   registered_at: Date | null;
   vm_info: string;
   container_info: string;
@@ -27,7 +24,7 @@ interface ComputerRow {
 }
 
 async function computers(accountId: number): Promise<ComputerRow[]> {
-  return world.db.query<ComputerRow & Record<string, unknown>>(
+  return world.db.query<ComputerRow>(
     `select c.*, g.name as access_group from computer c join access_group g on g.id = c.access_group_id
      where c.account_id = $1 order by c.id`,
     [accountId],
@@ -298,22 +295,5 @@ describe('pending computers', () => {
     expect(refused).toHaveLength(5);
     expect(refused[0]).toEqual({ type: 'registration', info: 'max-pending-computers' });
     expect(await computers(account.id)).toHaveLength(3);
-  });
-});
-
-describe('Windows hosts and their instances', () => {
-  const instance = (name: string) => ({ computer_title: name, 'container-info': 'wsl', hostagent_uid: 'uid-1' });
-
-  it('find each other whichever enrols first', async () => {
-    const account = await anAccount(world.db);
-    const early = await RawAgent.enrol(world, account, instance('early'));
-    const host = await RawAgent.enrol(world, account, { computer_title: 'host', hostagent_uid: 'uid-1' });
-    const late = await RawAgent.enrol(world, account, instance('late'));
-    const outsider = await RawAgent.enrol(world, account, { ...instance('stranger'), hostagent_uid: 'uid-2' });
-    const byId = new Map((await computers(account.id)).map((row) => [row.id, row]));
-    expect(byId.get(early.id)).toMatchObject({ parent_id: host.id, is_wsl: true, is_default_child: true });
-    expect(byId.get(late.id)).toMatchObject({ parent_id: host.id, is_wsl: true, is_default_child: false });
-    expect(byId.get(host.id)).toMatchObject({ parent_id: null, is_wsl: false, is_default_child: null });
-    expect(byId.get(outsider.id)).toMatchObject({ parent_id: null, is_wsl: true });
   });
 });

@@ -7,9 +7,8 @@ import { createTestDatabase, fingerprint } from '../database/database.ts';
 import { ADMIN, type ApiResponse, createAdmin, createTestApp, type TestApp } from '../http/app.ts';
 import { type DocumentedOperation, type Samples, sampleBody, samplePath } from '../http/sample-requests.ts';
 
-/** In the name of every object of the account under test, and in nothing else. */
+/** In the names of all objects of the account under test, or of the other account, and in nothing else. */
 export const MARK = 'marked';
-/** The same of the other account. */
 export const OTHER_MARK = 'foreign';
 
 /** Objects that never were. */

@@ -38,11 +38,8 @@ afterAll(async () => {
 });
 
 async function read(id: number): Promise<{ status: string; open: number; text: string | null }> {
-  const [row] = await runtime.db.query<{ status: string; open: number; text: string | null }>(
-    'select status, open_count as open, result_text as text from activity where id = $1',
-    [id],
-  );
-  return row!;
+  const text = 'select status, open_count as open, result_text as text from activity where id = $1';
+  return (await runtime.db.query<Awaited<ReturnType<typeof read>>>(text, [id]))[0]!;
 }
 
 const children = (id: number): Promise<Array<{ id: number; status: string; text: string | null; wf_id: string }>> =>
