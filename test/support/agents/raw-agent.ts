@@ -21,7 +21,7 @@ export interface ExchangeResponse {
   nextExpected: number | null;
 }
 
-/** Sends one payload as it is. */
+/** Sends one payload as it is, by a connection of its own, as the client does. */
 export async function post(
   world: { url: string },
   payload: BValue | Buffer,
@@ -29,7 +29,7 @@ export async function post(
 ): Promise<ExchangeResponse> {
   const response = await fetch(`${world.url}/message-system`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/octet-stream', 'X-Message-API': '3.3', ...headers },
+    headers: { 'Content-Type': 'application/octet-stream', 'X-Message-API': '3.3', Connection: 'close', ...headers },
     body: new Uint8Array(Buffer.isBuffer(payload) ? payload : encode(payload)),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
