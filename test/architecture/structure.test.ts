@@ -181,7 +181,7 @@ describe('environment variables', () => {
 });
 
 describe('variables of modules', () => {
-  it('are constants, except the standard error and the tracer of a process, which it has once', () => {
+  it('are constants', () => {
     const files = globSync('{src,temporal,workflows,workers}/**/*.ts');
     const changeable = files.filter((path) => /^(export )?(let|var) /m.test(readFileSync(path, 'utf8')));
     expect(changeable.sort()).toEqual([]);
