@@ -37,8 +37,8 @@ export function loadConfig(env: Environment, role: ConfigRole): Config {
   const given: Given = {};
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(SETTINGS)) {
-    const { takesEmpty = false, requiredBy = [] } = settingDetails.get(schema)!;
-    const text = secrets.env[name];
+    const { takesEmpty = false, requiredBy = [], formerName = name } = settingDetails.get(schema)!;
+    const text = secrets.env[name] || secrets.env[formerName];
     const isGiven = text !== undefined && (takesEmpty || text.trim() !== '');
     if (isGiven) given[name as SettingName] = text;
     else if (requiredBy.includes(role)) problems.push(`${name} is required`);
@@ -92,8 +92,8 @@ function contradictions(values: Values, given: Given): string[] {
   if (needsTls(given) && values.FLOTILLA_TEMPORAL_TLS === false) {
     problems.push('FLOTILLA_TEMPORAL_TLS must not be false while settings that need it are given');
   }
-  if (values.FLOTILLA_LANE_MIN_SIZE > values.FLOTILLA_LANE_MAX_SIZE) {
-    problems.push('FLOTILLA_LANE_MIN_SIZE must not be above FLOTILLA_LANE_MAX_SIZE');
+  if (values.FLOTILLA_BATCH_MIN_SIZE > values.FLOTILLA_BATCH_MAX_SIZE) {
+    problems.push('FLOTILLA_BATCH_MIN_SIZE must not be above FLOTILLA_BATCH_MAX_SIZE');
   }
   return problems;
 }
@@ -163,12 +163,12 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
     embedded: values.FLOTILLA_EMBEDDED,
     activities: {
       /** Groups of up to this many computers get a workflow per computer. */
-      singleBatchLimit: values.FLOTILLA_SINGLE_LANE_LIMIT,
-      batchMinSize: values.FLOTILLA_LANE_MIN_SIZE,
-      batchMaxSize: values.FLOTILLA_LANE_MAX_SIZE,
+      singleBatchLimit: values.FLOTILLA_SINGLE_BATCH_LIMIT,
+      batchMinSize: values.FLOTILLA_BATCH_MIN_SIZE,
+      batchMaxSize: values.FLOTILLA_BATCH_MAX_SIZE,
       expiryDays: values.FLOTILLA_OPERATION_EXPIRY_DAYS,
-      wakeUpMinMs: values.FLOTILLA_NUDGE_MIN_MS,
-      wakeUpMaxMs: values.FLOTILLA_NUDGE_MAX_MS,
+      wakeUpMinMs: values.FLOTILLA_WAKE_UP_MIN_MS,
+      wakeUpMaxMs: values.FLOTILLA_WAKE_UP_MAX_MS,
     },
     identity: identitySettings(values, programPath),
     /** @see docs/api-conventions.md#deployment-settings */

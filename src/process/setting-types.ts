@@ -15,6 +15,8 @@ export interface SettingDetails {
   readonly requiredBy?: readonly ConfigRole[];
   readonly isSecret?: boolean;
   readonly takesEmpty?: boolean;
+  /** Of earlier releases; read where the present name is absent. */
+  readonly formerName?: `FLOTILLA_${string}`;
 }
 
 export const settingDetails = z.registry<SettingDetails>();

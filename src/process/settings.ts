@@ -248,25 +248,30 @@ export const SETTINGS = {
       'Calls that wait for their turn in one process, half of them of one account. Beyond it: 503 with `Retry-After`.',
     unit: 'calls',
   }),
-  FLOTILLA_SINGLE_LANE_LIMIT: setting(types.wholeNumber(0, 500).default(25), 'API, worker', {
+  FLOTILLA_SINGLE_BATCH_LIMIT: setting(types.wholeNumber(0, 500).default(25), 'API, worker', {
     about: 'Groups of up to this size get one workflow per computer.',
+    formerName: 'FLOTILLA_SINGLE_LANE_LIMIT',
     unit: 'computers',
   }),
-  FLOTILLA_LANE_MIN_SIZE: setting(types.wholeNumber(1, 100_000).default(500), 'API, worker', {
+  FLOTILLA_BATCH_MIN_SIZE: setting(types.wholeNumber(1, 100_000).default(500), 'API, worker', {
     about: 'Least size of a batch in larger groups.',
+    formerName: 'FLOTILLA_LANE_MIN_SIZE',
     unit: 'computers',
   }),
-  FLOTILLA_LANE_MAX_SIZE: setting(types.wholeNumber(1, 100_000).default(5000), 'API, worker', {
+  FLOTILLA_BATCH_MAX_SIZE: setting(types.wholeNumber(1, 100_000).default(5000), 'API, worker', {
     about: 'Largest size of a batch; exceeded where a group would have over 1,000 batches.',
+    formerName: 'FLOTILLA_LANE_MAX_SIZE',
     unit: 'computers',
   }),
-  FLOTILLA_NUDGE_MIN_MS: setting(types.wholeNumber(0, 60_000).default(500), 'worker', {
+  FLOTILLA_WAKE_UP_MIN_MS: setting(types.wholeNumber(0, 60_000).default(500), 'worker', {
     about: 'Least time between two wake-ups of a large batch.',
+    formerName: 'FLOTILLA_NUDGE_MIN_MS',
     unit: 'milliseconds',
   }),
-  FLOTILLA_NUDGE_MAX_MS: setting(types.wholeNumber(0, 600_000).default(5000), 'worker', {
+  FLOTILLA_WAKE_UP_MAX_MS: setting(types.wholeNumber(0, 600_000).default(5000), 'worker', {
     about:
       'Longest time between two wake-ups. It grows towards this with the age of the batch and with how many large batches its account has at work.',
+    formerName: 'FLOTILLA_NUDGE_MAX_MS',
     unit: 'milliseconds',
   }),
 };

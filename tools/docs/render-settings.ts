@@ -42,9 +42,10 @@ export function renderSettingTables(): string {
       '| Setting | Value | Default | Used by | Meaning |',
       '|---|---|---|---|---|',
       ...settings.map((setting) => {
-        const { name, values, usedBy, about } = setting;
+        const { name, values, usedBy, about, formerName } = setting;
+        const former = formerName ? ` Also read by its former name \`${formerName}\`.` : '';
         const names = setting.isSecret ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``;
-        return `| ${names} | ${escapeCell(values)} | ${escapeCell(defaultOf(setting))} | ${usedBy} | ${about} |`;
+        return `| ${names} | ${escapeCell(values)} | ${escapeCell(defaultOf(setting))} | ${usedBy} | ${about}${former} |`;
       }),
     ]),
     ...Object.entries(FOREIGN_SECTIONS).map(([title, variables]) => [

@@ -12,7 +12,7 @@ const SETTINGS = {
   FLOTILLA_ADMIN_PASSWORD: PASSWORD,
   FLOTILLA_SIMULATED_COMPUTERS: '0',
   // Several batches even for a few hundred computers.
-  FLOTILLA_LANE_MIN_SIZE: '60',
+  FLOTILLA_BATCH_MIN_SIZE: '60',
 };
 
 /** How many actions are given the chance to be half way when something is to go wrong with them. */

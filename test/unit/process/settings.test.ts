@@ -40,11 +40,18 @@ describe('loadConfig', () => {
 
   it.each(bounded)('takes $name from $min to $max', ({ name, min, max }) => {
     // The largest minimum of a batch needs a maximum as large, and the least maximum a minimum as small.
-    const others = { FLOTILLA_LANE_MIN_SIZE: '1', FLOTILLA_LANE_MAX_SIZE: '100000' };
+    const others = { FLOTILLA_BATCH_MIN_SIZE: '1', FLOTILLA_BATCH_MAX_SIZE: '100000' };
     const load = (value: number) => loadConfig({ ...others, [name]: String(value) }, 'stack');
     for (const value of [min, max]) expect(() => load(value)).not.toThrow();
     for (const value of [min - 1, max + 1]) {
       expect(() => load(value)).toThrow(`${name} must be a whole number from ${min} to ${max}`);
     }
+  });
+
+  it('takes the former name of a setting where its name is absent or empty', () => {
+    const former = { FLOTILLA_LANE_MIN_SIZE: '7' };
+    expect(loadConfig(former, 'stack').activities.batchMinSize).toBe(7);
+    expect(loadConfig({ ...former, FLOTILLA_BATCH_MIN_SIZE: '' }, 'stack').activities.batchMinSize).toBe(7);
+    expect(loadConfig({ ...former, FLOTILLA_BATCH_MIN_SIZE: '9' }, 'stack').activities.batchMinSize).toBe(9);
   });
 });

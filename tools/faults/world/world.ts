@@ -61,8 +61,8 @@ export class FaultWorld {
       FLOTILLA_ADMIN_PASSWORD: CANARIES.password,
       FLOTILLA_SIMULATED_COMPUTERS: '0',
       // Several batches, and batches of several computers, even for a few dozen.
-      FLOTILLA_SINGLE_LANE_LIMIT: '8',
-      FLOTILLA_LANE_MIN_SIZE: '12',
+      FLOTILLA_SINGLE_BATCH_LIMIT: '8',
+      FLOTILLA_BATCH_MIN_SIZE: '12',
       FLOTILLA_LOG_LEVEL: 'debug',
       FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL: '1',
       FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES: '10000',
