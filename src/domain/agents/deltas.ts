@@ -90,6 +90,8 @@ export const PACKAGE_SETS = {
 
 export type PackageSet = keyof typeof PACKAGE_SETS;
 
+export const PACKAGE_SET_NAMES = Object.keys(PACKAGE_SETS) as PackageSet[];
+
 /** An id, or an inclusive range of ids. */
 export type IdRange = readonly [first: number, last: number];
 

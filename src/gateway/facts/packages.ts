@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import {
   type IdRange,
-  PACKAGE_SETS,
+  PACKAGE_SET_NAMES,
   type PackageDelta,
   type PackageDescription,
-  type PackageSet,
 } from '../../domain/agents/deltas.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import { type BObject, BTuple, type BValue, compareCodePoints, isDict } from '../../protocol/bpickle.ts';
@@ -12,8 +11,6 @@ import type { Facts } from './facts.ts';
 import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { MalformedMessage, sanitizeText, toInt, toList, toText } from './fields.ts';
 import { lenientInt, lenientText, readItems, readOrSkip, shorten } from './lenient-fields.ts';
-
-const SET_NAMES = Object.keys(PACKAGE_SETS) as PackageSet[];
 
 const MAX_HASHES = 2000;
 const MAX_PACKAGES = 10_000;
@@ -60,12 +57,12 @@ function readOrNulls<T>(
 
 export function readPackageSets(message: BObject, facts: Facts, faults: MessageFaults): void {
   const step = Object.fromEntries(
-    SET_NAMES.map((set) => [
+    PACKAGE_SET_NAMES.map((set) => [
       set,
       { add: readRanges(message[set], set, faults), remove: readRanges(message[`not-${set}`], `not-${set}`, faults) },
     ]),
   ) as PackageDelta['steps'][number];
-  faults.requireUsable(SET_NAMES.some((set) => step[set].add.length + step[set].remove.length > 0));
+  faults.requireUsable(PACKAGE_SET_NAMES.some((set) => step[set].add.length + step[set].remove.length > 0));
   facts.packages ??= { restart: false, steps: [] };
   facts.packages.steps.push(step);
 }

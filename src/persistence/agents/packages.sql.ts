@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   type IdRange,
+  PACKAGE_SET_NAMES,
   PACKAGE_SETS,
   type PackageDelta,
   type PackageDescription,
@@ -9,7 +10,6 @@ import {
 import type { Sql } from '../database/sql.ts';
 import { computerIds, type PerComputer } from './per-computer.ts';
 
-const SET_NAMES = Object.keys(PACKAGE_SETS) as PackageSet[];
 type Column = (typeof PACKAGE_SETS)[PackageSet];
 
 /** Ranges per turn of the event loop: some milliseconds of work. */
@@ -31,7 +31,7 @@ export async function savePackages(
     });
     if (steps.length === 0) return inconsistent;
     const sets = {} as Record<Column | `not_${Column}`, string[]>;
-    for (const set of SET_NAMES) {
+    for (const set of PACKAGE_SET_NAMES) {
       sets[PACKAGE_SETS[set]] = await multiranges(steps.map(({ value }) => value[set].add));
       sets[`not_${PACKAGE_SETS[set]}`] = await multiranges(steps.map(({ value }) => value[set].remove));
     }
@@ -89,7 +89,7 @@ const RESTART = `
   insert into computer_packages (computer_id, restart, updated_at) select id, true, :now from unnest(:computerIds::int[]) id
   on conflict (computer_id) do update set restart = true`;
 
-const COLUMNS = SET_NAMES.map((set) => PACKAGE_SETS[set]);
+const COLUMNS = PACKAGE_SET_NAMES.map((set) => PACKAGE_SETS[set]);
 const each = (text: (column: string) => string, between = ', '): string => COLUMNS.map(text).join(between);
 
 // A computer may name what it had: old gateways recorded no ids. Removals are ignored while sets are reported again.
