@@ -24,6 +24,7 @@ export class EncryptionCodec implements PayloadCodec {
     this.#keys = new Map(keys.map(({ id, key }) => [id, key]));
   }
 
+  /** Encrypts with the first key; a payload that is already encrypted is encrypted again. */
   async encode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => this.#encrypt(payload));
   }
@@ -46,6 +47,7 @@ export class EncryptionCodec implements PayloadCodec {
     return isEncrypted(payload) && keyIdOf(payload) !== this.#current.id;
   }
 
+  /** Encrypts an outdated payload with the first key; others stay. @throws {ValueError} as {@link decode} */
   async renew(payload: Payload): Promise<Payload> {
     return this.isOutdated(payload) ? this.#encrypt(this.#decrypt(payload)) : payload;
   }

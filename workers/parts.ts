@@ -13,6 +13,7 @@ import type { WorkerMetrics } from './metrics.ts';
 
 export type Parts = ReturnType<typeof createParts>;
 
+/** What the parts of a worker process share; starts nothing. */
 export function createParts(options: {
   config: Config;
   logger: Logger;

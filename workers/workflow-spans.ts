@@ -38,6 +38,7 @@ export class WorkflowSpans {
     return { exporter: makeWorkflowExporter(processor, undefined as never) };
   }
 
+  /** Holds a span for a moment; one with the same id replaces it. */
   add(span: WorkflowSpan): void {
     const id = span.spanContext().spanId;
     clearTimeout(this.#held.get(id)?.timer);
@@ -45,6 +46,7 @@ export class WorkflowSpans {
     if (this.#held.size > MAX_HELD) this.#release(this.#held.keys().next().value!);
   }
 
+  /** Exports all held spans at once. */
   flush(): void {
     for (const id of [...this.#held.keys()]) this.#release(id);
   }

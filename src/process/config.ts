@@ -16,6 +16,7 @@ export type PasswordPolicy = IdentitySettings['passwords'];
 export type ScriptProfileLimits = Config['scriptProfiles'];
 export type TemporalTlsSettings = Config['temporalTls'];
 
+/** Lists all invalid settings. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 

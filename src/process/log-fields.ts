@@ -10,6 +10,7 @@ export function withLogFields<T>(added: LogFields, work: () => T): T {
   return fields.run({ ...fields.getStore(), ...added }, work);
 }
 
+/** Undefined outside {@link withLogFields}. */
 export function currentLogFields(): LogFields | undefined {
   return fields.getStore();
 }

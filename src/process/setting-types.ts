@@ -40,6 +40,7 @@ function number(pattern: RegExp, min: number, max: number, message: string) {
   return z.string().trim().regex(pattern, message).transform(Number).pipe(value);
 }
 
+/** Both bounds are included, as in {@link decimal}. */
 export function wholeNumber(min: number, max: number) {
   const schema = number(/^\d{1,12}$/, min, max, `must be a whole number from ${min} to ${max}`);
   return schema.describe(`whole number, ${min} to ${max}`);
@@ -81,6 +82,7 @@ export function url(...protocols: string[]) {
   return schema.transform((value) => value.replace(/\/+$/, '')).describe(`URL, ${starts}`);
 }
 
+/** @param what - with its article, for descriptions and messages: `an email address` */
 export function matching(pattern: RegExp, what: string) {
   return z.string().trim().regex(pattern, `must be ${what}`).describe(what.replace(/^an? /, ''));
 }

@@ -18,6 +18,7 @@ const CLOSE_TIMEOUT_MS = 1_500;
 
 export type ForeignSpan = Omit<ReadableSpan, 'resource'>;
 
+/** Exports spans of this process, and spans that were recorded elsewhere. */
 export class ExportingProvider extends TracerProvider {
   readonly exportSpan: (span: ForeignSpan) => void;
 
@@ -36,6 +37,7 @@ export class ExportingProvider extends TracerProvider {
     this.exportSpan = (span) => processor.onEnd({ ...span, resource });
   }
 
+  /** Exports what is left, for 1.5 seconds at most. Never rejects. */
   async close(): Promise<void> {
     for (const api of [trace, context, propagation]) api.disable();
     const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());

@@ -24,6 +24,7 @@ function registeredProvider(): ExportingProvider | null {
   return 'exportSpan' in provider ? (provider as ExportingProvider) : null;
 }
 
+/** Whether {@link startTracing} turned tracing on. */
 export function isTracing(): boolean {
   return registeredProvider() !== null;
 }
@@ -82,6 +83,7 @@ export function currentTracer(): Tracer {
   return trace.getTracer('flotilla');
 }
 
+/** Whether the active span is sampled. */
 export function isRecording(): boolean {
   return trace.getActiveSpan()?.isRecording() === true;
 }
@@ -124,6 +126,7 @@ export function failSpan(span: Span, error: unknown): void {
   if (error instanceof Error) span.setAttribute('error.type', error.name);
 }
 
+/** Adds attributes to the active span, if any. */
 export function describeSpan(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);
 }
@@ -135,6 +138,7 @@ export interface PastSpan extends SpanOptions {
   failed: boolean;
 }
 
+/** Records a span that has ended already; times in ms since the epoch. */
 export function recordSpan({ name, startMs, endMs, failed, parent, ...rest }: PastSpan): void {
   const span = currentTracer().startSpan(name, { ...rest, startTime: startMs }, contextOf(parent));
   if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -153,6 +157,7 @@ export function activeTraceparent(): string | null {
   return carrier.traceparent ?? null;
 }
 
+/** Undefined without an active span. */
 export function activeSpanContext(): SpanContext | undefined {
   const span = trace.getActiveSpan()?.spanContext();
   return span && isSpanContextValid(span) ? span : undefined;
@@ -174,6 +179,7 @@ function contextOf(parent: string | null | undefined): Context {
 const MAX_SPANS_PER_TRACE = 500;
 const MAX_TRACES = 10_000;
 
+/** Limits the spans per trace in this process; counts of the least recently used traces are dropped. */
 export class SpanLimit {
   readonly #counts = new LRUCache<string, number>({ max: MAX_TRACES });
 

@@ -31,10 +31,12 @@ export class Scanner {
     return this.#bytes[this.offset];
   }
 
+  /** Creates an error at the current offset, without throwing it. */
   error(message: string): BpickleError {
     return new BpickleError(message, this.offset);
   }
 
+  /** Consumes a terminator. @returns false, consuming nothing, when something else is next */
   readEnd(): boolean {
     const { next } = this;
     if (next === undefined) throw this.error('missing terminator');
@@ -50,6 +52,7 @@ export class Scanner {
     return digit !== ZERO;
   }
 
+  /** A bigint beyond 2^53-1. */
   readInteger(): number | bigint {
     const text = this.#readNumber(MAX_INT_CHARACTERS);
     if (!INT.test(text)) throw this.error('not an integer');
@@ -66,6 +69,7 @@ export class Scanner {
     throw this.error('not a float');
   }
 
+  /** A view of the scanned bytes, not a copy. */
   readBytes(): Buffer {
     const end = this.#readLength();
     const value = this.#bytes.subarray(this.offset, end);
@@ -73,6 +77,7 @@ export class Scanner {
     return value;
   }
 
+  /** @param replaceSurrogates - accept encoded surrogates, replaced by U+FFFD, which are invalid UTF-8 */
   readText(replaceSurrogates: boolean): string {
     const lengthOffset = this.offset;
     const end = this.#readLength();

@@ -9,10 +9,12 @@ const UNAVAILABLE_CODES = new Set([1, 4, 8, 14]);
 export class RefusedEntries {
   readonly #entries = new Map<number, { until: number; pauseMs: number }>();
 
+  /** Ids whose next retry is after `nowMs` (of `performance.now()`). */
   waiting(nowMs: number): number[] {
     return [...this.#entries].filter(([, { until }]) => until > nowMs).map(([id]) => id);
   }
 
+  /** Pauses an entry for 1 s, and twice as long each further time, up to a minute. */
   add(id: number): void {
     const pauseMs = Math.min((this.#entries.get(id)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LAST_PAUSE_MS);
     this.#entries.set(id, { until: performance.now() + pauseMs, pauseMs });
@@ -22,6 +24,7 @@ export class RefusedEntries {
     for (const id of ids) this.#entries.delete(id);
   }
 
+  /** Forgets all others. */
   keep(ids: ReadonlySet<number>): void {
     for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
   }

@@ -45,6 +45,7 @@ export class WakeUpPlanner {
     return due;
   }
 
+  /** After a failed wake-up: the batch is due again at once. */
   retry(batch: number): void {
     this.#woken.delete(batch);
   }

@@ -11,6 +11,7 @@ export function progressLine({ done, total, unit, waitingFor, more }: ProgressAn
   return `${line}; waiting for ${waitingFor.join(', ')}${more > 0 ? ` and ${grouped(more)} more${others}` : ''}`;
 }
 
+/** Counts operations for a batch with chains, else computers. */
 export function batchProgress(progress: BatchProgress): ProgressAnswer {
   const { open, waitingFor, chained, moreWaiting } = progress;
   const done = progress.succeeded + progress.failed + progress.canceled;

@@ -24,6 +24,7 @@ export function readWindow(fields: components['schemas']['DeliveryRequest'], pla
   return window ?? other;
 }
 
+/** `searches` maps saved searches of the query to the texts that the client has seen. */
 export function readActingQuery({ query, searches }: Omit<components['schemas']['ComputerTags'], 'tags'>): ActingQuery {
   return { text: query, seen: new Map(Object.entries(searches ?? {})) };
 }

@@ -56,6 +56,7 @@ export class JsonText {
   }
 }
 
+/** Paths are case-sensitive. */
 export function createRouter(): Router {
   return Router({ caseSensitive: true });
 }

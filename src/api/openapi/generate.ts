@@ -22,6 +22,7 @@ export async function renderTypes(): Promise<string> {
 export type PublicOperationId = ${ids.join(' | ')};\n`;
 }
 
+/** Whether the generated file equals what {@link renderTypes} would write. */
 export async function typesAreCurrent(): Promise<boolean> {
   return readFileSync(TYPES_FILE, 'utf8') === (await renderTypes());
 }

@@ -83,6 +83,7 @@ export function parametersOf(document: OpenApiDocument, operation: OperationObje
   return (operation.parameters ?? []).map((p) => resolveReference<ParameterObject>(document, p));
 }
 
+/** The schema of the JSON body; null for an operation without one. @throws when its reference is unknown */
 export function bodySchemaOf(document: OpenApiDocument, operation: OperationObject): JsonSchema | null {
   const schema = operation.requestBody?.content['application/json']?.schema;
   return schema ? resolveReference<JsonSchema>(document, schema) : null;

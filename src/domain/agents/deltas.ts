@@ -15,6 +15,7 @@ export class RowDelta<K, T> {
   readonly present = new Map<K, T>();
   readonly removed = new Set<K>();
 
+  /** Also undoes an earlier removal of the row. */
   put(key: K, row: T): void {
     this.removed.delete(key);
     this.present.set(key, row);

@@ -106,6 +106,7 @@ export function serviceBusy(what: string): DomainError {
   return new DomainError('ServiceUnavailable', `${what}; try again shortly`, { retryAfterSeconds: 1 });
 }
 
+/** Creates the error, without throwing it. */
 export function unauthorized(): DomainError {
   return new DomainError('Unauthorized', 'A valid bearer token is needed');
 }

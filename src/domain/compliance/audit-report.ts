@@ -41,6 +41,7 @@ export function countLetters(results: string): { passed: number; failed: number 
   return { passed, failed };
 }
 
+/** In UTF-16 units. */
 export function textLength(
   rules: Iterable<Pick<AuditedRule, 'title' | 'identifiers' | 'description' | 'rationale'> & { rule?: string }>,
 ): number {

@@ -50,6 +50,7 @@ function isWholeDays({ start, end }: ReportRange): boolean {
   return start.getTime() % DAY_MS === 0 && end.getTime() % DAY_MS === 0;
 }
 
+/** Extends a range to the whole days (UTC) that it touches; `end` is exclusive. */
 export function widenToDays(range: ReportRange): ReportRange {
   const last = secondBefore(range.end);
   const label = !range.label.includes('-') ? dayOf(range.start) : `${dayOf(range.start)}-${dayOf(last)}`;
@@ -79,6 +80,7 @@ export function readMomentReportPath(path: string): { profileId: number; range: 
   return { profileId: Number(id), range: momentRange(start, hour === undefined ? DAY_MS : SECOND_MS) };
 }
 
+/** The whole day (UTC) of a time. */
 export function dayRange(startedAt: Date): ReportRange {
   return momentRange(floorTo(startedAt, DAY_MS), DAY_MS);
 }

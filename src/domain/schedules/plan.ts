@@ -8,6 +8,7 @@ export const FIRST_DATE = new Date(Date.UTC(1900, 0, 1));
 /** Calendars of the Temporal server end with the year 2099. */
 export const LAST_DATE = new Date(Date.UTC(2100, 0, 1));
 
+/** The first planned date after `now`; null for none. Dates ascend. */
 export function nextDate(planned: readonly Date[], now: Date): Date | null {
   return planned.find((date) => date > now) ?? null;
 }
@@ -22,6 +23,7 @@ export function isAhead(scheduledTime: Date, now: Date): boolean {
   return scheduledTime.getTime() - now.getTime() > SKEW_MS;
 }
 
+/** Whether fewer than {@link REFILL_BELOW} planned dates remain. */
 export function needsRefill(planned: readonly Date[], now: Date): boolean {
   return planned.filter((date) => date > now).length < REFILL_BELOW;
 }

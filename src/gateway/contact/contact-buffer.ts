@@ -31,6 +31,7 @@ export class ContactBuffer {
     this.#contact(computerId).exchange = at;
   }
 
+  /** Counts a message of an unknown type; beyond 1,000 types, under `(other)`. */
   unknownType(type: string): void {
     const known = this.#unknownTypes.has(type) || this.#unknownTypes.size < MAX_UNKNOWN_TYPES;
     const name = known ? type : OTHER;
@@ -46,6 +47,7 @@ export class ContactBuffer {
     await this.#flushing;
   }
 
+  /** Stops the timer and writes what is left. Never rejects. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();

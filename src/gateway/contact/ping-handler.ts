@@ -15,6 +15,7 @@ export interface PingResult {
 /** Pings that arrive within this time share a query; agents ping every 30 seconds. */
 const LIMITS = { gatherMs: 25, size: 2000, concurrency: 2 };
 
+/** Answers pings; concurrent ones share a query. */
 export class PingHandler {
   readonly #rows: Batcher<number, PingedComputer | null>;
 

@@ -28,6 +28,7 @@ export class IdentifiedExchange {
     this.#deps = deps;
   }
 
+  /** Whether a computer has this identity; false for removed computers. */
   async isKnown(secureIdHash: Buffer): Promise<boolean> {
     return (await this.#deps.store.readSession(secureIdHash))?.kind === 'computer';
   }

@@ -9,6 +9,7 @@ export interface ExchangeEffects {
   results: ReadonlyArray<{ operationId: number; ok: boolean }>;
 }
 
+/** Links exchanges to the traces of the requests that created their operations, up to a limit per trace. */
 export class OperationTraces {
   readonly #db: Sql;
   readonly #budget = new SpanLimit();

@@ -9,6 +9,7 @@ const DIGEST_BYTES = 16;
 /** The last accepted payload, and a repetition of it without a token. */
 const MAX_DIGESTS = 2;
 
+/** Compares a payload with the saved state of its computer. Has no effect. */
 export function classifyPayload(session: Session, { token, body, payload }: IdentifiedRequest): PayloadKind {
   if (token === null) return isLate(session, payload) ? 'late' : 'current';
   if (session.token === null || token === session.token) return 'current';

@@ -73,6 +73,7 @@ function readAnnotations(message: BObject, faults: MessageFaults): Record<string
   return entries.length === 0 && Object.keys(given).length > 0 ? null : Object.fromEntries(entries);
 }
 
+/** Fields that are not text are null. @throws {MalformedMessage} when nothing usable remains */
 export function readDistribution(message: BObject, facts: Facts, faults: MessageFaults): void {
   const shown = (key: string) => lenientText(message[key], MAX_NAME, { what: key, faults });
   const release = shown('release');
@@ -87,6 +88,7 @@ export function readDistribution(message: BObject, facts: Facts, faults: Message
   facts.computer.distribution_info = info;
 }
 
+/** @throws {MalformedMessage} when all fields were omitted as invalid */
 export function readCloudInstance(message: BObject, facts: Facts, faults: MessageFaults): void {
   const metadata: { [key: string]: Json } = {};
   for (const key of ['instance-id', 'instance-type', 'ami-id']) {
@@ -97,6 +99,7 @@ export function readCloudInstance(message: BObject, facts: Facts, faults: Messag
   facts.computer.cloud_instance_metadata = metadata;
 }
 
+/** @throws {MalformedMessage} when the prompt is invalid */
 export function readUpdateManager(message: BObject, facts: Facts, faults: MessageFaults): void {
   const prompt = lenientText(message['prompt'], 64, { what: 'prompt', faults });
   faults.requireUsable(prompt !== null);
@@ -162,6 +165,7 @@ export function readSnapDevice(message: BObject, facts: Facts, faults: MessageFa
   facts.inventory.snap_device = { ...(isJsonObject(earlier) ? earlier : {}), ...device };
 }
 
+/** Null when the agent reports none. @throws {MalformedMessage} when no file is usable */
 export function readAptPreferences(message: BObject, facts: Facts, faults: MessageFaults): void {
   const data = message['data'];
   if (data === undefined || data === null) {

@@ -14,6 +14,7 @@ const MAX_NAME = 1024;
 const MAX_HARDWARE = 8 * 1024 * 1024;
 const FLAG_UP = 1;
 
+/** Replaces all devices. @throws {MalformedMessage} when none is usable */
 export function readNetwork(message: BObject, facts: Facts, faults: MessageFaults): void {
   const speeds = new Map(readSpeeds(message, faults));
   const devices = readDicts(
@@ -82,6 +83,7 @@ export function readHardware(message: BObject, facts: Facts, faults: MessageFaul
   facts.hardware = { data, ...(hardware ?? { flat: null, grouped: null }) };
 }
 
+/** Replaces all processors; `cache_size` in KiB. @throws {MalformedMessage} when none is usable */
 export function readProcessors(message: BObject, facts: Facts, faults: MessageFaults): void {
   const processors = readDicts(
     message['processors'],

@@ -15,6 +15,7 @@ export interface Fault {
 const MAX_ITEMS = 3;
 const MAX_ITEM_LENGTH = 100;
 
+/** Faults by type, outcome and reason, each with its count and the names of up to three items. */
 export class Faults {
   readonly #faults = new Map<string, Fault>();
 
@@ -36,6 +37,7 @@ export class Faults {
 
 export type ItemName = () => string;
 
+/** The faults of one message. */
 export class MessageFaults {
   readonly type: string;
   readonly #faults = new Faults();
@@ -49,10 +51,12 @@ export class MessageFaults {
     return this.#faults.all;
   }
 
+  /** A text was truncated. */
   shortened(reason: string, item?: ItemName): void {
     this.#add('shortened', reason, item);
   }
 
+  /** An item or field was omitted. */
   skipped(reason: string, item?: ItemName): void {
     this.#skipped ??= reason;
     this.#add('skipped', reason, item);

@@ -29,6 +29,7 @@ export function isLonger(text: string, maxLength: number): boolean {
   return text.length > maxLength && (text.length > 2 * maxLength || [...text].length > maxLength);
 }
 
+/** As {@link toText}; null if absent. */
 export function toTextOrNull(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string | null {
   return value === undefined || value === null ? null : toText(value, what, maxLength);
 }

@@ -18,6 +18,7 @@ const MAX_RELATIONS = 10_000;
 const MAX_RELATION = 20_000;
 const MAX_RANGES = 500_000;
 const HASH_BYTES = 20;
+/** @throws {MalformedMessage} when no hash is usable; single invalid ones are null */
 export function readUnknownHashes(message: BObject, facts: Facts, faults: MessageFaults): void {
   const requestId = readRequestId(message);
   const hashes = readOrNulls(message['hashes'], 'hashes', MAX_HASHES, faults, (hash) => {
@@ -29,6 +30,7 @@ export function readUnknownHashes(message: BObject, facts: Facts, faults: Messag
   facts.packageRequests.push({ kind: 'hashes', requestId, hashes });
 }
 
+/** @throws {MalformedMessage} when no package is usable; single invalid ones are null */
 export function readAddPackages(message: BObject, facts: Facts, faults: MessageFaults): void {
   const requestId = readRequestId(message);
   const packages = readOrNulls(message['packages'], 'packages', MAX_PACKAGES, faults, (item, itemName) => {
@@ -55,6 +57,7 @@ function readOrNulls<T>(
   });
 }
 
+/** Appends a step; steps apply in the order of messages. @throws {MalformedMessage} when nothing is usable */
 export function readPackageSets(message: BObject, facts: Facts, faults: MessageFaults): void {
   const step = Object.fromEntries(
     PACKAGE_SET_NAMES.map((set) => [

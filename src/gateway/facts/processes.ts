@@ -43,6 +43,7 @@ export function readProcesses(message: BObject, facts: Facts, faults: MessageFau
   for (const process of upserts) facts.processes.put(process.pid, process);
 }
 
+/** Discards earlier reports of the same exchange too; the stored processes are replaced. */
 export function resetProcesses(facts: Facts): void {
   facts.processes = new ProcessDelta(true);
 }

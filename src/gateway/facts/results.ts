@@ -16,6 +16,7 @@ const MAX_RESULT_TEXT = 200_000;
 const MAX_REPORT_BYTES = 32 * 1024 * 1024;
 const MAX_KEY_LENGTH = 1024;
 
+/** @throws {MalformedMessage} for an invalid id or status; an invalid result code is null */
 export function readOperationResult(message: BObject, facts: Facts, faults: MessageFaults): void {
   const operationId = readOperationId(message);
   const status = message['status'];

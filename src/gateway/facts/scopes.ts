@@ -28,6 +28,7 @@ export function scopeOf(type: string): string | null {
   return SCOPES.get(type) ?? null;
 }
 
+/** The distinct scopes of some types, without types that have none. */
 export function scopesOf(types: readonly string[]): string[] {
   return [...new Set(types.flatMap((type) => scopeOf(type) ?? []))];
 }

@@ -11,6 +11,7 @@ const MAX_SERVICES = 100_000;
 const MAX_NAME = 256;
 const MAX_TEXT = 100_000;
 
+/** Replaces all snaps; of several with one name the last counts. @throws {MalformedMessage} when none is usable */
 export function readSnaps(message: BObject, facts: Facts, faults: MessageFaults): void {
   const { installed } = toDict(message['snaps'], 'snaps');
   const snaps = readDicts(
@@ -56,6 +57,7 @@ function readConfig(value: BObject[string] | undefined, item: ItemName, faults: 
   return lenientText(value, MAX_TEXT, { what: 'config of a snap', faults, item });
 }
 
+/** Stored as reported. @throws {MalformedMessage} when none is usable */
 export function readSnapServices(message: BObject, facts: Facts, faults: MessageFaults): void {
   const { running } = toDict(message['services'], 'services');
   const services = readDicts(

@@ -5,6 +5,7 @@ import type { MessageFaults } from './faults.ts';
 import { toText } from './fields.ts';
 import { isJsonObject, parseJson } from './json.ts';
 
+/** Stores the `output` of the report, `{}` without it. Text that is not JSON is kept for inspection. */
 export function readCloudInit(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = readToolReport(message, facts, faults);
   if (report === undefined) return;
@@ -12,6 +13,7 @@ export function readCloudInit(message: BObject, facts: Facts, faults: MessageFau
   facts.computer.cloud_init = isJsonObject(output) ? output : {};
 }
 
+/** Stores the report, null unless it is an object. Text that is not JSON is kept for inspection. */
 export function readHotPatch(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = readToolReport(message, facts, faults);
   if (report !== undefined) facts.computer.hotpatch_info = objectOrNull(report);
@@ -24,6 +26,7 @@ export function readProInfo(message: BObject, facts: Facts, faults: MessageFault
   facts.computer.distro_pro_info = isJsonObject(report) && Object.keys(report).length > 0 ? report : null;
 }
 
+/** As {@link readHotPatch}. */
 export function readProReboot(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = readToolReport(message, facts, faults);
   if (report !== undefined) facts.computer.distro_pro_reboot_required_info = objectOrNull(report);

@@ -77,6 +77,7 @@ function readMembers(
   );
 }
 
+/** Discards earlier reports of the same exchange too; the stored users are replaced. */
 export function resetUsers(facts: Facts): void {
   facts.users = emptyDelta(true);
 }

@@ -51,6 +51,7 @@ export function sendError(res: Response, error: DomainError): void {
   else endWithUnreadBody(res.req, res, body);
 }
 
+/** Sends status 200 and ends the response. */
 export function sendBytes(res: ServerResponse, bytes: Uint8Array): void {
   // Setting headers one by one is measurably slower at tens of thousands of pings a second.
   res.writeHead(200, {

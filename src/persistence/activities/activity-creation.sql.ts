@@ -6,6 +6,7 @@ export async function insertRows(tx: Sql, statement: string, values: object): Pr
   await tx.query(statement, values);
 }
 
+/** Inserts one payload per position of the arrays; `fields` is JSON. @returns their ids, in the same order */
 export async function insertPayloads(
   tx: Sql,
   values: {

@@ -39,6 +39,7 @@ export async function readReverted(tx: Sql, activities: readonly number[]): Prom
   return rows.map(({ reverts }) => reverts);
 }
 
+/** By payload id. */
 export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, OperationMessage>> {
   const rows = await tx.query<Required<OperationMessage> & { id: number }>(MESSAGES, {
     payloads: [...new Set(payloads)],

@@ -39,11 +39,13 @@ export async function lockExpired(tx: Sql, activities: readonly number[], before
   return rows.map(({ id }) => id);
 }
 
+/** The rows to delete with some groups or single operations: with children, batches, payloads. */
 export async function readExpiredRows(tx: Sql, activities: readonly number[]): Promise<ExpiredRows> {
   const [row] = await tx.query<ExpiredRows>(EXPIRED_ROWS, { activities });
   return row!;
 }
 
+/** Deletes results, batches and payloads; then {@link deleteActivities}. */
 export async function deleteParts(tx: Sql, { ids, batches, payloads }: ExpiredRows): Promise<void> {
   for (const table of RESULTS) await tx.query(`delete from ${table} where activity_id = any(:ids::int[])`, { ids });
   await tx.query('delete from lane where id = any(:batches::int[])', { batches });
@@ -122,6 +124,7 @@ const UNLINK_REPETITIONS = `
 
 type ActivityBlock = Row<'activity_block', 'account_id, block'>;
 
+/** Blocks of 4,096 ids that contain some activities. */
 export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<ActivityBlock[]> {
   return tx.query<ActivityBlock>(
     'select distinct account_id, id >> 12 as block from activity where id = any(:activities::int[])',

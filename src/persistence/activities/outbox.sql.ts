@@ -21,6 +21,7 @@ export function claimCommands(tx: Sql, except: readonly number[], limit: number)
   return tx.query<OutboxCommand>(CLAIM, { except, limit });
 }
 
+/** Idempotent. */
 export async function deleteCommands(tx: Sql, commands: readonly number[]): Promise<void> {
   await tx.query('delete from outbox where id = any(:commands::bigint[])', { commands });
 }

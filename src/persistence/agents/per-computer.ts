@@ -9,6 +9,7 @@ export function computerIds(reports: ReadonlyArray<PerComputer<unknown>>): numbe
 
 export type ColumnTypes = Readonly<Record<string, string>>;
 
+/** Column names (snake case) of camel case fields, in the same order. */
 export function columnsOf(types: ColumnTypes): string[] {
   return Object.keys(types).map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }

@@ -15,6 +15,7 @@ export async function saveComputers(tx: Sql, reports: ReadonlyArray<PerComputer<
   if (named.length > 0) await tx.query(FLAG_CLONES, { computerIds: computerIds(named) }, 'gateway-flag-clones');
 }
 
+/** Overwrites the reported columns only. Unchanged rows are not written. */
 export async function saveInventories(
   tx: Sql,
   reports: ReadonlyArray<PerComputer<{ columns: InventoryReport; unparsed: Record<string, string> }>>,

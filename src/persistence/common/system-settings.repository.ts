@@ -1,6 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { SystemSetting } from './system-setting.entity.ts';
 
+/** Null when it has no value. */
 export async function findSetting({ em }: Sql, key: string): Promise<string | null> {
   return (await em.findOne(SystemSetting, key))?.value ?? null;
 }
@@ -15,6 +16,7 @@ export async function insertSetting({ em }: Sql, key: string, value: string): Pr
   return row !== undefined;
 }
 
+/** Idempotent. */
 export async function deleteSetting({ em }: Sql, key: string): Promise<void> {
   await em.nativeDelete(SystemSetting, key);
 }

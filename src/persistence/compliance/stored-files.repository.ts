@@ -14,12 +14,14 @@ export interface NewFile extends Omit<FileDraft, 'activityId'> {
 
 export type FoundFile = Pick<StoredFile, 'id' | 'kind' | 'profileId' | 'size'>;
 
+/** Inserts and publishes a file of one chunk; a file with the same key loses it. */
 export async function insertStoredFile(tx: Sql, { key, content, ...file }: NewFile): Promise<void> {
   const id = await insertDraft(tx, { ...file, activityId: null });
   await appendChunk(tx, id, 0, Buffer.from(content));
   await publishDraft(tx, id, key, Buffer.byteLength(content), file.creationTime);
 }
 
+/** Inserts an empty file without a key, invisible until {@link publishDraft}. @returns its id */
 export async function insertDraft(tx: Sql, { accountId: account, ...draft }: FileDraft): Promise<number> {
   return tx.em.insert(StoredFile, { ...draft, account });
 }
@@ -39,6 +41,7 @@ export async function publishDraft({ em }: Sql, id: number, key: string, size: n
   await em.flush();
 }
 
+/** Deletes the unpublished files of an activity. Idempotent. */
 export async function deleteDrafts(sql: Sql, activityId: number): Promise<void> {
   await sql.em.nativeDelete(StoredFile, { activityId, key: null });
 }

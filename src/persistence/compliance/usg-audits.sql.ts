@@ -82,12 +82,14 @@ export function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingRepo
   return tx.query<WaitingReport>(CLAIM, { limit });
 }
 
+/** The report as received. The caller has claimed it. */
 export async function readWaitingReport(tx: Sql, activityId: number): Promise<Buffer> {
   const text = 'select report from usg_audit_report where activity_id = :activityId';
   const rows = await tx.query<{ report: Buffer }>(text, { activityId });
   return rows[0]!.report;
 }
 
+/** Idempotent. */
 export async function deleteWaitingReports(tx: Sql, activityIds: readonly number[]): Promise<void> {
   await tx.query('delete from usg_audit_report where activity_id = any(:activityIds::int[])', { activityIds });
 }

@@ -7,10 +7,12 @@ export function lockUsgProfile(tx: Sql, id: number): Promise<UsgProfile | null> 
   return tx.em.findOne(UsgProfile, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
+/** One profile of any account, archived or not; null for none. */
 export function readUsgProfile(sql: Sql, id: number): Promise<UsgProfile | null> {
   return sql.em.findOne(UsgProfile, id);
 }
 
+/** Flushes, so that the returned profile has its id. */
 export async function insertUsgProfile(tx: Sql, profile: RequiredEntityData<UsgProfile>): Promise<UsgProfile> {
   const created = tx.em.create(UsgProfile, profile);
   await tx.em.flush();

@@ -34,6 +34,7 @@ export async function listUsgProfiles(
   return { count: counted[0]!.count, rows };
 }
 
+/** All matching profiles, in no order. */
 export async function findUsgProfileIds(sql: Sql, filter: UsgProfileFilter): Promise<number[]> {
   const values = { ...filter, view: groupsOf(filter.view) };
   const rows = await sql.query<{ id: number }>(`select p.id from usg_profile p where ${MATCHING}`, values);

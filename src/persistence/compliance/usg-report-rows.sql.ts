@@ -39,11 +39,13 @@ export async function readKeptSince(sql: Sql, accountId: number, now: Date): Pro
   return rows[0]?.since ?? null;
 }
 
+/** Zero computers and null as oldest run when there are no runs. */
 export async function readRunsState(sql: Sql, runs: ReportedRuns): Promise<RunsState> {
   const rows = await sql.query<RunsState>(STATE, runs);
   return rows[0]!;
 }
 
+/** Whether any of the runs has no audit in progress and no open operation. */
 export async function hasEndedRuns(sql: Sql, runs: ReportedRuns): Promise<boolean> {
   return (await sql.query(ENDED, runs)).length > 0;
 }
@@ -66,6 +68,7 @@ export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: b
   await tx.query('close report_row');
 }
 
+/** The rules of a set, in its order; empty for an unknown set. */
 export async function readRuleSet(sql: Sql, id: number): Promise<ReportRule[]> {
   return sql.query<ReportRule>(
     `select r.rule, r.severity, r.title, r.identifiers, r.description, r.rationale

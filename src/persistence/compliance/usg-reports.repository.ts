@@ -28,10 +28,12 @@ export async function insertReportActivity(
   return id;
 }
 
+/** Sets the modification time of an open activity, as a sign of life; a closed one is unchanged. */
 export async function touchReportActivity(sql: Sql, id: number, now: Date): Promise<void> {
   await sql.em.nativeUpdate(Activity, { id, completionTime: null }, { modificationTime: now });
 }
 
+/** The caller holds the lock of {@link lockUsgReport}. */
 export async function setReportFile(
   tx: Sql,
   report: number,

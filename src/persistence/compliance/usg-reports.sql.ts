@@ -27,6 +27,7 @@ export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgRepo
   throw new Error(`the report ${key.path} was removed again and again`);
 }
 
+/** The report of an account's path; null for none. */
 export async function findUsgReport(sql: Sql, accountId: number, path: string): Promise<UsgReportRow | null> {
   const text = `${SELECT} where u.account_id = :accountId and u.path = :path`;
   const rows = await sql.query<UsgReportRow>(text, { accountId, path });

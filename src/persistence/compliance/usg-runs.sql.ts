@@ -50,6 +50,7 @@ export async function withoutOpenRun(tx: Sql, profileId: number, computers: read
   return computers.filter((id) => !taken.has(id));
 }
 
+/** The latest run by profile id; profiles without a run are absent. */
 export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
   if (profileIds.length === 0) return new Map();
   const rows = await sql.query<LastRun>(LAST_RUNS, { profileIds });

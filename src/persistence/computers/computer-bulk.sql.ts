@@ -5,6 +5,7 @@ export function addTags(tx: Sql, computers: readonly number[], tags: readonly st
   return overLimit(tx, ADD_TAGS, { computers, tags, most });
 }
 
+/** Idempotent. Locks changed rows in id order. */
 export async function removeTags(tx: Sql, computers: readonly number[], tags: readonly string[]): Promise<void> {
   await tx.query(REMOVE_TAGS, { computers, tags });
 }
@@ -19,10 +20,12 @@ export function annotate(
   return overLimit(tx, ANNOTATE, { ...annotation, computers, most });
 }
 
+/** Idempotent. Locks changed rows in id order. */
 export async function removeAnnotation(tx: Sql, computers: readonly number[], key: string): Promise<void> {
   await tx.query(REMOVE_ANNOTATION, { computers, key });
 }
 
+/** Idempotent. Locks changed rows in id order. */
 export async function changeAccessGroup(tx: Sql, computers: readonly number[], accessGroupId: number): Promise<void> {
   await tx.query(MOVE, { computers, accessGroupId });
 }

@@ -29,6 +29,7 @@ export async function lockAgents(tx: Sql, accountId: number, computers: readonly
   await tx.query(LOCK_AGENTS, { accountId, computers });
 }
 
+/** Ids of the open operations of some computers, in no order. */
 export async function findOpenOperations(tx: Sql, accountId: number, computers: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(OPEN_OPERATIONS, { accountId, computers });
   return rows.map(({ id }) => id);
@@ -42,6 +43,7 @@ export async function releaseComputers(tx: Sql, computers: readonly number[]): P
   await tx.query(UNLINK, { computers });
 }
 
+/** The caller holds {@link lockAgents}. Idempotent. */
 export async function markArchived(tx: Sql, computers: readonly number[]): Promise<void> {
   await tx.query('update computer set archived = true where id = any(:computers)', { computers });
 }

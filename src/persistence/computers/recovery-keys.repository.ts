@@ -30,6 +30,7 @@ const generations = (db: Sql, computerId: number) =>
     .where('computer_id', '=', computerId)
     .where('type', '=', GENERATE_RECOVERY_KEY);
 
+/** Whether the computer has an open generation of a key. */
 export async function isGenerating(tx: Sql, computerId: number): Promise<boolean> {
   const open = await generations(tx, computerId).where('status', 'not in', FINAL_STATUSES).executeTakeFirst();
   return open !== undefined;

@@ -62,6 +62,7 @@ export function changeSavedSearch(
   tx.em.assign(search, change, { ignoreUndefined: true });
 }
 
+/** The transaction flushes it before its commit. */
 export function deleteSavedSearch(tx: Sql, search: SavedSearch): void {
   tx.em.remove(search);
 }

@@ -25,6 +25,7 @@ export async function moveGroupCounters(
   return row;
 }
 
+/** Unconditional: the caller has locked the row. */
 export async function setGroupDelivered(tx: Sql, group: number): Promise<void> {
   await tx.query(`update activity set status = 'delivered' where id = :group`, { group });
 }

@@ -9,6 +9,7 @@ export async function readBatchState(db: Sql, batch: number) {
   return row;
 }
 
+/** Whether a group has open operations; false when it does not exist. */
 export async function isGroupOpen(db: Sql, group: number): Promise<boolean> {
   return (await readOpenGroups(db, [group])).length > 0;
 }

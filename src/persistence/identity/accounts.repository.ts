@@ -76,14 +76,17 @@ async function seedRoles({ em }: Sql, account: number, roles: readonly SeedRole[
   await em.flush();
 }
 
+/** Whether a person is a member of any account. */
 export async function hasAccount(sql: Sql, person: number): Promise<boolean> {
   return (await sql.em.count(Membership, { person })) > 0;
 }
 
+/** Exact match of the name. */
 export async function accountExists(sql: Sql, name: string): Promise<boolean> {
   return (await sql.em.count(Account, { name })) > 0;
 }
 
+/** @throws when there is no such account */
 export async function readAccountName(sql: Sql, accountId: number): Promise<string> {
   return (await sql.em.findOneOrFail(Account, accountId)).name;
 }
@@ -91,6 +94,7 @@ export async function readAccountName(sql: Sql, accountId: number): Promise<stri
 /** The preferences of an account. Without a registration key computers need none; -1 keeps audits forever. */
 export type Preferences = Pick<Account, 'title' | 'registrationKey' | 'autoRegister' | 'auditRetentionDays'>;
 
+/** Null when there is no such account. */
 export async function findPreferences(sql: Sql, accountId: number): Promise<Preferences | null> {
   return sql.em.findOne(Account, accountId);
 }

@@ -18,6 +18,7 @@ export interface AccountRow {
   last_login_time: Date | null;
 }
 
+/** With its administrators, approved computers and latest login; null for none. */
 export async function findAccount(sql: Sql, accountId: number): Promise<AccountRow | null> {
   const rows = await sql.query<AccountRow>(
     `select a.name, a.title, a.creation_time, a.disabled, a.disabled_reason, a.subdomain, a.salesforce_account_key,
@@ -71,6 +72,7 @@ export async function listAdministrators(
   return { count, results };
 }
 
+/** Null when the person is no member of the account. */
 export async function findAdministrator(sql: Sql, account: number, person: number): Promise<AdministratorRow | null> {
   const rows = await sql.query<AdministratorRow>(`${ADMINISTRATORS} and m.person_id = :person`, { account, person });
   return rows[0] ?? null;
@@ -122,6 +124,7 @@ export async function listRoles(sql: Sql, account: number, page: PageRequest): P
   return { count, results };
 }
 
+/** With its access groups and the addresses of its members; null for none. */
 export async function findRole(sql: Sql, account: number, name: string): Promise<RoleRow | null> {
   const rows = await sql.query<RoleRow>(`${ROLES} and r.name = :name`, { account, name });
   return rows[0] ?? null;
@@ -134,6 +137,7 @@ export interface RoleGrant {
   groups: number[];
 }
 
+/** What some roles permit, in no order. */
 export function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<RoleGrant[]> {
   return sql.query<RoleGrant>(
     `select name, permissions, global_permissions,
@@ -181,6 +185,7 @@ export async function listAccessGroups(sql: Sql, account: number, page: PageRequ
   return { count, results };
 }
 
+/** Null when the account has no group of this name. */
 export async function findAccessGroup(sql: Sql, account: number, name: string): Promise<AccessGroupRow | null> {
   const rows = await sql.query<AccessGroupRow>(`${ACCESS_GROUPS} and g.name = :name`, { account, name });
   return rows[0] ?? null;

@@ -26,6 +26,7 @@ export async function listInvitations(sql: Sql, account: number, now: Date, { li
   return { count, results };
 }
 
+/** Undefined when it does not exist, was accepted or has expired. */
 export function findInvitation(sql: Sql, account: number, id: number, now: Date): Promise<InvitationRow | undefined> {
   return ofAccount(sql, account, now).where('i.id', '=', id).executeTakeFirst();
 }

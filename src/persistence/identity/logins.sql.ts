@@ -172,6 +172,7 @@ export async function recordLoginFailure(
   await sql.query('delete from login_failure where at < :purgeBefore', failure);
 }
 
+/** Ends the throttling of a login name. Idempotent. */
 export async function deleteLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
   await sql.query('delete from login_failure where name_digest = :nameDigest', { nameDigest });
 }

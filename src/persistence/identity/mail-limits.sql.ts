@@ -24,6 +24,7 @@ export async function releaseTestMail(sql: Sql, personId: number, at: Date): Pro
   );
 }
 
+/** Time of the first test mail after `since`; null for none. */
 export async function findOldestTestMail(sql: Sql, personId: number, since: Date): Promise<Date | null> {
   const rows = await sql.query<{ oldest: Date | null }>(
     'select (select min(t) from unnest(test_mail_times) t where t > :since) as oldest from person where id = :personId',

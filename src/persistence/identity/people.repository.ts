@@ -96,6 +96,7 @@ export async function saveEmailChange(
   await tx.em.upsert(EmailChange, { person, ...change });
 }
 
+/** Idempotent. */
 export async function deleteEmailChange(tx: Sql, person: number): Promise<void> {
   await tx.em.nativeDelete(EmailChange, { person });
 }

@@ -26,6 +26,7 @@ function nextEpoch() {
   return { tokenEpoch: raw('token_epoch + 1') };
 }
 
+/** Ends every token of the person. */
 export async function revokePerson(tx: Sql, personId: number): Promise<void> {
   await tx.em.nativeUpdate(Person, personId, nextEpoch());
 }
@@ -41,6 +42,7 @@ export async function revokeAccount(tx: Sql, by: { id: number } | { name: string
   return tx.em.findOne(Account, by);
 }
 
+/** Ends every token of every person. */
 export async function revokeSystem(tx: Sql): Promise<void> {
   await tx.em.nativeUpdate(SystemSetting, { key: 'token_epoch' }, { value: raw('(value::int + 1)::text') });
 }

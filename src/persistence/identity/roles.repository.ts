@@ -22,10 +22,12 @@ export async function insertRole(tx: Sql, account: number, name: string, content
   return tx.em.insert(Role, { account, name, ...content });
 }
 
+/** Replaces the given fields. The caller holds the rights lock of the account. */
 export async function updateRole(tx: Sql, roleId: number, content: RoleContent): Promise<void> {
   await tx.em.nativeUpdate(Role, roleId, content);
 }
 
+/** The caller holds the rights lock of the account. */
 export async function replaceRoleGroups(tx: Sql, role: number, groupIds: readonly number[]): Promise<void> {
   await tx.em.nativeDelete(RoleAccessGroup, { role });
   await tx.em.insertMany(
@@ -60,6 +62,7 @@ export async function replaceRoles(
   await addRoles(tx, accountId, personId, roleIds);
 }
 
+/** Idempotent; roles that the member already holds stay. */
 export async function addRoles(
   tx: Sql,
   accountId: number,
@@ -76,6 +79,7 @@ export async function isTitleTaken(sql: Sql, account: number, title: string, nam
   return group !== null && group.name !== name;
 }
 
+/** The caller holds the rights lock and has checked that name and title are free. */
 export async function insertAccessGroup(
   tx: Sql,
   group: { account: number; name: string; title: string; parent: number },
@@ -83,6 +87,7 @@ export async function insertAccessGroup(
   await tx.em.insert(AccessGroup, group);
 }
 
+/** The caller holds the rights lock and has checked that the title is free. */
 export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: string): Promise<void> {
   await tx.em.nativeUpdate(AccessGroup, groupId, { title });
 }

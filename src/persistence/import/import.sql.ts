@@ -87,6 +87,7 @@ export async function replaceLicenses(tx: Sql, computers: ReadonlyArray<Replacem
   await tx.query(REPLACE_LICENSES, columns(computers, 'id', 'value'));
 }
 
+/** Idempotent. Contracts that stay are not rewritten. */
 export async function replaceContracts(
   tx: Sql,
   accountId: number,

@@ -6,6 +6,7 @@ export interface SqlCondition {
   values: readonly unknown[];
 }
 
+/** Collects the parameters of a statement while a query is translated to SQL. */
 export class Compilation {
   readonly values: unknown[] = [];
   readonly #firstParameter: number;
@@ -20,16 +21,19 @@ export class Compilation {
     this.moment = scope.now;
   }
 
+  /** Adds a parameter. @returns its placeholder with a cast, such as `$3::int` */
   value(value: unknown, type: 'int' | 'int[]' | 'text' | 'text[]' | 'timestamptz'): string {
     this.values.push(value);
     return `$${this.#firstParameter + this.values.length - 1}::${type}`;
   }
 
+  /** Placeholder of the account's id, added once. */
   account(): string {
     this.#account ??= this.value(this.#accountId, 'int');
     return this.#account;
   }
 
+  /** Placeholder of the time of the query, added once. */
   now(): string {
     this.#now ??= this.value(this.moment, 'timestamptz');
     return this.#now;

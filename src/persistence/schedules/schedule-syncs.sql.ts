@@ -39,6 +39,7 @@ export async function claimScheduleSyncs(tx: Sql, but: readonly number[], limit:
   return tx.query<ScheduleSync>(CLAIM, { but, limit });
 }
 
+/** Idempotent. */
 export async function deleteScheduleSyncs(tx: Sql, ids: readonly number[]): Promise<void> {
   await tx.query('delete from outbox where id = any(:ids::bigint[])', { ids });
 }

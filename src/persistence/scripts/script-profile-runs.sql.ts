@@ -17,6 +17,7 @@ export async function insertProfileRun(
   return rows[0]?.id ?? null;
 }
 
+/** Links a run to the activity that carries it out. */
 export async function setProfileRunActivity(
   tx: Sql,
   runId: number,

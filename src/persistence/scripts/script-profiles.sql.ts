@@ -46,6 +46,7 @@ export async function findScriptProfile(
   return rows[0] ? toRow(rows[0]) : null;
 }
 
+/** A profile of any account, archived or not; null for none. */
 export async function readScriptProfile(sql: Sql, id: number): Promise<ScriptProfileRow | null> {
   const rows = await sql.query<StoredRow>(`${SELECT} where p.id = :id`, { id });
   return rows[0] ? toRow(rows[0]) : null;

@@ -58,6 +58,7 @@ export interface NewAttachment {
   content: Uint8Array;
 }
 
+/** The current files, oldest first; `size` in bytes. */
 export function listAttachments(sql: Sql, scriptId: number): Promise<Array<{ filename: string; size: number }>> {
   const files = sql.em.getKysely().selectFrom('script_attachment').select(['filename', 'size']);
   return files.where('script_id', '=', scriptId).where('current', '=', true).orderBy('id').execute();
@@ -85,6 +86,7 @@ export async function replaceAttachments(
   await tx.em.insertMany(ScriptAttachment, rows);
 }
 
+/** Deletes all files of a script, also those of earlier runs. Idempotent. */
 export async function deleteAttachments(tx: Sql, script: number): Promise<void> {
   await tx.em.nativeDelete(ScriptAttachment, { script });
 }

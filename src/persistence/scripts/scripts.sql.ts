@@ -72,6 +72,7 @@ export async function listScriptVersions(
   return { count: counted[0]!.count, rows };
 }
 
+/** With its code; null when the script has no such version. */
 export async function findScriptVersion(sql: Sql, scriptId: number, version: number): Promise<ScriptVersionRow | null> {
   const rows = await sql.query<ScriptVersionRow>(
     `${versions('v.code')} where v.script_id = :scriptId and v.version = :version`,

@@ -34,6 +34,7 @@ export class FairQueue<T> {
     return true;
   }
 
+  /** The next item of the key whose turn it is; undefined when all keys are empty or paused. */
   take(): { key: Key; item: T } | undefined {
     const [key] = this.#turns;
     if (key === undefined) return undefined;

@@ -34,6 +34,7 @@ export class RequestMemoryLimit {
     return this.#usedBytes;
   }
 
+  /** Starts at 0 bytes, counted against the limit and each share. The caller releases it. */
   reserve(shares: readonly RequestMemoryShare[] = []): RequestMemory {
     let size = 0;
     let isOpen = true;

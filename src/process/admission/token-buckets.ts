@@ -34,6 +34,7 @@ export class TokenBuckets {
     return waitSeconds;
   }
 
+  /** Seconds until the key's bucket holds `cost` tokens; takes none. */
   wait(key: string, cost: number, nowMs: number): number {
     return this.#secondsUntil(cost, this.#fill(key, nowMs));
   }

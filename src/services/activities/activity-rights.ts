@@ -40,6 +40,7 @@ export function requireEligible(verb: string, reasons: ReadonlyMap<number, strin
   if (reasons.size > 0) throw refuseActivities('ActivityNotEligible', `Cannot ${verb}`, reasons);
 }
 
+/** Creates the error, with one entry per id, without throwing it. */
 export function unknownActivities(ids: readonly number[]): DomainError {
   return refuseActivities('UnknownActivity', 'There is no', sameReason(ids, 'there is no such activity'));
 }

@@ -55,6 +55,7 @@ export function fieldError(path: string, message: string): DomainError {
 
 export const MAX_FIELD_ERRORS = 20;
 
+/** Creates an InvalidParameter with the first errors up to a limit, without throwing it. */
 export function fieldErrors(errors: ReadonlyArray<{ path: string; message: string }>): DomainError {
   const details = errors.slice(0, MAX_FIELD_ERRORS);
   const message = details.map(({ path, message: text }) => `${path} ${text}`).join('; ');

@@ -27,6 +27,7 @@ export type AlertsService = ReturnType<typeof createAlertsService>;
 
 export function createAlertsService({ db }: { db: Database }) {
   return {
+    /** All alerts, active or not, with the subjects that the caller sees. */
     list: async (caller: Caller) => (await readAlerts(db, scopeOf(caller))).map(toView),
     /** Active alerts that the caller has not dismissed, with the time of the first occurrence. */
     async summarize(caller: Caller): Promise<ActiveAlert[]> {

@@ -27,6 +27,7 @@ export type AccessGroupsService = ReturnType<typeof createAccessGroupsService>;
 export function createAccessGroupsService(deps: RightsChangeDeps) {
   return {
     list: (caller: Caller, page: PageRequest) => listAccessGroups(deps.db, caller.accountId, page),
+    /** @throws {DomainError} UnknownAccessGroup */
     get: (caller: Caller, name: string) => requireGroup(deps.db, caller, name),
     /** Its name is the slug of the title. @throws InvalidParameter, UnknownAccessGroup (400), DuplicateAccessGroup */
     create: (caller: Caller, given: string, parent = ROOT) =>

@@ -2,6 +2,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
 import type { Caller } from '../common/ports.ts';
 
+/** Whether the permission applies in this access group. */
 export function holdsIn(caller: Pick<Caller, 'groups'>, permission: Permission, groupId: number): boolean {
   const groups = caller.groups(permission);
   return groups === 'all' || groups.includes(groupId);

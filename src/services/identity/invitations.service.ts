@@ -59,6 +59,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
       const maySeeIds = await maySeeSecureIds(db, caller);
       return { count, results: results.map((row) => toVisible(row, maySeeIds)) };
     },
+    /** As in `list`. @throws {DomainError} UnknownInvitation, also when expired */
     get: async (caller: Caller, id: number) =>
       toVisible(await requireInvitation(db, caller, id, clock.now()), await maySeeSecureIds(db, caller)),
     /** Stores it and mails it; the mail may fail. @throws InvalidParameter, UnknownRole (400), TooManyRequests */
@@ -101,6 +102,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
       }
       return row;
     },
+    /** @throws {DomainError} UnknownInvitation, also when expired */
     remove: (caller: Caller, id: number) =>
       changeRights(deps, caller, async (tx) => {
         const row = await requireInvitation(tx, caller, id, clock.now());
@@ -114,6 +116,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
       deps.authenticator.invalidate({ personId: caller.personId });
       return { accountId: joined.account_id, accountTitle: joined.account_title };
     },
+    /** Deletes it; recorded in its account. @throws as `accept` */
     reject: (caller: Caller, secureId: string) =>
       guard(caller, async (tx) => {
         const taken = await takeInvitation(tx, secureId, caller.personId, clock.now());

@@ -27,6 +27,7 @@ export interface ImportProblem {
   message: string;
 }
 
+/** Lists what is wrong with a document; nothing of it was imported. */
 export class ImportError extends Error {
   readonly problems: readonly ImportProblem[];
 

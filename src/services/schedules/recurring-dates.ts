@@ -32,7 +32,7 @@ export function planRequested(profile: ProfileSchedule, now: Date, { change }: {
   throw fieldError(FIELD, 'has no future date');
 }
 
-/** Up to {@link PLANNED_DATES} dates after `now`, ascending and distinct. @param profile - its rule was validated */
+/** Up to {@link PLANNED_DATES} dates after `now`, ascending and distinct. @throws when the stored rule is invalid */
 export function planDates(profile: ProfileSchedule, now: Date): Date[] {
   const rule = parseRule(profile.schedule);
   if (isProblem(rule)) throw new Error(`a stored schedule is no rule: ${rule.message}`);

@@ -17,6 +17,7 @@ export function readScriptBody(text: string): ScriptBody {
   return body;
 }
 
+/** @throws {DomainError} InvalidParameter */
 export function readUsername(text: string): string {
   if (isUsername(text)) return text;
   throw fieldError('body.username', 'must be a login name of 1 to 32 letters, digits, dots, dashes and underscores');

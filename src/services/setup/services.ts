@@ -60,6 +60,7 @@ export interface ServicesDeps {
     Pick<Config, 'mailFrom' | 'smtpUrl'>;
 }
 
+/** The services of one process; they share the authenticator, the throttle and the mailer. */
 export function createServices(deps: ServicesDeps) {
   const { persistence, clock, settings, logger } = deps;
   const { db } = persistence;

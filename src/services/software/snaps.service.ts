@@ -26,6 +26,7 @@ export type SnapsService = ReturnType<typeof createSnapsService>;
 
 export function createSnapsService(deps: ActingDeps) {
   return {
+    /** One page of the reported snaps. @throws {DomainError} UnknownComputer */
     async installed(caller: Caller, computer: number, page: PageRequest) {
       await requireVisible(deps.db, caller, [computer]);
       return listInstalledSnaps(deps.db, computer, page);

@@ -19,6 +19,7 @@ export interface CheckContext {
   hintOf(path: string, key: string): { message: string; isReadOnly: boolean } | null;
 }
 
+/** Adds the faults of `value` to `findings`. Never throws. */
 export function checkValue(check: ValueCheck, value: unknown, path: string, findings: RequestFaults): void {
   const fault = check.rule(value);
   if (fault !== null) findings.add(path, fault);

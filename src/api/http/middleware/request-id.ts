@@ -10,6 +10,7 @@ export function requestId(): RequestHandler {
   };
 }
 
+/** Initializes the locals of a request. An `x-request-id` is adopted if well-formed, else one is generated. */
 export function beginRequest({ headers }: Request, { locals }: Response): void {
   const sent = headers['x-request-id'];
   Object.assign(locals, {

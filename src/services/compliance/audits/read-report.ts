@@ -24,6 +24,7 @@ export const createBenchmarkCache = (): BenchmarkCache =>
     sizeCalculation: ({ definitions }) => textLength(definitions.values()) + 1,
   });
 
+/** SHA-256 in base64. */
 export function digestOf(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('base64');
 }

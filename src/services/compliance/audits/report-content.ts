@@ -99,10 +99,12 @@ export class ReportContent {
     return { open: [...this.#open], definitions: new Map(this.#definitions) };
   }
 
+  /** The rules so far are those of the benchmark; a later definition makes `selection` null. */
   endBenchmark(): void {
     this.#isOfBenchmark = true;
   }
 
+  /** An element starts. @throws {InvalidReport} when it is nested too deep */
   open(written: string, attributes: Attributes): void {
     const name = local(written);
     this.#open.push(written);
@@ -116,6 +118,7 @@ export class ReportContent {
     } else if (name === 'Rule') this.#openRule(attributes);
   }
 
+  /** The innermost open element ends. */
   close(): void {
     const depth = this.#depth;
     this.#open.pop();
@@ -137,6 +140,7 @@ export class ReportContent {
     this.#capture?.add(text);
   }
 
+  /** @throws {InvalidReport} without results, with one of an unknown kind, or when the texts are too long */
   rules(): AuditedRule[] {
     const rules = this.#findings().map((finding) => this.#toRule(finding));
     if (textLength(rules) > MAX_TEXT_CHARS)
@@ -144,6 +148,7 @@ export class ReportContent {
     return rules;
   }
 
+  /** In the order of {@link rules}. @throws {InvalidReport} as there */
   results(): RuleResult[] {
     return this.#findings().map(({ result }) => result);
   }

@@ -14,6 +14,7 @@ export class ChunkBuffer {
     return this.#length >= CHUNK_BYTES;
   }
 
+  /** Makes room for `bytes` more, which {@link add} does not. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#collecting.length) return;
@@ -22,6 +23,7 @@ export class ChunkBuffer {
     this.#collecting = larger;
   }
 
+  /** The caller has reserved the room. */
   add(bytes: Uint8Array): void {
     this.#collecting.set(bytes, this.#length);
     this.#length += bytes.length;
@@ -33,6 +35,7 @@ export class ChunkBuffer {
     this.add(bytes);
   }
 
+  /** Writes what is buffered as one chunk. The callback must not keep it: the buffer is reused. */
   async flush(): Promise<void> {
     await this.#append(this.#collecting.subarray(0, this.#length));
     this.#length = 0;

@@ -52,6 +52,7 @@ export async function endReport(
   return readReportStatus(db, activityId);
 }
 
+/** Replaces the file of the report, whose row it locks until the transaction ends. */
 export async function publishReport(
   tx: Sql,
   key: UsgReportKey,

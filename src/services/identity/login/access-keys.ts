@@ -30,6 +30,7 @@ export function secretMatches(secretKey: string, stored: Buffer | null): boolean
 
 const DECOY = Buffer.alloc(32);
 
+/** Cryptographically random. */
 export function randomText(alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -51,6 +51,7 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
       }
       return pending;
     },
+    /** The current rights, uncached. @throws {DomainError} Unauthorized when expired or revoked, AccountDisabled */
     async reauthenticate(known: Principal): Promise<Principal> {
       if (known.token.expiresAt * 1000 <= deps.clock.now().getTime()) throw unauthorized();
       return readPrincipal(deps.db, { ...known, ...known.token });

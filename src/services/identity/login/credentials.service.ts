@@ -48,6 +48,7 @@ export type CredentialsService = ReturnType<typeof createCredentialsService>;
 export function createCredentialsService(deps: CredentialsDeps) {
   const { db } = deps;
   return {
+    /** The own access keys, without their secrets. */
     async list(caller: Caller): Promise<Credential[]> {
       const keys = await listAccessKeys(db, caller.personId);
       return keys.map((key) => ({ ...key, secretKey: null }));

@@ -56,6 +56,7 @@ export function createLoginThrottle(db: Sql, clock: Clock, { isOn, addressLimit 
   };
   return {
     fail,
+    /** Counts a registration against its address. */
     register: (address: string, sql: Sql) => fail(REGISTRATION, address, sql),
     /** For authenticated callers. @throws {DomainError} TooManyRequests with the time until the next attempt */
     async check(nameDigest: Buffer, address: string): Promise<void> {
@@ -71,6 +72,7 @@ export function createLoginThrottle(db: Sql, clock: Clock, { isOn, addressLimit 
       rejectByName(counts, now);
       if (!counts.known_address) rejectByAddress(counts, now);
     },
+    /** @throws {DomainError} TooManyRequests with the time until the next attempt */
     async checkRegistration(address: string, sql: Sql = db): Promise<void> {
       if (!isOn) return;
       const now = clock.now();

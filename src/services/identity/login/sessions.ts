@@ -35,6 +35,7 @@ export interface NewSession {
   now: Date;
 }
 
+/** Issues a token; stores nothing. */
 export function openSession(
   tokenSigner: TokenSigner,
   person: LoginPerson,

@@ -27,6 +27,7 @@ export function createTokenSigner(secrets: readonly string[], clock: Clock) {
   const [[keyid, key]] = [...keys] as [[string, KeyObject]];
   const nowSeconds = () => Math.floor(clock.now().getTime() / 1000);
   return {
+    /** Signs a token with a new id. Stores nothing. */
     issue: (identity: TokenIdentity, life: TokenLife): string =>
       jwt.sign(claimsOf(identity, life, nowSeconds()), key, { algorithm: 'HS256', keyid }),
     /** The token's content; null when it is malformed, expired or not signed by us. */

@@ -28,6 +28,7 @@ export type TokensService = ReturnType<typeof createTokensService>;
 export function createTokensService(deps: TokensDeps) {
   const { db, authenticator } = deps;
   return {
+    /** The session as at login, with the same token. @throws {DomainError} Unauthorized when the person is gone */
     async describe(caller: Caller, token: string): Promise<LoginResult> {
       const person = await requirePerson(db, caller);
       const plan = await planSession(db, person, caller.accountName || undefined);
@@ -44,6 +45,7 @@ export function createTokensService(deps: TokensDeps) {
       await revokeTokens(db, { ids: [id, family], expiresAt: new Date(expiresAt * 1000) }, deps.clock.now());
       authenticator.invalidate({ personId: caller.personId });
     },
+    /** Revokes all own tokens, this one too. */
     async invalidateOwn(caller: Caller, { keepAccessKeys }: { keepAccessKeys: boolean }): Promise<void> {
       await db.transaction(async (tx) => {
         await revokePerson(tx, caller.personId);
@@ -52,6 +54,7 @@ export function createTokensService(deps: TokensDeps) {
       });
       authenticator.invalidate({ personId: caller.personId });
     },
+    /** Revokes every token for the caller's account, this one too. */
     async invalidateAccount(caller: Caller): Promise<void> {
       await db.transaction(async (tx) => {
         const account = await revokeAccount(tx, { id: caller.accountId });

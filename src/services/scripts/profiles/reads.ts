@@ -35,6 +35,7 @@ export async function listProfilesOfScript(
   return { count, results: await toProfiles(db, caller, rows, clock.now()) };
 }
 
+/** @throws {DomainError} UnknownScriptProfile */
 export async function readProfile({ db, clock }: ScriptProfilesDeps, caller: Caller, id: number) {
   return toProfile(db, caller, await requireProfile(db, caller, id), clock.now());
 }
@@ -65,6 +66,7 @@ export async function readComputersQuery({ db }: ScriptProfilesDeps, caller: Cal
   return `profile:script:${id}`;
 }
 
+/** Adds the state of the trigger, the computers in scope, and the latest activity if visible to the caller. */
 export async function toProfile(
   sql: Sql,
   caller: Caller,
