@@ -25,7 +25,7 @@ describe('the named bad inputs', () => {
   const named = new Set(titles().flatMap(namesOf));
 
   it('are found in titles', () => {
-    expect(namesOf('JWT-nbf, JWT-skew: are refused')).toEqual(['JWT-nbf', 'JWT-skew']);
+    expect(namesOf('JWT-nbf, JWT-skew: are rejected')).toEqual(['JWT-nbf', 'JWT-skew']);
     expect(namesOf('PROTO: is data')).toEqual(['PROTO']);
     expect(namesOf('is no name')).toEqual([]);
   });

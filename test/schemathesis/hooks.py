@@ -6,7 +6,7 @@ import urllib.request
 
 import schemathesis
 
-# After these no other call may be refused for a token that has ended.
+# After these no other call may be rejected for a token that has ended.
 ENDS_TOKENS = {
     "changePassword",
     "invalidateAccountTokens",
@@ -15,7 +15,7 @@ ENDS_TOKENS = {
     "invalidateSystemTokens",
     "logout",
 }
-# A request line and headers beyond 32 KiB are refused before an operation is known.
+# A request line and headers beyond 32 KiB are rejected before an operation is known.
 LONGEST_ADDRESS = 30_000
 
 LOGIN = os.environ["FLOTILLA_LOGIN_URL"]
@@ -59,8 +59,8 @@ def filter_case(context, case):
     return len(json.dumps(case.query or {})) < LONGEST_ADDRESS
 
 
-# Refusals that follow from what is stored, or from two fields together, have codes of their own. These are the fields
-# whose rules a schema cannot say and that are refused as InvalidParameter.
+# Rejections that follow from what is stored, or from two fields together, have codes of their own. These are the fields
+# whose rules a schema cannot say and that are rejected as InvalidParameter.
 FIELD_RULES = json.loads(os.environ["FLOTILLA_FIELD_RULES"])
 
 
@@ -69,7 +69,7 @@ def is_within(path, fields):
 
 
 @schemathesis.check
-def refused_by_a_rule(context, response, case):
+def rejected_by_a_rule(context, response, case):
     """Holds what `positive_data_acceptance` lets through with 400 to the rules that are documented."""
     if response.status_code != 400 or not case.meta.generation.mode.is_positive:
         return
@@ -77,9 +77,9 @@ def refused_by_a_rule(context, response, case):
     if answer["error"] == "InvalidParameter":
         fields = FIELD_RULES.get(operation_id(case), [])
         paths = [detail.get("path", "") for detail in answer.get("details", [])]
-        assert paths and all(is_within(path, fields) for path in paths), f"valid data is refused: {answer['message']}"
+        assert paths and all(is_within(path, fields) for path in paths), f"valid data is rejected: {answer['message']}"
     elif answer["error"] == "InvalidJson":
         # No string of a body may hold U+0000, which schemas do not say.
         body = response.request.body or b""
         text = body if isinstance(body, str) else body.decode("utf-8", "replace")
-        assert "\\u0000" in text or "\\ud" in text.lower(), f"valid JSON is refused: {answer['message']}"
+        assert "\\u0000" in text or "\\ud" in text.lower(), f"valid JSON is rejected: {answer['message']}"

@@ -90,7 +90,7 @@ describe('POST /activities/cancel with a query', () => {
     expect(await statuses(group)).toEqual(['undelivered']);
   });
 
-  it.each(['cancel', 'approve'] as const)('refuses to %s both, neither, or a bad query', async (verb) => {
+  it.each(['cancel', 'approve'] as const)('%s rejects both, neither, or a bad query', async (verb) => {
     const group = await act('web');
     for (const body of [{}, { activity_ids: [group], query: 'a' }]) {
       expect((await post(verb, body)).body, JSON.stringify(body)).toMatchObject({
@@ -128,9 +128,9 @@ describe('POST /activities/approve with a query', () => {
       [group],
     );
     const other = await act('web');
-    const refused = await post('approve', { query: 'snaps' });
-    expect([refused.status, refused.body.error]).toEqual([400, 'ActivityNotEligible']);
-    expect(refused.body.details.map(({ id }: { id: number }) => id)).toContain(other);
+    const rejected = await post('approve', { query: 'snaps' });
+    expect([rejected.status, rejected.body.error]).toEqual([400, 'ActivityNotEligible']);
+    expect(rejected.body.details.map(({ id }: { id: number }) => id)).toContain(other);
     expect(await statuses(group)).toEqual(['unapproved', 'unapproved']);
     const { status, body } = await post('approve', { query: 'status:unapproved' });
     expect([status, body.length, body.at(-1)]).toEqual([200, 3, group]);

@@ -76,8 +76,8 @@ describe('the window of a delivery', () => {
     expect((await act('upgradeKernel', {}, `?${OTHER}=20`)).body.deliver_delay_window).toBe(20);
     expect((await act('upgradeKernel', {}, `?${WINDOW}=20`)).body.deliver_delay_window).toBe(20);
     expect((await act('upgradeKernel', { [WINDOW]: 5 }, `?${OTHER}=20`)).body.deliver_delay_window).toBe(5);
-    const refused = await act('upgradeKernel', {}, `?${OTHER}=20&${WINDOW}=21`);
-    expect(refused.body).toMatchObject({
+    const rejected = await act('upgradeKernel', {}, `?${OTHER}=20&${WINDOW}=21`);
+    expect(rejected.body).toMatchObject({
       error: 'InvalidParameterCombination',
       details: [{ path: `query.${OTHER}` }],
     });

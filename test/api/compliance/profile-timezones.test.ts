@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => t?.close());
 beforeEach(() => t.next());
 
-const refused = { error: 'InvalidParameter', code: 400, details: [{ path: 'body.timezone' }] };
+const rejected = { error: 'InvalidParameter', code: 400, details: [{ path: 'body.timezone' }] };
 const WRONG = ['', 'Europe', 'Europe/Nowhere', '+01:00', 'IST', 'CEST', ' UTC', 7];
 
 /** What a rejection must leave as it was. */
@@ -80,8 +80,8 @@ describe('the time zone of a USG profile', () => {
     });
     const before = await stored();
     for (const timezone of WRONG) {
-      expect((await create({ timezone })).body, String(timezone)).toMatchObject(refused);
-      expect((await change(body.id, { timezone })).body, String(timezone)).toMatchObject(refused);
+      expect((await create({ timezone })).body, String(timezone)).toMatchObject(rejected);
+      expect((await change(body.id, { timezone })).body, String(timezone)).toMatchObject(rejected);
     }
     expect(await stored()).toEqual(before);
     // The start is in February there: the start is all that is left, and then nothing.
@@ -89,7 +89,7 @@ describe('the time zone of a USG profile', () => {
     t.world.clock.advance(100 * DAY);
     await t.refresh();
     expect((await change(body.id, { timezone: 'UTC' })).body.next_run_time).toBe('2028-01-31T23:30:00Z');
-    expect((await change(body.id, { timezone: 'Europe/Berlin' })).body).toMatchObject(refused);
+    expect((await change(body.id, { timezone: 'Europe/Berlin' })).body).toMatchObject(rejected);
     expect((await t.call('GET', `/usg-profiles/${body.id}`)).body.timezone).toBe('UTC');
   });
 });
@@ -154,10 +154,10 @@ describe('the time zone of a script profile', () => {
     const { id } = await t.create(cron('0 12 * * *'));
     const before = await stored();
     for (const timezone of WRONG) {
-      expect((await t.call('PATCH', `/script-profiles/${id}`, { timezone })).body).toMatchObject(refused);
+      expect((await t.call('PATCH', `/script-profiles/${id}`, { timezone })).body).toMatchObject(rejected);
       const body = { title: 'New', script_id: 1, all_computers: true, tags: [], time_limit: 5, username: 'root' };
       const response = await t.call('POST', '/script-profiles', { ...body, trigger: cron('0 1 * * *'), timezone });
-      expect(response.body).toMatchObject(refused);
+      expect(response.body).toMatchObject(rejected);
     }
     expect(await stored()).toEqual(before);
   });

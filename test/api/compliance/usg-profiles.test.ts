@@ -193,9 +193,9 @@ describe('POST /usg-profiles/<id>:archive', () => {
     world.clock.advance(1000);
     expect((await call('POST', `/usg-profiles/${profile.id}%3Aarchive`)).body).toEqual(body);
     expect(await stored()).toEqual(before);
-    const refused = { error: 'ProfileArchived', code: 400 };
-    expect((await call('PATCH', `/usg-profiles/${profile.id}`, { title: 'x' })).body).toMatchObject(refused);
-    expect((await call('POST', `/usg-profiles/${profile.id}:execute`)).body).toMatchObject(refused);
+    const rejected = { error: 'ProfileArchived', code: 400 };
+    expect((await call('PATCH', `/usg-profiles/${profile.id}`, { title: 'x' })).body).toMatchObject(rejected);
+    expect((await call('POST', `/usg-profiles/${profile.id}:execute`)).body).toMatchObject(rejected);
   });
 });
 

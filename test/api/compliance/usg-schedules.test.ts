@@ -21,7 +21,7 @@ const stored = async () =>
 /** Far beyond what is measured, far below a search to the end of time. */
 const BOUND_MS = 3_000;
 
-async function refuses(schedule: string, error: string): Promise<void> {
+async function expectRejected(schedule: string, error: string): Promise<void> {
   const before = await stored();
   let response: Awaited<ReturnType<typeof post>> | undefined;
   expect(
@@ -60,7 +60,7 @@ describe('RRULE-bad', () => {
     'FREQ=MONTHLY;INTERVAL=2;BYMONTHDAY=22,-1',
     'FREQ=YEARLY;INTERVAL=4;BYYEARDAY=60,-306',
     'FREQ=MONTHLY;BYMONTHDAY=1,28;COUNT=2',
-  ])('%s: more frequent than weekly', (schedule) => refuses(schedule, 'IntervalTooShort'));
+  ])('%s: more frequent than weekly', (schedule) => expectRejected(schedule, 'IntervalTooShort'));
 
   it.each([
     '',
@@ -107,7 +107,7 @@ describe('RRULE-bad', () => {
     'EXDATE:20260101T000000Z',
     'FREQ=WEEKLY;__proto__=1',
     `FREQ=YEARLY;BYYEARDAY=${Array.from({ length: 366 }, (_, day) => day + 1).join(',')}`,
-  ])('%s: no rule to take', (schedule) => refuses(schedule, 'InvalidParameter'));
+  ])('%s: no rule to take', (schedule) => expectRejected(schedule, 'InvalidParameter'));
 
   it.each([
     'FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30',
@@ -118,7 +118,7 @@ describe('RRULE-bad', () => {
     'FREQ=WEEKLY;BYDAY=MO;BYSETPOS=3',
     'FREQ=MONTHLY;INTERVAL=12;BYMONTH=3',
     'FREQ=YEARLY;BYMONTH=1;BYDAY=40MO',
-  ])('%s: never', (schedule) => refuses(schedule, 'InvalidParameter'));
+  ])('%s: never', (schedule) => expectRejected(schedule, 'InvalidParameter'));
 
   it.each([
     ['FREQ=WEEKLY', '2026-12-08T02:00:00Z'],
@@ -195,15 +195,15 @@ describe('RRULE-bad', () => {
     ['FREQ=YEARLY;UNTIL=20261231', 400],
   ])('has %s used up, in an edit as in a new profile', async (schedule, ofNew) => {
     const start_date = '2025-03-03T04:00:00Z';
-    const refused = { error: 'InvalidParameter', code: 400, details: [{ path: 'body.schedule' }] };
+    const rejected = { error: 'InvalidParameter', code: 400, details: [{ path: 'body.schedule' }] };
     const made = await post({ schedule, start_date });
     expect(made.status, made.text).toBe(ofNew);
-    if (ofNew === 400) expect(made.body).toMatchObject(refused);
+    if (ofNew === 400) expect(made.body).toMatchObject(rejected);
     const { body: profile } = await post({ start_date });
     const before = await stored();
     const path = `/usg-profiles/${profile.id}`;
     const edit = { token: world.tokens.admin, body: { schedule, title: 'Changed' } };
-    expect((await world.app.call('PATCH', path, edit)).body).toMatchObject(refused);
+    expect((await world.app.call('PATCH', path, edit)).body).toMatchObject(rejected);
     expect(await stored()).toEqual(before);
     expect((await world.app.call('GET', path, { token: world.tokens.admin })).body).toEqual(profile);
   });

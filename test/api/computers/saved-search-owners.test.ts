@@ -59,10 +59,10 @@ describe('a saved search', () => {
       ] as const) {
         expect((await call(method, '/saved-searches/kept', body, other)).body.code).toBeGreaterThanOrEqual(400);
       }
-      const refused = { error: 'Forbidden', code: 403 };
-      expect((await call('PATCH', '/saved-searches/kept', { search: 'db' }, other)).body).toMatchObject(refused);
-      expect((await call('PATCH', '/saved-searches/kept', {}, other)).body).toMatchObject(refused);
-      expect((await call('DELETE', '/saved-searches/kept', undefined, other)).body).toMatchObject(refused);
+      const rejected = { error: 'Forbidden', code: 403 };
+      expect((await call('PATCH', '/saved-searches/kept', { search: 'db' }, other)).body).toMatchObject(rejected);
+      expect((await call('PATCH', '/saved-searches/kept', {}, other)).body).toMatchObject(rejected);
+      expect((await call('DELETE', '/saved-searches/kept', undefined, other)).body).toMatchObject(rejected);
       // All of them may use it.
       expect((await call('GET', '/computers?query=search:kept', undefined, other)).body.count).toBe(1);
     }

@@ -72,13 +72,13 @@ describe('the event log', () => {
     const { count } = (await list()).body;
     const token = world.tokens.servers;
     const snaps = { action: 'install', snaps: [{ name: 'hello' }] };
-    const refused = [
+    const rejected = [
       await world.app.call('POST', '/snaps', { token, body: { ...snaps, computer_ids: [world.ids['foreign']] } }),
       await world.app.call('POST', '/snaps', { token, body: { ...snaps, computer_ids: [world.ids['web'], 999_999] } }),
       await world.app.call('POST', '/activities/cancel', { token, body: { activity_ids: [999_999] } }),
       await world.app.call('PUT', '/message-backlog-settings', { token, body: { max_message_backlog: 1 } }),
     ];
-    expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 403]);
+    expect(rejected.map(({ status }) => status)).toEqual([404, 404, 404, 403]);
     expect((await list()).body.count).toBe(count);
   });
 

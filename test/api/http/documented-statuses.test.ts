@@ -99,7 +99,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   createStandaloneAccount: ADMIN,
 };
 
-/** Refusals by `<status> <code>`. */
+/** Rejections by `<status> <code>`. */
 type Seen = Set<string>;
 
 async function provoke(operation: DocumentedOperation): Promise<Seen> {
@@ -164,9 +164,11 @@ describe('the statuses of the document', () => {
     async (_, operation) => {
       const seen = await provoke(operation);
       const own = new Set(operation.ownErrors);
-      const expected = operation.errors.filter((refusal) => !own.has(refusal) && !(refusal in PROVOKED_ELSEWHERE));
-      expect(expected.filter((refusal) => !seen.has(refusal))).toEqual([]);
-      expect([...seen].filter((refusal) => !operation.errors.includes(refusal))).toEqual([]);
+      const expected = operation.errors.filter(
+        (rejection) => !own.has(rejection) && !(rejection in PROVOKED_ELSEWHERE),
+      );
+      expect(expected.filter((rejection) => !seen.has(rejection))).toEqual([]);
+      expect([...seen].filter((rejection) => !operation.errors.includes(rejection))).toEqual([]);
     },
   );
 });

@@ -34,10 +34,10 @@ it('lets calls of another account overtake waiting ones, and rejects calls beyon
   await holder.query('begin; lock table computer in access exclusive mode');
   const held = Array.from({ length: 4 }, () => app.call('GET', '/computers', { token: busy }));
   // The places and the waiting room of the account are full once one more is rejected.
-  let refused = await app.call('GET', '/person', { token: busy });
-  for (let i = 0; refused.status !== 503 && i < 200; i++) refused = await app.call('GET', '/person', { token: busy });
-  expect(refused).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable', code: 503 } });
-  expect(refused.headers.get('retry-after')).toBe('1');
+  let rejected = await app.call('GET', '/person', { token: busy });
+  for (let i = 0; rejected.status !== 503 && i < 200; i++) rejected = await app.call('GET', '/person', { token: busy });
+  expect(rejected).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable', code: 503 } });
+  expect(rejected.headers.get('retry-after')).toBe('1');
   expect((await app.call('GET', '/person', { token: calm })).status).toBe(200);
   await holder.query('rollback');
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);

@@ -102,7 +102,7 @@ describe('the listener', () => {
   });
 
   it.each([
-    ['a refused body', 'POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabcde'],
+    ['a rejected body', 'POST /rejected HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabcde'],
     ['a request without a host', 'GET /nobody HTTP/1.1\r\n\r\n'],
     ['an unknown expectation', 'GET /nobody HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n'],
     ['a request that asks for the end', 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
@@ -136,7 +136,7 @@ describe('the listener', () => {
     const server = await listen(
       (req, res) => {
         served.push(req.url!);
-        if (req.url === '/refused') {
+        if (req.url === '/rejected') {
           res.writeHead(413, { 'Content-Length': 2, Connection: 'close' });
           endWithUnreadBody(req, res, 'no');
         } else req.resume().once('end', () => setTimeout(() => res.end('served'), 50));

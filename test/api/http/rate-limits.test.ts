@@ -37,13 +37,13 @@ describe('the rate of a token', () => {
     const token = await app.login();
     const read = () => app.call('GET', '/person', { token });
     expect(await statuses(BURST, read)).toEqual(ok(BURST));
-    const refused = await read();
-    expect(refused).toMatchObject({
+    const rejected = await read();
+    expect(rejected).toMatchObject({
       status: 429,
       body: { error: 'TooManyRequests', message: 'Too many requests; try again later', code: 429 },
     });
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect(refused.headers.get('x-request-id')).toBeTruthy();
+    expect(rejected.headers.get('retry-after')).toBe('1');
+    expect(rejected.headers.get('x-request-id')).toBeTruthy();
     nowMs += 1000;
     expect(await statuses(3, read)).toEqual([200, 200, 429]);
   });

@@ -75,11 +75,11 @@ describe('the log line of a request', () => {
     await app.call('POST', '/scripts', { body: {} });
     await app.call('POST', '/nowhere', { body: {} });
     await app.call('POST', '/login', { body: { email: ADMIN.email, password: 'wrong' } });
-    const refused = await app.call('POST', '/scripts', { token, body: {} });
+    const rejected = await app.call('POST', '/scripts', { token, body: {} });
     expect(completedRequests().map(({ operation, status }) => [operation, status])).toEqual([
       ['login', 200],
       ['createScript', 400],
     ]);
-    expect(completedRequests()[1]).toMatchObject({ requestId: refused.headers.get('x-request-id') });
+    expect(completedRequests()[1]).toMatchObject({ requestId: rejected.headers.get('x-request-id') });
   });
 });

@@ -70,10 +70,10 @@ const create = (from: string, bytes: number) =>
 describe('request memory', () => {
   it('is limited per address: large bodies are rejected there, small ones and those of others accepted', async () => {
     const held = await fill('192.0.2.1', 0.85 * SHARE);
-    const refused = await login('192.0.2.1', LARGE);
-    expect(refused).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable', code: 503 } });
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect(refused.headers.get('connection')).toBe('close');
+    const rejected = await login('192.0.2.1', LARGE);
+    expect(rejected).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable', code: 503 } });
+    expect(rejected.headers.get('retry-after')).toBe('1');
+    expect(rejected.headers.get('connection')).toBe('close');
     expect((await login('192.0.2.1', 16 * KIB)).status).toBe(401);
     expect((await login('192.0.2.2', LARGE)).status).toBe(401);
     const [response] = await Promise.all([once(held[0]!, 'data'), held[0]!.write('}')]);

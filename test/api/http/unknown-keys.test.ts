@@ -97,8 +97,8 @@ describe('unknown parameters and fields', () => {
 
   it('are among up to 20 faults, or named in a header of limited size', async () => {
     const many = Array.from({ length: 800 }, (_, n) => `key${n}=1`).join('&');
-    const refused = await strict.app.call('GET', `/computers?${many}`, { token });
-    expect(refused.body.details).toHaveLength(20);
+    const rejected = await strict.app.call('GET', `/computers?${many}`, { token });
+    expect(rejected.body.details).toHaveLength(20);
     const ignored = await ignoring.app.call('GET', `/computers?limit=1&${many}`, { token: await ignoring.app.login() });
     expect(ignored.status).toBe(200);
     expect(ignored.headers.get('flotilla-ignored')!.length).toBeLessThanOrEqual(4000);

@@ -156,8 +156,8 @@ describe('/credentials', () => {
     const { access_key } = (await make()).body;
     const { db } = database.persistence;
     const member = await createMember(db, { accountId, email: `m${round}@fleet.example`, role: 'GlobalAdmin' });
-    const refused = await remove(access_key, await app.login(member));
-    expect(refused.body).toMatchObject({ error: 'UnknownAccessKey', code: 404 });
+    const rejected = await remove(access_key, await app.login(member));
+    expect(rejected.body).toMatchObject({ error: 'UnknownAccessKey', code: 404 });
     expect(await list()).toHaveLength(1);
   });
 

@@ -58,7 +58,7 @@ async function send(place: ObjectPlace, value: unknown) {
   return { ...response, comparable: { status: response.status, headers, text } };
 }
 
-const REFUSALS = /^(Unknown\w+|NotFound|Forbidden|KernelPackageNotEligible|PackageNotEligible)$/;
+const REJECTIONS = /^(Unknown\w+|NotFound|Forbidden|KernelPackageNotEligible|PackageNotEligible)$/;
 const places = OBJECT_PLACES.map((place) => [`${place.operation.title}: ${place.where} ${place.name}`, place] as const);
 const theirs = (place: ObjectPlace) => place.read({ ...world.objects, account: 'standalone' });
 
@@ -73,7 +73,7 @@ describe('an object of another account', () => {
     const foreign = await send(place, theirs(place));
     expect(foreign.comparable).toEqual(never.comparable);
     if (place.name === 'preferred_account') expect(never.body.error).toBe('InvalidParameter');
-    else expect(never.body.error, never.text).toMatch(REFUSALS);
+    else expect(never.body.error, never.text).toMatch(REJECTIONS);
     await expectNothingChanged();
   });
 
@@ -84,7 +84,7 @@ describe('an object of another account', () => {
     const foreign = await send(place, [...own, theirs(place)].flat());
     expect(foreign.comparable).toEqual({ ...never.comparable, text: expect.any(String) });
     expect(foreign.body.error, foreign.text).toBe(never.body.error);
-    expect(never.body.error, never.text).toMatch(REFUSALS);
+    expect(never.body.error, never.text).toMatch(REJECTIONS);
     expect(foreign.body.details?.length).toBe(never.body.details?.length);
     await expectNothingChanged();
   });

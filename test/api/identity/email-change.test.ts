@@ -159,9 +159,9 @@ describe('a new email address', () => {
   });
 
   it('changes nothing at all when the mail server does not take the mail', async () => {
-    const refusing = await startMailServer({ onRcptTo: (_address, _session, done) => done(new Error('not here')) });
+    const rejecting = await startMailServer({ onRcptTo: (_address, _session, done) => done(new Error('not here')) });
     const clock = { now: () => new Date(nowMs) };
-    const broken = await createTestApp(database.persistence, { clock, settings: { smtpUrl: refusing.url } });
+    const broken = await createTestApp(database.persistence, { clock, settings: { smtpUrl: rejecting.url } });
     const before = await read();
     for (let n = 0; n < 12; n++) {
       const response = await edit({ email: `lost${round}@fleet.example`, name: 'Lost' }, broken);
@@ -172,7 +172,7 @@ describe('a new email address', () => {
     expect(await read()).toEqual(before);
     expect(mail.received.flatMap(({ to }) => to)).not.toContain(`lost${round}@fleet.example`);
     await broken.close();
-    await refusing.close();
+    await rejecting.close();
   });
 
   it('LOGIN-enum, MAIL-inject: ten an hour can be tried, whether they are taken or not, test mails included', async () => {
@@ -181,9 +181,9 @@ describe('a new email address', () => {
     const statuses: number[] = [];
     for (const wish of wishes) statuses.push((await edit({ email: wish })).status);
     expect(statuses).toEqual([200, 409, 200, 409, 200, 409, 200, 409, 200, 409, 429, 429]);
-    const refused = await edit({ email: taken.email });
-    expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
-    expect(Number(refused.headers.get('retry-after'))).toBe(3600);
+    const rejected = await edit({ email: taken.email });
+    expect(rejected.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
+    expect(Number(rejected.headers.get('retry-after'))).toBe(3600);
     expect((await app.call('POST', '/person:test-email', { token })).status).toBe(429);
     expect(mail.received).toHaveLength(5);
     expect((await edit({ name: 'Still' })).status).toBe(200);

@@ -124,9 +124,9 @@ describe('invitations to one address', () => {
     const statuses: number[] = [];
     for (let n = 0; n < 11; n++) statuses.push((await invite({ email: spellings[n % 3] })).status);
     expect(statuses).toEqual([...Array<number>(10).fill(201), 429]);
-    const refused = await invite();
-    expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
-    expect(Number(refused.headers.get('retry-after'))).toBe(DAY_MS / 1000);
+    const rejected = await invite();
+    expect(rejected.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
+    expect(Number(rejected.headers.get('retry-after'))).toBe(DAY_MS / 1000);
     expect((await invite({ email: `other${address}` })).status).toBe(201);
     const other = await outsider();
     expect((await invite({}, other.token)).status).toBe(201);

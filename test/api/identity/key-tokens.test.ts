@@ -63,7 +63,7 @@ describe('a token', () => {
 });
 
 describe('a token from an access key', () => {
-  const REFUSED: ReadonlyArray<[string, string, unknown]> = [
+  const REJECTED: ReadonlyArray<[string, string, unknown]> = [
     ['POST', '/switch-account', { account_name: 'standalone' }],
     ['POST', '/credentials', { account: 'standalone', password: PASSWORD }],
     ['DELETE', '/credentials/AAAAAAAAAAAAAAAAAAAA', undefined],
@@ -79,11 +79,11 @@ describe('a token from an access key', () => {
     ['POST', '/tokens/invalidate-system/account/standalone', undefined],
   ];
 
-  it.each(REFUSED)('may not call %s %s, which a login may', async (method, path, body) => {
+  it.each(REJECTED)('may not call %s %s, which a login may', async (method, path, body) => {
     const before = (await call('GET', '/person', undefined, token)).body;
-    const refused = await call(method, path, body);
-    expect(refused.body).toMatchObject({ error: 'Forbidden', code: 403 });
-    expect(refused.body.message).toContain('access key');
+    const rejected = await call(method, path, body);
+    expect(rejected.body).toMatchObject({ error: 'Forbidden', code: 403 });
+    expect(rejected.body.message).toContain('access key');
     expect((await call('GET', '/person', undefined, token)).body).toEqual(before);
     expect((await call(method, path, body, token)).body?.message ?? '').not.toContain('access key may not');
   });

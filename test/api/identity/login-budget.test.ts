@@ -55,10 +55,10 @@ const newcomer = async (address: string) => {
 describe('the budget of an address', () => {
   it('LOGIN-spray: is spent by failed logins with ever other names, and comes back after five minutes', async () => {
     expect(await guesses(LIMIT + 2, '198.51.100.1')).toEqual([...failing(LIMIT), 429, 429]);
-    const refused = await from('198.51.100.1', { email: ADMIN.email, password: ADMIN.password });
-    expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
-    expect(refused.body.message).toContain('this address');
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(290);
+    const rejected = await from('198.51.100.1', { email: ADMIN.email, password: ADMIN.password });
+    expect(rejected.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
+    expect(rejected.body.message).toContain('this address');
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(290);
     expect((await from('198.51.100.2', { email: ADMIN.email, password: ADMIN.password })).status).toBe(200);
     nowMs += 5 * 60_000 + 1000;
     expect((await from('198.51.100.1', { email: ADMIN.email, password: ADMIN.password })).status).toBe(200);
@@ -116,8 +116,8 @@ describe('the budget of an address', () => {
     for (let n = 0; n < LIMIT; n++) {
       await first.call('POST', '/login', { body: { email: `a${n}@fleet.example`, password: 'x' } });
     }
-    const refused = await first.call('POST', '/standalone-account', { body: ADMIN });
-    expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
+    const rejected = await first.call('POST', '/standalone-account', { body: ADMIN });
+    expect(rejected.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
     expect(await fresh.persistence.db.query('select 1 from account')).toEqual([]);
     nowMs += 5 * 60_000 + 1000;
     expect((await first.call('POST', '/standalone-account', { body: ADMIN })).status).toBe(201);

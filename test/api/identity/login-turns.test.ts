@@ -36,9 +36,9 @@ describe('POST /login', () => {
     const passed = hashed() - before;
     await Promise.all(storm);
     expect(passed).toBeLessThan((hashed() - before) / 2);
-    const refused = answered.filter(({ status }) => status !== 401);
-    expect(refused.length).toBeGreaterThan(STORM / 4);
-    expect(new Set(refused.map(({ status, retryAfter }) => `${status} after ${retryAfter}`))).toEqual(
+    const rejected = answered.filter(({ status }) => status !== 401);
+    expect(rejected.length).toBeGreaterThan(STORM / 4);
+    expect(new Set(rejected.map(({ status, retryAfter }) => `${status} after ${retryAfter}`))).toEqual(
       new Set(['503 after 1']),
     );
   });

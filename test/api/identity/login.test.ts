@@ -167,9 +167,9 @@ describe('POST /login', () => {
 describe('the login throttle', () => {
   it('LOGIN-brute: rejects the 21st failure in five minutes from one address, and lets in again after them', async () => {
     for (let guess = 0; guess < 20; guess++) await login({ email: ADMIN.email, password: `guess ${guess}` });
-    const refused = await login(right);
-    expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(290);
+    const rejected = await login(right);
+    expect(rejected.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(290);
     expect((await login({ email: 'other@fleet.example', password: 'x' })).status).toBe(401);
     nowMs += 5 * 60_000 + 1000;
     expect((await login(right)).status).toBe(200);
@@ -184,9 +184,9 @@ describe('the login throttle', () => {
     ]);
     expect((await login(right)).status).toBe(200);
     await db.query(`delete from login_address where name_digest = ${digest}`, [ADMIN.email]);
-    const refused = await login(right);
-    expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3500);
+    const rejected = await login(right);
+    expect(rejected.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(3500);
   });
 
   it('LOGIN-brute: counts every spelling that finds the same person as one name', async () => {

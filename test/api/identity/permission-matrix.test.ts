@@ -55,7 +55,7 @@ async function uselessTokens({ tokenOf, call }: RightsWorld): Promise<Record<str
 }
 
 /** A rejection apart from the number of the object it is about. */
-const refusal = ({ status, text }: { status: number; text: string }) =>
+const rejection = ({ status, text }: { status: number; text: string }) =>
   `${status} ${text.replace(/\d{2,}|\b\d\b/g, '#')}`;
 
 describe('the matrix of rights', () => {
@@ -84,9 +84,9 @@ describe('the matrix of rights', () => {
     expect(response.body).toMatchObject({ error: 'Unauthorized', code: 401 });
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
     for (const [kind, token] of Object.entries(useless)) {
-      const refused = await world.callWith(token, operation, { objects: world.objects });
-      expect([refused.status, refused.text], kind).toEqual([401, response.text]);
-      expect(refused.headers.get('www-authenticate'), kind).toBe('Bearer');
+      const rejected = await world.callWith(token, operation, { objects: world.objects });
+      expect([rejected.status, rejected.text], kind).toEqual([401, response.text]);
+      expect(rejected.headers.get('www-authenticate'), kind).toBe('Bearer');
     }
     expect(await world.fingerprint()).toBe(before);
   });
@@ -130,15 +130,15 @@ describe('the matrix of rights', () => {
     'ROLE-matrix: %s is open to its roles alone',
     async (_, operation) => {
       const needs = operation.access as string[] | 'account';
-      const refused =
+      const rejected =
         needs === 'account' ? [] : SEED_ROLES.filter((role) => !isAllowed(role, needs)).map((r) => r.name);
       const before = await world.fingerprint();
-      for (const who of needs === 'account' ? [] : ['no permission', ...refused]) {
+      for (const who of needs === 'account' ? [] : ['no permission', ...rejected]) {
         const response = await world.call(who, operation, { objects: world.objects });
         expect(response.body, who).toMatchObject({ error: 'Forbidden', code: 403 });
       }
       expect(await world.fingerprint()).toBe(before);
-      for (const { name } of SEED_ROLES.filter((role) => !refused.includes(role.name))) {
+      for (const { name } of SEED_ROLES.filter((role) => !rejected.includes(role.name))) {
         const response = await world.call(name, operation, { objects: NEVER, empty: true });
         expect([401, 403, 500], `${name}: ${response.text}`).not.toContain(response.status);
       }
@@ -195,7 +195,7 @@ describe('another account', () => {
       const foreign = await world.call('other account', operation, { objects: world.objects });
       const never = await world.call('other account', operation, { objects: { ...world.objects, ...NEVER } });
       expect(foreign.status).toBe(404);
-      expect(refusal(foreign)).toBe(refusal(never));
+      expect(rejection(foreign)).toBe(rejection(never));
       expect(await world.fingerprint()).toBe(before);
     },
   );
@@ -220,7 +220,7 @@ describe('access groups', () => {
         (p) => !(GROUP_PERMISSIONS as readonly string[]).includes(p),
       );
       expect(outside.status).toBe(needsMore ? 403 : 404);
-      expect(refusal(outside)).toBe(refusal(never));
+      expect(rejection(outside)).toBe(rejection(never));
       expect(await world.fingerprint()).toBe(before);
     },
   );

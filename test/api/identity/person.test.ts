@@ -183,9 +183,9 @@ describe('POST /person:test-email', () => {
     const rest = await Promise.all(Array.from({ length: 5 }, () => send(timed)));
     expect(rest.map(({ status }) => status).sort()).toEqual([204, 204, 429, 429, 429]);
     expect(mail.received).toHaveLength(before + 10);
-    const refused = await send(timed);
-    expect(refused.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
-    expect(Number(refused.headers.get('retry-after'))).toBe(59 * 60);
+    const rejected = await send(timed);
+    expect(rejected.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
+    expect(Number(rejected.headers.get('retry-after'))).toBe(59 * 60);
     const outsider = await createAccount(database.persistence.db, `else${round}`);
     const elsewhere = await timed.call('POST', '/person:test-email', { token: await timed.login(outsider) });
     expect(elsewhere.status).toBe(204);
@@ -195,14 +195,14 @@ describe('POST /person:test-email', () => {
   });
 
   it('returns 502 when the mail server rejects, is unavailable, or wants a login', async () => {
-    const refusing = await startMailServer({ onRcptTo: (_address, _session, done) => done(new Error('not here')) });
+    const rejecting = await startMailServer({ onRcptTo: (_address, _session, done) => done(new Error('not here')) });
     const strict = await startMailServer({ authOptional: false });
-    for (const smtpUrl of [refusing.url, strict.url, 'smtp://127.0.0.1:1', 'smtp://mail.invalid:25']) {
+    for (const smtpUrl of [rejecting.url, strict.url, 'smtp://127.0.0.1:1', 'smtp://mail.invalid:25']) {
       const broken = await createTestApp(database.persistence, { settings: { smtpUrl } });
       expect((await send(broken)).body).toMatchObject({ error: 'MailQueueUnavailable', code: 502 });
       await broken.close();
     }
-    await Promise.all([refusing.close(), strict.close()]);
+    await Promise.all([rejecting.close(), strict.close()]);
   });
 
   it('returns 502 within seconds when the mail server hangs, while other routes respond', async () => {

@@ -66,7 +66,7 @@ const stored = async () => {
 /** What is wrong with a document, as `path message`; nothing may have been stored. */
 async function problems(document: unknown): Promise<string[]> {
   const before = await stored();
-  const error = await take(document).catch((refusal: unknown) => refusal);
+  const error = await take(document).catch((rejection: unknown) => rejection);
   expect(await stored()).toBe(before);
   if (!(error instanceof ImportError)) throw new Error('it was taken in');
   return error.problems.map(({ path, message }) => `${path} ${message}`);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(nextTurn);
 
-const refused = { error: 'InvalidParameter', code: 400 };
+const rejected = { error: 'InvalidParameter', code: 400 };
 
 describe('lists of script profiles', () => {
   it('filters by state, titles and parts of them, newest first', async () => {
@@ -34,7 +34,7 @@ describe('lists of script profiles', () => {
     expect(await ids('archived=all&names=Listed%20alpha,Listed%20beta')).toEqual([made[1]!.id, made[0]!.id]);
     const page = (await call('GET', '/script-profiles?search=listed&archived=all&limit=1&offset=1')).body;
     expect(page).toMatchObject({ count: 3, results: [{ id: made[1]!.id }], next: expect.stringContaining('offset=2') });
-    expect((await call('GET', '/script-profiles?archived=yes')).body).toMatchObject(refused);
+    expect((await call('GET', '/script-profiles?archived=yes')).body).toMatchObject(rejected);
     const ofScript = (await call('GET', `/scripts/${scriptIds.global}/script-profiles`)).body;
     expect(ofScript.results.map((p: { id: number }) => p.id)).toEqual(expect.arrayContaining(made.map(({ id }) => id)));
     expect(ofScript.results.every((p: { script_id: number }) => p.script_id === scriptIds.global)).toBe(true);

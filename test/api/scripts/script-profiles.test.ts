@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(nextTurn);
 
-const refused = { error: 'InvalidParameter', code: 400 };
+const rejected = { error: 'InvalidParameter', code: 400 };
 
 describe('POST /script-profiles', () => {
   it('responds with the profile', async () => {
@@ -73,7 +73,7 @@ describe('POST /script-profiles', () => {
   ])('CRON-bad: rejects the interval %j', async (interval) => {
     const before = await stored();
     const { body } = await create({ trigger: recurring(interval) });
-    expect(body).toMatchObject({ ...refused, details: [{ path: 'body.trigger.interval' }] });
+    expect(body).toMatchObject({ ...rejected, details: [{ path: 'body.trigger.interval' }] });
     expect(await stored()).toEqual(before);
   });
 
@@ -110,7 +110,7 @@ describe('POST /script-profiles', () => {
       [recurring('0 0 * * *', time), 'start_after'],
     ] as const) {
       const { body } = await create({ trigger });
-      expect(body).toMatchObject({ ...refused, details: [{ path: `body.trigger.${name}` }] });
+      expect(body).toMatchObject({ ...rejected, details: [{ path: `body.trigger.${name}` }] });
     }
     expect(await stored()).toEqual(before);
   });
@@ -152,7 +152,7 @@ describe('POST /script-profiles', () => {
   ])('rejects %j and stores nothing', async (over, path) => {
     const before = await stored();
     const { body } = await create(over);
-    expect(body).toMatchObject({ ...refused, details: [{ path }] });
+    expect(body).toMatchObject({ ...rejected, details: [{ path }] });
     expect(await stored()).toEqual(before);
   });
 
@@ -190,7 +190,7 @@ describe('PATCH /script-profiles/<id>', () => {
     [{ trigger: { interval: 5 } }, 'body.trigger.interval', 'must be a string or null'],
   ])('rejects %j in one true line, though null would do as well', async (change, path, message) => {
     const { body } = await call('PATCH', `/script-profiles/${(await create()).body.id}`, change);
-    expect(body).toEqual({ ...refused, message: `${path} ${message}`, details: [{ path, message }] });
+    expect(body).toEqual({ ...rejected, message: `${path} ${message}`, details: [{ path, message }] });
   });
 
   const TRIGGERS = [event, once('2026-12-01T10:00:00Z'), recurring('0 5 * * *')];
@@ -216,14 +216,14 @@ describe('PATCH /script-profiles/<id>', () => {
       last_run: null,
       next_run: '2027-01-01T06:00:00Z',
     });
-    expect(await patch({ trigger_type: 'recurring' })).toMatchObject(refused);
+    expect(await patch({ trigger_type: 'recurring' })).toMatchObject(rejected);
     expect(await patch({ trigger_type: 'recurring', interval: '* * * * *' })).toMatchObject({
       error: 'IntervalTooShort',
     });
-    expect(await patch({ trigger_type: 'one_time' })).toMatchObject(refused);
+    expect(await patch({ trigger_type: 'one_time' })).toMatchObject(rejected);
     await patch(event);
     const half = await patch({ trigger_type: 'recurring', interval: '0 6 * * *' });
-    expect(half).toMatchObject({ ...refused, details: [{ path: 'body.trigger.start_after' }] });
+    expect(half).toMatchObject({ ...rejected, details: [{ path: 'body.trigger.start_after' }] });
   });
 
   it('removes the runs of a one-time trigger that gets another time, and those of another type', async () => {

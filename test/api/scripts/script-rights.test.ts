@@ -138,8 +138,8 @@ describe('PATCH of a script that active profiles run', () => {
     await createProfile(made.id);
     const patch = { access_group: 'desktops' };
     const both = ['servers', 'desktops'];
-    const refused = await call('PATCH', `/scripts/${made.id}`, patch, await login(WRITER, both));
-    expect(refused.body.error).toBe('Forbidden');
+    const rejected = await call('PATCH', `/scripts/${made.id}`, patch, await login(WRITER, both));
+    expect(rejected.body.error).toBe('Forbidden');
     expect((await call('PATCH', `/scripts/${made.id}`, patch, await login(EVERYTHING, both))).status).toBe(200);
   });
 });

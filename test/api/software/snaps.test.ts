@@ -134,7 +134,7 @@ describe('POST /snaps', () => {
   });
 
   describe('rejects, and stores nothing', () => {
-    const refused: Array<[string, () => object, number, string]> = [
+    const rejected: Array<[string, () => object, number, string]> = [
       ['an unknown computer', () => ({ computer_ids: [2147483647] }), 404, 'UnknownComputer'],
       ['a pending computer', () => ({ computer_ids: [world.ids['pending']] }), 404, 'UnknownComputer'],
       [
@@ -187,7 +187,7 @@ describe('POST /snaps', () => {
       ['TIME-bad: a window of 1.5', () => ({ deliver_after_window: 1.5 }), 400, 'InvalidParameter'],
     ];
 
-    it.each(refused)('%s', async (_, over, status, error) => {
+    it.each(rejected)('%s', async (_, over, status, error) => {
       const before = await stored();
       const response = await post(over());
       expect({ status: response.status, error: response.body.error }).toEqual({ status, error });

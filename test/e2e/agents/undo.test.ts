@@ -61,8 +61,8 @@ describe.concurrent('on simulated computers', { timeout: TIMEOUT_MS }, () => {
     expect(await allSnaps()).toEqual(before);
     const again = await act([first], 'install', [{ name: 'jq' }]);
     expect((await detail(again)).actions.revertable).toBe(false);
-    const refused = await scenario.api.request('POST', '/activities/revert', { activity_ids: [again] });
-    expect(refused).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: again }] } });
+    const rejected = await scenario.api.request('POST', '/activities/revert', { activity_ids: [again] });
+    expect(rejected).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: again }] } });
   });
 
   it('reverts of holds and unholds bring the times before back', async () => {
@@ -141,8 +141,8 @@ describe.concurrent('on simulated computers', { timeout: TIMEOUT_MS }, () => {
     expect(rows.filter(({ able }) => able)).toHaveLength(3);
     const plain = rows.filter(({ able }) => !able).slice(0, 3);
     for (const { id } of plain) {
-      const refused = await scenario.api.request('POST', `/computers/${id}/recovery-key:generate`, {});
-      expect(refused).toMatchObject({ status: 400, body: { error: 'FdeNotSupported' } });
+      const rejected = await scenario.api.request('POST', `/computers/${id}/recovery-key:generate`, {});
+      expect(rejected).toMatchObject({ status: 400, body: { error: 'FdeNotSupported' } });
     }
   });
 });

@@ -30,7 +30,7 @@ describe('stacks beside each other', () => {
   }, 60_000);
 
   it('rejects a second stack on the same data directory with one message and exit code 1', async () => {
-    const end = await refusal(second, { FLOTILLA_DATA_DIR: first.dataDir });
+    const end = await failedStart(second, { FLOTILLA_DATA_DIR: first.dataDir });
     expect(end.code).toBe(1);
     expect(end.text).toMatch(/^Flotilla cannot run: Another Flotilla \(process \d+\) runs on the data directory/m);
     expect(end.text).not.toContain('    at ');
@@ -39,7 +39,7 @@ describe('stacks beside each other', () => {
 
   it('rejects ports in use with one message that names each and exit code 1', async () => {
     const ports = { FLOTILLA_PORT: String(first.ports.api), FLOTILLA_TEMPORAL_PORT: String(first.ports.temporal) };
-    const end = await refusal(second, ports);
+    const end = await failedStart(second, ports);
     expect(end.code).toBe(1);
     expect(end.text).toContain(`FLOTILLA_PORT: port ${first.ports.api}`);
     expect(end.text).toContain(`FLOTILLA_TEMPORAL_PORT: port ${first.ports.temporal}`);
@@ -51,7 +51,7 @@ describe('stacks beside each other', () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
-    const end = await refusal(second, { FLOTILLA_DATABASE_PORT: String(port) });
+    const end = await failedStart(second, { FLOTILLA_DATABASE_PORT: String(port) });
     holder.close();
     expect(end).toMatchObject({ code: 1, text: expect.stringContaining(String(port)) });
   }, 60_000);
@@ -63,7 +63,7 @@ describe('stacks beside each other', () => {
       FLOTILLA_SIMULATED_COMPUTERS: 'many',
       FLOTILLA_ENCRYPTION_KEYS: 'k1:short',
     };
-    const end = await refusal(second, wrong);
+    const end = await failedStart(second, wrong);
     expect(end.code).toBe(1);
     for (const name of Object.keys(wrong)) expect(end.text).toContain(name);
     expect(end.text).not.toContain('    at ');
@@ -134,7 +134,10 @@ describe('stacks beside each other', () => {
 });
 
 /** Starts the stack and waits for the end that has to come. Returns what it wrote since. */
-async function refusal(stack: TestStack, env: Record<string, string>): Promise<{ code: number | null; text: string }> {
+async function failedStart(
+  stack: TestStack,
+  env: Record<string, string>,
+): Promise<{ code: number | null; text: string }> {
   const { exited } = stack.launch(env);
   const { code } = await exited;
   const text = stack.output();

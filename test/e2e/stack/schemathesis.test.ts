@@ -89,7 +89,7 @@ hooks = ${JSON.stringify(HOOKS)}
 max-examples = ${EXAMPLES}
 database = "none"
 no-shrink = true
-# U+0000 is refused in every string, which a schema can say of known fields only.
+# U+0000 is rejected in every string, which a schema can say of known fields only.
 allow-x00 = false
 
 [output.truncation]

@@ -29,7 +29,7 @@ describe('SECRET-leak: secrets', { timeout: LIMIT_MS }, () => {
       authOptional: false,
       allowInsecureAuth: true,
       onAuth: ({ password }, _, done) =>
-        password === canaries.smtpPassword ? done(null, { user: 'flotilla' }) : done(new Error('refused')),
+        password === canaries.smtpPassword ? done(null, { user: 'flotilla' }) : done(new Error('rejected')),
     });
     stack = await createStack({
       FLOTILLA_ADMIN_PASSWORD: canaries.adminPassword,
@@ -45,7 +45,7 @@ describe('SECRET-leak: secrets', { timeout: LIMIT_MS }, () => {
     const computers = await enrolled();
     await Promise.all([useScripts(), useTailoring(), useRecoveryKey()]);
     expect(computers).toBeGreaterThan(0);
-    await refuseEverything();
+    await sendInvalidRequests();
     const identities = await readAgentIdentities(stack.dataDir);
     for (const [index, value] of identities.entries()) made[`secure id ${index}`] = value;
   }, LIMIT_MS);
@@ -241,7 +241,7 @@ async function computerWithKeys(): Promise<number> {
 }
 
 /** Requests that are rejected with a secret in them, and every list. */
-async function refuseEverything(): Promise<void> {
+async function sendInvalidRequests(): Promise<void> {
   const wrong: Array<[string, string, unknown]> = [
     ['POST', '/login', `{"email": "${EMAIL}", "password": "${canaries.newPassword}`],
     ['POST', '/login', { email: EMAIL, identity: EMAIL, password: canaries.newPassword }],
@@ -250,12 +250,12 @@ async function refuseEverything(): Promise<void> {
     ['PUT', '/password', { password: canaries.newPassword, new_password: canaries.newPassword.repeat(9) }],
     ['PATCH', '/preferences', { registration_password: canaries.registrationKey.repeat(9) }],
     ['POST', '/accept-invitation', { invitation_id: `${canaries.wrongInvitation}!` }],
-    ['POST', '/scripts', { title: 'No', code: `no interpreter ${canaries.refusedCode}` }],
-    ['POST', '/scripts', { title: 'No', code: [canaries.refusedCode] }],
+    ['POST', '/scripts', { title: 'No', code: `no interpreter ${canaries.rejectedCode}` }],
+    ['POST', '/scripts', { title: 'No', code: [canaries.rejectedCode] }],
     [
       'POST',
       '/scripts',
-      { title: 'No', code: '#!/bin/sh', attachments: [{ filename: 'a', content: `${canaries.refusedCode}!` }] },
+      { title: 'No', code: '#!/bin/sh', attachments: [{ filename: 'a', content: `${canaries.rejectedCode}!` }] },
     ],
     [
       'POST',
@@ -265,10 +265,10 @@ async function refuseEverything(): Promise<void> {
         mode: 'audit',
         schedule: 'FREQ=WEEKLY',
         start_date: '2090-01-01',
-        tailoring_file: `<a><b ${canaries.refusedTailoring}></a>`,
+        tailoring_file: `<a><b ${canaries.rejectedTailoring}></a>`,
       },
     ],
-    ['POST', '/usg-profiles', { title: 'No', tailoring_file: { xml: canaries.refusedTailoring } }],
+    ['POST', '/usg-profiles', { title: 'No', tailoring_file: { xml: canaries.rejectedTailoring } }],
     ['POST', '/standalone-account', { email: EMAIL, name: 'No', password: canaries.wrongPassword }],
   ];
   for (const [method, path, body] of wrong) {

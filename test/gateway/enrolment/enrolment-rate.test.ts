@@ -84,7 +84,7 @@ it('says in whole seconds when to come again', async () => {
   const responses: Response[] = [];
   for (let i = 0; i < 4; i++) responses.push(await send());
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-  const refused = responses.at(-1)!;
-  expect(refused.headers.get('retry-after')).toBe('1');
-  expect(await refused.json()).toEqual({ error: 'TooManyRequests', message: 'Too many registrations', code: 429 });
+  const rejected = responses.at(-1)!;
+  expect(rejected.headers.get('retry-after')).toBe('1');
+  expect(await rejected.json()).toEqual({ error: 'TooManyRequests', message: 'Too many registrations', code: 429 });
 });

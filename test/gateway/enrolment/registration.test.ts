@@ -88,7 +88,7 @@ describe('registration', () => {
     const account = await anAccount(world.db, { registrationKey: 'right' });
     const disabled = await anAccount(world.db);
     await world.db.query('update account set disabled = true where id = $1', [disabled.id]);
-    const refused: Array<Record<string, BValue>> = [
+    const rejected: Array<Record<string, BValue>> = [
       { account_name: account.name, registration_password: 'wrong' },
       { account_name: account.name, registration_password: null },
       { account_name: account.name },
@@ -98,7 +98,7 @@ describe('registration', () => {
       { account_name: account.name, registration_password: 'right', computer_title: null },
       { account_name: account.name, registration_password: 'right', computer_title: 7 },
     ];
-    for (const fields of refused) {
+    for (const fields of rejected) {
       expect(await register(world, fields)).toEqual({ type: 'registration', info: 'unknown-account' });
     }
     expect(await computers(account.id)).toEqual([]);
@@ -291,9 +291,9 @@ describe('pending computers', () => {
     const responses = await Promise.all(
       Array.from({ length: 8 }, (_, i) => register(world, { account_name: account.name, computer_title: `c${i}` })),
     );
-    const refused = responses.filter((response) => response['type'] === 'registration');
-    expect(refused).toHaveLength(5);
-    expect(refused[0]).toEqual({ type: 'registration', info: 'max-pending-computers' });
+    const rejected = responses.filter((response) => response['type'] === 'registration');
+    expect(rejected).toHaveLength(5);
+    expect(rejected[0]).toEqual({ type: 'registration', info: 'max-pending-computers' });
     expect(await computers(account.id)).toHaveLength(3);
   });
 });

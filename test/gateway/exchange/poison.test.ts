@@ -66,10 +66,10 @@ describe('AGENT-poison: messages that make no sense', () => {
   });
 
   it('that the database rejects are put aside alone', async () => {
-    await world.db.query(`alter table computer_hardware add constraint refused check (data <> 'refused')`);
+    await world.db.query(`alter table computer_hardware add constraint rejected check (data <> 'rejected')`);
     const response = await agent.exchange([
       { type: 'computer-info', hostname: 'before' },
-      { type: 'hardware-info', data: 'refused' },
+      { type: 'hardware-info', data: 'rejected' },
       { type: 'computer-info', 'total-memory': 5 },
     ]);
     expect(response.nextExpected).toBe(3);

@@ -166,10 +166,10 @@ describe('recovery keys', () => {
       await first();
       const ids = [await anOperation(world.db, agent.id, generate), await anOperation(world.db, agent.id, generate)];
       await agent.exchange();
-      await world.db.query(`alter table computer_hardware add constraint refused check (data <> 'refused')`);
-      const refused = { type: 'hardware-info', data: 'refused' };
-      await agent.exchange([made(ids[0]!, 'newer'), result(ids[1]!), made(ids[1]!, 'forged'), refused]);
-      await world.db.query('alter table computer_hardware drop constraint refused');
+      await world.db.query(`alter table computer_hardware add constraint rejected check (data <> 'rejected')`);
+      const rejected = { type: 'hardware-info', data: 'rejected' };
+      await agent.exchange([made(ids[0]!, 'newer'), result(ids[1]!), made(ids[1]!, 'forged'), rejected]);
+      await world.db.query('alter table computer_hardware drop constraint rejected');
       expect(await stored()).toBe('newer');
     });
   });

@@ -71,9 +71,9 @@ describe('a message that could not be used at all', () => {
   });
 
   it('that the database rejects is requested again too', async () => {
-    await here.world.db.query(`alter table computer_user add constraint refused check (username <> 'refused')`);
+    await here.world.db.query(`alter table computer_user add constraint rejected check (username <> 'rejected')`);
     const users = (username: string) => ({ type: 'users', 'create-users': [{ username, uid: 1 }] });
-    await here.agent.exchange([users('fine'), users('refused')]);
+    await here.agent.exchange([users('fine'), users('rejected')]);
     expect(await rows('computer_user', 'username')).toEqual([{ username: 'fine' }]);
     expect((await here.agent.exchange([])).messages).toMatchObject([{ type: 'resynchronize', scopes: ['users'] }]);
     expect(await events()).toEqual([expect.stringContaining('report users could not be used: could not be stored')]);

@@ -39,9 +39,9 @@ beforeEach(() => {
 });
 
 /** One round of an outbox dispatcher whose server takes everything but what `rejects` names. */
-async function relay(refuses: readonly string[] = []): Promise<void> {
+async function relay(rejects: readonly string[] = []): Promise<void> {
   const take = async (workflowId: string): Promise<void> => {
-    if (refuses.includes(workflowId)) throw new Error('refused');
+    if (rejects.includes(workflowId)) throw new Error('rejected');
   };
   const round = outboxPoll({
     db,
@@ -89,8 +89,8 @@ describe('the lines of an outbox dispatcher, with tracing off', () => {
   });
 
   it('name it where the server rejects, and no trace where there is none', async () => {
-    const [refused, plain] = [await aGroup(db, account, { traceparent }), await aGroup(db, account)];
-    await relay([`activity/${refused}`]);
+    const [rejected, plain] = [await aGroup(db, account, { traceparent }), await aGroup(db, account)];
+    await relay([`activity/${rejected}`]);
     const mine = lines().filter((line) => line['trace_id'] === traceId);
     expect(mine.map(({ msg }) => msg)).toEqual([
       'Temporal rejected an outbox command; will retry',

@@ -43,13 +43,13 @@ const RULES: readonly Rule[] = [
   },
   {
     pattern: /^alter table \S+ alter (?:column )?(?!column )\S+ (?:set not null|drop default)\b/,
-    why: 'refuses the rows that old processes write',
+    why: 'rejects the rows that old processes write',
   },
   {
     pattern: new RegExp(String.raw`^alter table \S+ add (?!${CONSTRAINT})(?!.*\bdefault\b).*\bnot null\b`),
-    why: 'refuses the rows that old processes write',
+    why: 'rejects the rows that old processes write',
   },
-  { pattern: new RegExp(String.raw`^alter table \S+ add ${CONSTRAINT}`), why: 'refuses rows of old processes' },
+  { pattern: new RegExp(String.raw`^alter table \S+ add ${CONSTRAINT}`), why: 'rejects rows of old processes' },
   { pattern: /^truncate\b/, why: 'removes rows' },
 ];
 const TEXT_OR_COMMENT = /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g;
@@ -114,7 +114,7 @@ function indexProblems(action: string, own: ReadonlySet<string>, transactional: 
   const index = INDEX.exec(action);
   if (!index || own.has(index[3]!)) return [];
   const problems: string[] = [];
-  if (index[1]) problems.push(`refuses rows of old processes: ${shorten(action)}`);
+  if (index[1]) problems.push(`rejects rows of old processes: ${shorten(action)}`);
   if (!index[2]) problems.push(`keeps writers out while it runs, use concurrently: ${shorten(action)}`);
   else if (transactional) problems.push(`runs outside a transaction only: ${shorten(action)}`);
   return problems;

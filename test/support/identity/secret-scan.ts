@@ -128,10 +128,10 @@ export const createCanaries = () => ({
   registrationKey: canary(),
   scriptCode: canary(),
   editedCode: canary(),
-  refusedCode: canary(),
+  rejectedCode: canary(),
   attachment: canary(),
   tailoring: canary(),
-  refusedTailoring: canary(),
+  rejectedTailoring: canary(),
 });
 
 /** A client that keeps every response, so that what they show can be searched. */

@@ -82,7 +82,7 @@ describe('npm run licenses', () => {
   afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
   /** Names of the packages whose licence is not accepted. */
-  async function refused(cwd: string): Promise<string[]> {
+  async function rejected(cwd: string): Promise<string[]> {
     const args = ['--errors-only', '--ndjson'];
     const { stdout } = await run(licensee, args, { cwd }).catch((error: { stdout: string }) => error);
     const lines = stdout.split('\n').filter((line) => line !== '');
@@ -91,7 +91,7 @@ describe('npm run licenses', () => {
 
   it('DEP-license: accepts what is installed', async () => {
     await run(licensee, ['--errors-only']);
-    expect(await refused('.')).toEqual([]);
+    expect(await rejected('.')).toEqual([]);
   });
 
   it('DEP-license: an unknown or a copyleft licence fails the build', async () => {
@@ -116,7 +116,7 @@ describe('npm run licenses', () => {
       const content = JSON.stringify({ name, version: '1.0.0', license });
       await writeFile(join(folder, 'node_modules', name, 'package.json'), content);
     }
-    expect(await refused(folder)).toEqual(['agpl', 'both', 'file', 'gpl', 'lightningcss', 'mpl', 'none']);
+    expect(await rejected(folder)).toEqual(['agpl', 'both', 'file', 'gpl', 'lightningcss', 'mpl', 'none']);
   });
 });
 

@@ -29,7 +29,7 @@ const { vectors } = JSON.parse(readFileSync(fixture, 'utf8')) as { vectors: Vect
 const ofKind = (kind: Vector['kind']) => vectors.filter((v) => v.kind === kind);
 
 /** The recorded reader shortens these silently; ours rejects them. */
-const REFUSED = new Set([
+const REJECTED = new Set([
   'trailing bytes ignored',
   'short byte string is silently truncated',
   'short text is silently truncated',
@@ -50,11 +50,11 @@ describe('bpickle vectors', () => {
     expect(encode(raw).toString('hex')).toBe(hex);
   });
 
-  it.each(ofKind('decode').filter((v) => !REFUSED.has(v.name)))('reads $name', ({ hex, decoded }) => {
+  it.each(ofKind('decode').filter((v) => !REJECTED.has(v.name)))('reads $name', ({ hex, decoded }) => {
     expect(decode(Buffer.from(hex, 'hex'))).toEqual(fromTypedJson(decoded));
   });
 
-  it.each([...ofKind('error'), ...ofKind('decode').filter((v) => REFUSED.has(v.name))])('rejects $name', ({ hex }) => {
+  it.each([...ofKind('error'), ...ofKind('decode').filter((v) => REJECTED.has(v.name))])('rejects $name', ({ hex }) => {
     expect(() => decode(Buffer.from(hex, 'hex'))).toThrow(BpickleError);
   });
 });
@@ -79,7 +79,7 @@ describe('encode and decode', () => {
     expect(encode(value).toString()).toBe('du9:__proto__du5:admini1;;;');
   });
 
-  it('refuse to write what has no form', () => {
+  it('reject values that have no encoding', () => {
     for (const value of [1.5, Number.NaN, 2 ** 53, undefined, Symbol('x')]) {
       expect(() => encode(value as BValue)).toThrow(BpickleError);
     }

@@ -56,7 +56,7 @@ function aHost(registerIn = '02') {
     handlePackageIds: () => calls.push('package-ids'),
     intervals: () => calls.push('intervals'),
     operation: (message) => calls.push(`operation ${message['operation-id']}`) > 0,
-    registrationRejected: (reason) => calls.push(`refused ${reason}`),
+    registrationRejected: (reason) => calls.push(`rejected ${reason}`),
     violation: (text) => calls.push(`violation ${text}`),
   };
   return { host, calls };
@@ -206,7 +206,7 @@ describe('the recorded agent', () => {
   it('tries again after a rejection', () => {
     const { session, calls, sent } = sessionAt('40', REGISTER, '40');
     expect(session.receive(recordedResponse('40'), sent)).toBe('retry');
-    expect(calls).toEqual(['refused unknown-account']);
+    expect(calls).toEqual(['rejected unknown-account']);
   });
 
   it('stays silent while pending and speaks once approved', () => {

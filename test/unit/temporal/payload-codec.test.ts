@@ -64,7 +64,7 @@ describe('EncryptionCodec', () => {
     expect(await codec.reveal([plain])).toEqual([plain]);
   });
 
-  it('refuses to work without a key', () => {
+  it('requires a key', () => {
     expect(() => new EncryptionCodec([])).toThrow('at least one encryption key');
   });
 });

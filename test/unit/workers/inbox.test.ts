@@ -3,7 +3,7 @@ import { createLogger } from '../../../src/process/logger.ts';
 import { type InboxDeps, inboxPoll } from '../../../workers/dispatcher/inbox.ts';
 
 const LANES = 50;
-const REFUSED = 1;
+const REJECTED = 1;
 /** gRPC: the server cannot be reached. */
 const UNAVAILABLE = 14;
 
@@ -25,7 +25,7 @@ function aRelay(error: Error) {
   const getHandle = (workflowId: string) => ({
     async signal() {
       const batch = Number(workflowId.slice('activity/'.length));
-      if (batch === REFUSED) throw error;
+      if (batch === REJECTED) throw error;
       told.push(batch);
     },
   });

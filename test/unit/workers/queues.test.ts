@@ -16,7 +16,7 @@ describe('chooseQueues', () => {
   });
 
   it.each([[['--queues', 'nope']], [['--queues']], [['--other', 'x']], [['--queues', 'fleet-activity', 'x']]])(
-    'refuses %j',
+    'rejects %j',
     (args) => {
       expect(() => chooseQueues(args)).toThrow(ConfigError);
     },

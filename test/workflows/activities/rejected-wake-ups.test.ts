@@ -27,10 +27,10 @@ async function group(id: number): Promise<{ status: string; succeeded: number }>
 
 describe('a dispatcher', () => {
   it('wakes all other batches while the server rejects one wake-up, and that batch later', async () => {
-    let refused = '';
+    let rejected = '';
     const client = runtime.clientWith({
       async signal(input, next) {
-        if (input.workflowExecution.workflowId === refused) throw new Error('refused');
+        if (input.workflowExecution.workflowId === rejected) throw new Error('rejected');
         await next(input);
       },
     });
@@ -38,7 +38,7 @@ describe('a dispatcher', () => {
     const fleet = await createSqlFleet(runtime.db, 3);
     const id = await fleet.act();
     const batches = 'select wf_id from lane where parent_id = $1 order by ordinal';
-    refused = (await runtime.db.query<{ wf_id: string }>(batches, [id]))[0]!.wf_id;
+    rejected = (await runtime.db.query<{ wf_id: string }>(batches, [id]))[0]!.wf_id;
     let delivered = 0;
     await until(async () => {
       delivered += await fleet.deliver();
@@ -48,7 +48,7 @@ describe('a dispatcher', () => {
     await until(async () => (await group(id)).succeeded === 2);
     expect(runtime.events.refused).toBeGreaterThan(0);
     expect(runtime.events.failed).toBe(0);
-    refused = '';
+    rejected = '';
     await until(async () => (await group(id)).status === 'succeeded');
   });
 });

@@ -18,15 +18,15 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
   let client: Certificate;
   let port: number;
   /** Why the server broke handshakes off. */
-  let refusals: string[];
+  let rejections: string[];
 
   beforeEach(async () => {
     const directory = await temporaryDirectory();
     right = createAuthority(directory, 'right');
     wrong = createAuthority(directory, 'wrong');
     client = right.sign('worker');
-    refusals = [];
-    port = await guardServer(right, right.sign('temporal', ['DNS:temporal.example']), refusals);
+    rejections = [];
+    port = await guardServer(right, right.sign('temporal', ['DNS:temporal.example']), rejections);
   });
 
   function settings(over: Record<string, string> = {}) {
@@ -65,7 +65,7 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
     await expect(
       NativeConnection.connect(serverOptions(settings({ FLOTILLA_TEMPORAL_TLS_CA: wrong.ca }))),
     ).rejects.toThrow();
-    await expect.poll(() => refusals.join()).toMatch(/unknown_ca/i);
+    await expect.poll(() => rejections.join()).toMatch(/unknown_ca/i);
   });
 
   it('rejects clients without a certificate, or with one of another authority', async () => {
@@ -74,12 +74,12 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
     const stranger = wrong.sign('stranger');
     const strange = { FLOTILLA_TEMPORAL_TLS_CERT: stranger.cert, FLOTILLA_TEMPORAL_TLS_KEY: stranger.key };
     await expect(askAsClient(strange)).rejects.toThrow();
-    expect(refusals.join()).toMatch(/DID_NOT_RETURN_A_CERTIFICATE/);
+    expect(rejections.join()).toMatch(/DID_NOT_RETURN_A_CERTIFICATE/);
   });
 });
 
 /** Puts the run's server behind one that asks every caller for a certificate of the authority. Resolves to its port. */
-async function guardServer({ ca }: Authority, own: Certificate, refusals: string[]): Promise<number> {
+async function guardServer({ ca }: Authority, own: Certificate, rejections: string[]): Promise<number> {
   const [host, target] = SERVER_ADDRESS.split(':');
   const options = {
     ...{ ca: readFileSync(ca), cert: readFileSync(own.cert), key: readFileSync(own.key) },
@@ -94,7 +94,7 @@ async function guardServer({ ca }: Authority, own: Certificate, refusals: string
     }
     outside.pipe(inside).pipe(outside);
   });
-  guard.on('tlsClientError', (error: NodeJS.ErrnoException) => refusals.push(error.code ?? error.message));
+  guard.on('tlsClientError', (error: NodeJS.ErrnoException) => rejections.push(error.code ?? error.message));
   guard.listen(0, '127.0.0.1');
   await once(guard, 'listening');
   onTestFinished(() => {

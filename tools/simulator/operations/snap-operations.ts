@@ -55,9 +55,9 @@ function entriesOf(message: BObject): Entry[] {
 
 function outcomeOf(message: BObject, { completed, errors }: Report): Outcome {
   const text = renderPython({ completed, errored: [], errors });
-  const refused = Object.keys(errors).length > 0;
+  const rejected = Object.keys(errors).length > 0;
   return {
-    results: [refused ? failed(message, text) : succeeded(message, text)],
+    results: [rejected ? failed(message, text) : succeeded(message, text)],
     facts: completed.length > 0 ? ['snaps', 'snap-services'] : [],
   };
 }

@@ -23,7 +23,7 @@ const FORMER_SUPERUSER = 'flotilla';
 const SUPERUSER = 'postgres';
 const HELPER = 'flotilla_upgrade';
 /** SQL states for an unknown role or a wrong password. */
-const REFUSED = new Set(['28P01', '28000']);
+const AUTHENTICATION_FAILED = new Set(['28P01', '28000']);
 
 /**
  * Creates the roles with their databases, and transfers to them what another role owned there. Idempotent; the next
@@ -112,7 +112,7 @@ async function canLogIn(as: LogIn): Promise<boolean> {
     await withClient({ ...as, database: 'postgres' }, async () => undefined);
     return true;
   } catch (error) {
-    if (REFUSED.has((error as { code?: string }).code ?? '')) return false;
+    if (AUTHENTICATION_FAILED.has((error as { code?: string }).code ?? '')) return false;
     throw error;
   }
 }

@@ -63,8 +63,8 @@ describe('tokens of one login', () => {
     const first = await app.login(login);
     const second = await switchTo(away, first);
     await app.call('POST', '/logout', { token: second });
-    const refused = await other.call('POST', '/switch-account', { token: first, body: { account_name: away } });
-    expect(refused.body).toMatchObject({ error: 'Unauthorized', code: 401 });
+    const rejected = await other.call('POST', '/switch-account', { token: first, body: { account_name: away } });
+    expect(rejected.body).toMatchObject({ error: 'Unauthorized', code: 401 });
   });
 
   it('change nothing when a logout came a moment before, though reads may still take them', async () => {

@@ -35,7 +35,7 @@ function forge(header: unknown, payload: unknown, key: string | null = JWT_SECRE
   return `${input}.${key === null ? '' : createHmac('sha256', key).update(input).digest('base64url')}`;
 }
 
-async function expectRefused(token: string): Promise<void> {
+async function expectRejected(token: string): Promise<void> {
   const response = await app.call('GET', '/person', { token });
   expect(response.body).toMatchObject({ error: 'Unauthorized', code: 401 });
   expect(response.headers.get('www-authenticate')).toBe('Bearer');
@@ -64,8 +64,8 @@ describe('bearer tokens', () => {
 
   it('JWT-none: are rejected without a signature', async () => {
     for (const alg of ['none', 'nOnE', 'NONE', '', undefined]) {
-      await expectRefused(forge({ alg, typ: 'JWT' }, claims, null));
-      await expectRefused(forge({ alg, typ: 'JWT' }, claims));
+      await expectRejected(forge({ alg, typ: 'JWT' }, claims, null));
+      await expectRejected(forge({ alg, typ: 'JWT' }, claims));
     }
   });
 
@@ -73,11 +73,11 @@ describe('bearer tokens', () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
     for (const alg of ['RS256', 'ES256', 'HS384', 'HS512']) {
-      await expectRefused(forge({ alg, typ: 'JWT' }, claims, pem));
-      await expectRefused(forge({ alg, typ: 'JWT' }, claims, ''));
+      await expectRejected(forge({ alg, typ: 'JWT' }, claims, pem));
+      await expectRejected(forge({ alg, typ: 'JWT' }, claims, ''));
     }
     for (const alg of ['HS384', 'HS512'] as const)
-      await expectRefused(jwt.sign(claims, JWT_SECRET, { algorithm: alg }));
+      await expectRejected(jwt.sign(claims, JWT_SECRET, { algorithm: alg }));
     expect((await app.call('GET', '/person', { token: jwt.sign(claims, JWT_SECRET) })).status).toBe(200);
   });
 
@@ -93,34 +93,34 @@ describe('bearer tokens', () => {
     const link = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
     for (const source of [{ jwk }, { jku: link }, { x5u: link }, { kid: '../../dev/null' }, { kid: "' or 1=1 --" }]) {
       const header = { alg: 'RS256' as const, ...source };
-      await expectRefused(jwt.sign(claims, privateKey, { algorithm: 'RS256', header }));
-      await expectRefused(forge({ ...HS256, ...source }, claims, ''));
-      await expectRefused(forge({ ...HS256, ...source }, claims, JSON.stringify(jwk)));
+      await expectRejected(jwt.sign(claims, privateKey, { algorithm: 'RS256', header }));
+      await expectRejected(forge({ ...HS256, ...source }, claims, ''));
+      await expectRejected(forge({ ...HS256, ...source }, claims, JSON.stringify(jwk)));
     }
-    await expectRefused(forge({ ...HS256, jwk: { kty: 'oct', k: '' } }, claims, ''));
+    await expectRejected(forge({ ...HS256, jwk: { kty: 'oct', k: '' } }, claims, ''));
     expect(fetched).toBe(0);
     await new Promise((resolve) => listener.close(resolve));
   });
 
   it('JWT-wrongkey, JWT-bitflip: are rejected under another key and with any byte of the signature changed', async () => {
-    await expectRefused(forge(HS256, claims, 'another secret of the tests that is long enough'));
+    await expectRejected(forge(HS256, claims, 'another secret of the tests that is long enough'));
     const [head, payload, signature] = good.split('.');
     const bytes = Buffer.from(signature!, 'base64url');
     for (let at = 0; at < bytes.length; at++) {
       const flipped = Buffer.from(bytes);
       flipped[at]! ^= 1;
-      await expectRefused(`${head}.${payload}.${flipped.toString('base64url')}`);
+      await expectRejected(`${head}.${payload}.${flipped.toString('base64url')}`);
     }
   });
 
   it('JWT-expired, JWT-nbf, JWT-skew: are rejected from the second they name on, before nbf, and from far ahead', async () => {
     const now = Math.floor(nowMs / 1000);
-    await expectRefused(forge(HS256, { ...claims, exp: now - 1 }));
-    await expectRefused(forge(HS256, { ...claims, exp: now }));
-    await expectRefused(forge(HS256, { ...claims, nbf: now + 60 }));
-    await expectRefused(forge(HS256, { ...claims, nbf: now + 1 }));
-    await expectRefused(forge(HS256, { ...claims, iat: now + 3600 }));
-    await expectRefused(forge(HS256, { ...claims, iat: now + 31 }));
+    await expectRejected(forge(HS256, { ...claims, exp: now - 1 }));
+    await expectRejected(forge(HS256, { ...claims, exp: now }));
+    await expectRejected(forge(HS256, { ...claims, nbf: now + 60 }));
+    await expectRejected(forge(HS256, { ...claims, nbf: now + 1 }));
+    await expectRejected(forge(HS256, { ...claims, iat: now + 3600 }));
+    await expectRejected(forge(HS256, { ...claims, iat: now + 31 }));
     expect((await app.call('GET', '/person', { token: forge(HS256, { ...claims, iat: now + 30 }) })).status).toBe(200);
     expect((await app.call('GET', '/person', { token: forge(HS256, { ...claims, exp: now + 5 }) })).status).toBe(200);
   });
@@ -129,7 +129,7 @@ describe('bearer tokens', () => {
     const token = forge(HS256, { ...claims, exp: Math.floor(nowMs / 1000) + 1 });
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
     nowMs += 1000;
-    await expectRefused(token);
+    await expectRejected(token);
   });
 
   it('JWT-types: are rejected with claims of other types or out of shape', async () => {
@@ -143,49 +143,49 @@ describe('bearer tokens', () => {
       { ep: '000' },
       { jti: 7 },
     ];
-    for (const change of wrong) await expectRefused(forge(HS256, { ...claims, ...change }));
-    await expectRefused(forge(HS256, encode(claims).replace(/^/, '')).replace(/\./, '..'));
+    for (const change of wrong) await expectRejected(forge(HS256, { ...claims, ...change }));
+    await expectRejected(forge(HS256, encode(claims).replace(/^/, '')).replace(/\./, '..'));
     const text = (change: (json: string) => string) =>
       Buffer.from(change(JSON.stringify(claims))).toString('base64url');
     for (const exp of ['1e400', '-1e400', '1e308', '1.5e9', 'null', '[]', 'true']) {
       const payload = text((json) => json.replace(/"exp":\d+/, `"exp":${exp}`));
-      await expectRefused(forge(HS256, payload));
+      await expectRejected(forge(HS256, payload));
     }
     for (const again of [`"exp": ${claims['exp']}`, '"exp":1', `"id":${claims['id']}`, '"id" :7', '"sub":"a@b"']) {
-      await expectRefused(
+      await expectRejected(
         forge(
           HS256,
           text((json) => json.replace(/}$/, `,${again}}`)),
         ),
       );
-      await expectRefused(
+      await expectRejected(
         forge(
           HS256,
           text((json) => json.replace(/^{/, `{${again},`)),
         ),
       );
     }
-    await expectRefused('...');
-    await expectRefused(`${good.split('.')[0]}...`);
+    await expectRejected('...');
+    await expectRejected(`${good.split('.')[0]}...`);
     for (const value of ['null', '[]', '"text"', '7', '{}', '{']) {
-      await expectRefused(forge(HS256, Buffer.from(value).toString('base64url')));
+      await expectRejected(forge(HS256, Buffer.from(value).toString('base64url')));
     }
-    await expectRefused(`${good}.x`);
-    await expectRefused(forge(HS256, { ...claims, pad: 'x'.repeat(6000) }));
+    await expectRejected(`${good}.x`);
+    await expectRejected(forge(HS256, { ...claims, pad: 'x'.repeat(6000) }));
   });
 
   it('JWT-types: are rejected before they are read when they are far too long', async () => {
     const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
     const url = `http://127.0.0.1:${server.port}`;
-    const refused = async (token: string) => {
+    const rejected = async (token: string) => {
       const response = await fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } });
       expect(response.status).toBe(401);
       expect(response.headers.get('www-authenticate')).toBe('Bearer');
       expect(await response.json()).toMatchObject({ error: 'Unauthorized', code: 401 });
     };
-    await refused(forge(HS256, { ...claims, pad: 'x'.repeat(8000) }));
-    await refused(forge(HS256, { ...claims, pad: 'x'.repeat(64_000) }));
-    await refused('x'.repeat(64_000));
+    await rejected(forge(HS256, { ...claims, pad: 'x'.repeat(8000) }));
+    await rejected(forge(HS256, { ...claims, pad: 'x'.repeat(64_000) }));
+    await rejected('x'.repeat(64_000));
     const other = await fetch(`${url}/api/v2/person`, { headers: { 'x-pad': 'x'.repeat(40_000) } });
     expect(other.status).toBe(431);
     expect(other.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -204,7 +204,7 @@ describe('bearer tokens', () => {
       expect((await app.call('GET', '/person', { token })).status).toBe(200);
       await db.query(raise);
       nowMs += 5000;
-      await expectRefused(token);
+      await expectRejected(token);
     }
   });
 
@@ -220,7 +220,7 @@ describe('bearer tokens', () => {
     await db.query('update account set disabled = false where id = $1', [accountId]);
     await db.query('delete from membership where person_id = $1', [member.personId]);
     nowMs += 5000;
-    await expectRefused(token);
+    await expectRejected(token);
     const homeless = await app.login(member);
     expect((await app.call('GET', '/person', { token: homeless })).status).toBe(200);
     expect((await app.call('GET', '/computers', { token: homeless })).body.error).toBe('NoAccount');

@@ -18,7 +18,7 @@ function shape(text: string): string {
 
 const criteria = (text: string) => parseComputerQuery(text).clauses.flatMap((f) => f.map(({ criterion }) => criterion));
 
-function refusal(text: string): string {
+function rejection(text: string): string {
   try {
     parseComputerQuery(text);
   } catch (error) {
@@ -84,7 +84,7 @@ describe('parseQuery', () => {
     ['a\0', 'character 2: expected no U+0000'],
     ['"a\0"', 'character 3: expected no U+0000'],
   ])('rejects %j', (text, wanted) => {
-    expect(refusal(text)).toBe(wanted);
+    expect(rejection(text)).toBe(wanted);
   });
 
   it('never fails in another way, whatever the text', () => {
@@ -128,9 +128,9 @@ describe('parseQuery', () => {
       'é'.repeat(4097),
       'a '.repeat(201),
     ];
-    expect(await processorMs(() => texts.forEach(refusal))).toBeLessThan(50 * texts.length);
-    expect(refusal('a '.repeat(201))).toBe('character 401: expected not more than 200 terms');
-    expect(refusal('é'.repeat(4097))).toBe('character 1: expected not more than 8192 bytes');
+    expect(await processorMs(() => texts.forEach(rejection))).toBeLessThan(50 * texts.length);
+    expect(rejection('a '.repeat(201))).toBe('character 401: expected not more than 200 terms');
+    expect(rejection('é'.repeat(4097))).toBe('character 1: expected not more than 8192 bytes');
     expect(parseComputerQuery('a '.repeat(200)).clauses).toHaveLength(200);
     expect(parseComputerQuery(`${'NOT '.repeat(2047)}a`).clauses[0]![0]!.negated).toBe(true);
   });
@@ -144,7 +144,7 @@ describe('parseQuery', () => {
       (size) => `tag:${'"'.repeat(size)}`,
     ];
     for (const make of shapes) {
-      for (const text of [make(50_000), make(1_000_000)]) expect(refusal(text)).toContain('8192 bytes');
+      for (const text of [make(50_000), make(1_000_000)]) expect(rejection(text)).toContain('8192 bytes');
       // Below the limit of length too: one long text costs what ten short ones cost, where quadratic time is ten times as much.
       const [short, long] = [processorTime(make(780), 2000), processorTime(make(7800), 200)];
       expect(long).toBeLessThan(3 * short + 20);
@@ -224,7 +224,7 @@ describe('parseComputerQuery', () => {
     ['__proto__:1', 'one of the selectors'],
     ['constructor:1', 'one of the selectors'],
   ])('QUERY-badsel: rejects %s', (text, wanted) => {
-    expect(refusal(`web ${text}`)).toMatch(/^character 5: expected /);
-    expect(refusal(`web ${text}`)).toContain(wanted);
+    expect(rejection(`web ${text}`)).toMatch(/^character 5: expected /);
+    expect(rejection(`web ${text}`)).toContain(wanted);
   });
 });

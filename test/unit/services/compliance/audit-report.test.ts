@@ -185,8 +185,8 @@ describe('createBriefReader', () => {
     expect(setOf(second)).toBe(set);
     expect(read(second, [])).toEqual(readAuditReport(second));
     expect(read(second, ['another', set])).toEqual({ set, results: lettersOf(second) });
-    const refused = Buffer.from(String(second).replace('</Benchmark>', '</Other>'));
-    expect(read(refused, [set])).toEqual(readAuditReport(refused));
+    const rejected = Buffer.from(String(second).replace('</Benchmark>', '</Other>'));
+    expect(read(rejected, [set])).toEqual(readAuditReport(rejected));
   });
 
   it.each([

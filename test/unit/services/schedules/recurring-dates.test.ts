@@ -19,7 +19,7 @@ const profile = ({ schedule, start, timezone = 'UTC', made = NOW }: Given) => {
 };
 const created = (given: Given, now = given.made ?? NOW) => planRequested(profile(given), now, { change: false });
 const changed = (given: Given, now: Date) => planRequested(profile(given), now, { change: true });
-const refusal = (work: () => unknown) => {
+const rejection = (work: () => unknown) => {
   try {
     return work();
   } catch (error) {
@@ -92,18 +92,18 @@ describe('the dates of a profile', () => {
     ['COUNT', 'FREQ=WEEKLY;COUNT=3'],
   ])('are none of a rule used up by %s, which is rejected of a new profile and of a changed one', (_, schedule) => {
     const given = { schedule, start: new Date('2024-06-03T03:00:00Z') };
-    const refused = expect.stringMatching(
+    const rejected = expect.stringMatching(
       /^InvalidParameter: body.schedule (has no future date|must not end in the past)/,
     );
-    expect(refusal(() => created(given))).toEqual(refused);
-    expect(refusal(() => changed(given, NOW))).toEqual(refused);
+    expect(rejection(() => created(given))).toEqual(rejected);
+    expect(rejection(() => changed(given, NOW))).toEqual(rejected);
   });
 
   it('may be a start alone that runs at once, but none ahead of a profile that is there', () => {
     for (const schedule of ['FREQ=WEEKLY;COUNT=1', 'FREQ=WEEKLY;UNTIL=20260102', 'FREQ=YEARLY;INTERVAL=100']) {
       const given = { schedule, start: later(NOW, -1) };
       expect(created(given)).toEqual([]);
-      expect(refusal(() => changed(given, NOW))).toBe('InvalidParameter: body.schedule has no future date');
+      expect(rejection(() => changed(given, NOW))).toBe('InvalidParameter: body.schedule has no future date');
     }
   });
 
@@ -116,15 +116,17 @@ describe('the dates of a profile', () => {
     expect(created({ ...west, timezone: 'Pacific/Honolulu' }, new Date('2026-01-01T09:00:00Z'))).toEqual([
       new Date('2026-01-01T09:30:00Z'),
     ]);
-    expect(refusal(() => created({ ...west, timezone: 'Pacific/Honolulu' }, new Date('2026-01-01T10:00:00Z')))).toBe(
+    expect(rejection(() => created({ ...west, timezone: 'Pacific/Honolulu' }, new Date('2026-01-01T10:00:00Z')))).toBe(
       'InvalidParameter: body.schedule must not end in the past',
     );
   });
 
   it('are rejected that come closer than a week only in years far from the start', () => {
     const far = { schedule: 'FREQ=YEARLY;BYYEARDAY=60,-306', start: new Date('1897-03-01T00:00:00Z') };
-    expect(refusal(() => created(far))).toBe('IntervalTooShort: body.schedule must not be more frequent than weekly');
+    expect(rejection(() => created(far))).toBe('IntervalTooShort: body.schedule must not be more frequent than weekly');
     const late = { schedule: 'FREQ=MONTHLY;BYMONTHDAY=1,8,15,23', start: new Date('2099-03-01T00:00:00Z') };
-    expect(refusal(() => created(late))).toBe('IntervalTooShort: body.schedule must not be more frequent than weekly');
+    expect(rejection(() => created(late))).toBe(
+      'IntervalTooShort: body.schedule must not be more frequent than weekly',
+    );
   });
 });

@@ -24,10 +24,10 @@ function desired(profileId: number, day: number): DesiredSchedule {
 }
 
 it('a schedule that the server rejects is counted and retried, and delays no other', async () => {
-  const [refused, good] = [41, 42];
+  const [rejected, good] = [41, 42];
   const kind: Pick<ProfileKind, 'name' | 'desiredSchedule' | 'missedRuns'> = {
     name: 'script',
-    desiredSchedule: async (_sql, id) => desired(id, id === refused ? 32 : 1),
+    desiredSchedule: async (_sql, id) => desired(id, id === rejected ? 32 : 1),
     missedRuns: async () => [],
   };
   const counted: string[] = [];
@@ -39,13 +39,13 @@ it('a schedule that the server rejects is counted and retried, and delays no oth
     logger: testLogger(),
     count: (what) => counted.push(what),
   });
-  for (const id of [refused, good]) {
+  for (const id of [rejected, good]) {
     await runtime.db.transaction((tx) => enqueueScheduleSync(tx, scheduleIdOf('script', id), systemClock.now()));
   }
   await round();
   expect(counted.toSorted()).toEqual(['refused', 'scheduled']);
   const { exists } = schedulesOf(() => runtime, 'script');
-  expect([await exists(refused), await exists(good)]).toEqual([false, true]);
+  expect([await exists(rejected), await exists(good)]).toEqual([false, true]);
   const left = await runtime.db.query(`select key from outbox where kind = 'schedule_sync'`);
-  expect(left).toEqual([{ key: scheduleIdOf('script', refused) }]);
+  expect(left).toEqual([{ key: scheduleIdOf('script', rejected) }]);
 });
