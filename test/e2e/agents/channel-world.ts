@@ -96,6 +96,18 @@ export class ChannelWorld {
     return found;
   }
 
+  /** What has not ended, and what its computer does, for the message of a failed test. */
+  async openOperations(): Promise<string> {
+    const rows = await this.stack.rows<{ computer_id: number }>(OPEN_OPERATIONS);
+    return JSON.stringify(
+      rows.map((row) => {
+        const computer = this.fleet.computers.find(({ computerId }) => computerId === row.computer_id);
+        const { title, isDown, isSettled } = computer ?? {};
+        return { ...row, title, isDown, isSettled };
+      }),
+    );
+  }
+
   get #executionLogFile(): string {
     return join(this.stack.root, 'beside', 'channel-execution-log.jsonl');
   }
@@ -138,6 +150,11 @@ const STORED = `
     array(select p.name || ' ' || p.version from computer_packages i, package p
       where i.computer_id = c.id and p.id <@ i.installed order by 1) as packages
   from computer c where not c.archived`;
+
+const OPEN_OPERATIONS = `
+  select a.id, a.parent_id, a.type, a.status, a.computer_id, c.state, c.archived
+  from activity a left join computer c on c.id = a.computer_id
+  where a.computer_id is not null and a.status not in ('succeeded', 'failed', 'canceled') order by a.id limit 20`;
 
 function differencesOf(row: StoredComputer, { title, machine }: SimulatedComputer, returned: boolean): string[] {
   const { blueprint } = machine;

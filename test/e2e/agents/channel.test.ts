@@ -53,7 +53,8 @@ describe('agents behind a faulty network', { timeout: TIMEOUT_MS }, () => {
       await run(seed);
     } catch (error) {
       const again = `FLOTILLA_CHANNEL_SEEDS=${seed} FLOTILLA_CHANNEL_SHARE=${SHARE} npx vitest run test/e2e/agents/channel.test.ts`;
-      throw new Error(`seed ${seed} failed, to be repeated with: ${again}`, { cause: error });
+      const open = await world.openOperations();
+      throw new Error(`seed ${seed} failed, to be repeated with: ${again}; open: ${open}`, { cause: error });
     }
   });
 
