@@ -43,6 +43,8 @@ export class ChannelWorld {
       times: TIMES,
       tickMs: 20,
     });
+    // Before the first registration: its time distinguishes it from later ones.
+    this.#turnClocks();
     this.#clocks = setInterval(() => this.#turnClocks(), 400);
   }
 
@@ -112,13 +114,19 @@ export class ChannelWorld {
     return join(this.stack.root, 'beside', 'channel-execution-log.jsonl');
   }
 
+  /** Its clock jumps once it is enrolled, so it must not register again: see {@link #turnClocks}. */
+  get jumping(): SimulatedComputer {
+    return this.fleet.computers[2]!;
+  }
+
   /**
    * Two clocks are wrong by years, one jumps back and forth by an hour. It does not jump during registration, because
    * only its time distinguishes a late registration from a new one.
    */
   #turnClocks(): void {
-    const [ahead, behind, jumping] = this.fleet.computers;
-    if (!ahead || !behind || !jumping) return;
+    const [ahead, behind] = this.fleet.computers;
+    const { jumping } = this;
+    if (!ahead || !behind) return;
     ahead.options.clockAhead = TEN_YEARS;
     behind.options.clockAhead = -TEN_YEARS;
     if (jumping.isEnrolled) jumping.options.clockAhead = jumping.options.clockAhead > 0 ? -HOUR : HOUR;
