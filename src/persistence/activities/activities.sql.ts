@@ -4,21 +4,20 @@ import type { Sql } from '../database/sql.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
 import {
   CANCEL_REQUESTED,
-  heldAt,
+  HELD,
   lostAmong,
   OPERATION_CANCEL_REQUESTED,
-  onlyLater,
+  ONLY_LATER,
   UNDOABLE,
 } from '../query/activity-fields.ts';
 import {
   type ActivityScope,
-  computersIn,
-  manageableIn,
-  runnableIn,
+  MANAGEABLE,
+  RUNNABLE,
+  scopeParameters,
   VISIBLE,
-  visibilityParameters,
+  VISIBLE_COMPUTERS,
 } from '../query/activity-visibility.ts';
-import { groupsOf } from '../query/group-scope.ts';
 import { type ChildCounters, countVisible, findPage, matching } from './activity-pages.sql.ts';
 
 export type BaseActivityRow = Row<
@@ -78,10 +77,8 @@ export async function listActivities(
   page: PageRequest,
 ): Promise<{ count: number; rows: ActivityRow[] }> {
   const found = await findPage(db, 'activities', scope, selection, page);
-  const first = found.values.length + 1;
-  const values = [...found.values, ...detailValues(scope, selection.now)];
-  const columns = detail(first, IN_PAGE);
-  const [count, rows] = await Promise.all([found.count(db), db.query<ActivityRow>(list(columns, found.text), values)]);
+  const statement = list(detail('in (select id from page)'), found.text);
+  const [count, rows] = await Promise.all([found.count(db), db.query<ActivityRow>(statement, found.values)]);
   return { count, rows };
 }
 
@@ -93,11 +90,9 @@ export async function listParents(
   page: PageRequest,
 ): Promise<{ count: number; rows: ParentRow[] }> {
   const found = await findPage(db, 'parents', scope, selection, page);
-  const values = [...found.values, selection.now];
-  const now = `$${values.length}::timestamptz`;
-  const columns = parent(heldAt(now), onlyLater(now));
-  const [total, rows] = await Promise.all([found.count(db), db.query<ParentRow>(list(columns, found.text), values)]);
-  return { count: total, rows: await countVisible(db, scope, rows) };
+  const statement = list(parentColumns(ONLY_LATER), found.text);
+  const [count, rows] = await Promise.all([found.count(db), db.query<ParentRow>(statement, found.values)]);
+  return { count, rows: await countVisible(db, scope, rows) };
 }
 
 /** Ids of at most `limit` matching parents and operations, descending. @param among - only these; null for all */
@@ -109,11 +104,10 @@ export async function selectActivities(
   among: readonly number[] | null = null,
 ): Promise<number[]> {
   const { text, values } = matching(scope, selection);
-  const next = values.length + 1;
-  const chosen = among === null ? '' : ` and a.id = any($${next + 1}::int[])`;
+  const chosen = among === null ? '' : ' and a.id = any(:among::int[])';
   const rows = await db.query<{ id: number }>(
-    `select a.id from activity a where ${text}${chosen} order by a.id desc limit $${next}`,
-    [...values, limit, ...(among === null ? [] : [among])],
+    `select a.id from activity a where ${text}${chosen} order by a.id desc limit :limit`,
+    { ...values, limit, among },
   );
   return rows.map(({ id }) => id);
 }
@@ -125,7 +119,7 @@ export async function findActivities(
   ids: readonly number[],
   now: Date,
 ): Promise<ActivityRow[]> {
-  return db.query<ActivityRow>(FIND, [...visibilityParameters(scope), ids, ...detailValues(scope, now)]);
+  return db.query<ActivityRow>(FIND, { ...scopeParameters(scope), ids, now });
 }
 
 /** Visible children of some parents by id, at most `limit` of each; null for all. */
@@ -137,52 +131,39 @@ export async function listChildren(
   now: Date,
 ): Promise<Map<number, ChildRow[]>> {
   if (parents.length === 0) return new Map();
-  const rows = await db.query<ChildRow>(CHILDREN, [...visibilityParameters(scope), parents, limit, now]);
+  const rows = await db.query<ChildRow>(CHILDREN, { ...scopeParameters(scope), parents, limit, now });
   return Map.groupBy(rows, (row) => row.parent_id!);
 }
 
 /** Reads the base shape of an activity, as returned to its creator and written to the event log. */
 export async function readBaseActivity(db: Sql, id: number, now: Date): Promise<BaseActivityRow> {
-  const [row] = await db.query<BaseActivityRow>(READ_BASE, [id, now]);
+  const [row] = await db.query<BaseActivityRow>(READ_BASE, { id, now });
   return row!;
 }
 
-const base = (held: string, later = 'false') => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
-    ${held} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
+const base = (later = 'false') => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
+    ${HELD} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
     p.name as creator_name, p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
 
-const detailValues = ({ view, manage, execute }: ActivityScope, now: Date) => [
-  groupsOf(manage),
-  groupsOf(execute),
-  now,
-  groupsOf(view),
-];
-
-const notReverted = (groups: string) => `case
+const NOT_REVERTED = `case
       when a.reverts is null or a.computer_id is not null or a.parameters->'not_reverted' is null then null
-      when ${groups}::int[] is null then a.parameters->'not_reverted' else (
+      when :view::int[] is null then a.parameters->'not_reverted' else (
         select coalesce(jsonb_agg(e), '[]') from jsonb_array_elements(a.parameters->'not_reverted') e
-        where (e->>'computer_id')::int in ${computersIn(groups)}) end`;
+        where (e->>'computer_id')::int in ${VISIBLE_COMPUTERS}) end`;
 
-const detail = (
-  first: number,
-  among: string,
-) => `${base(heldAt(`$${first + 2}::timestamptz`), onlyLater(`$${first + 2}::timestamptz`))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
-    ${CANCEL_REQUESTED} as cancel_requested, a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
-    a.children_count, ${manageableIn(`$${first}`)} as manageable, ${UNDOABLE} as undoable,
-    ${runnableIn(`$${first + 1}`)} as runnable,
-    ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by,
-    a.after_activity_id, ${notReverted(`$${first + 3}`)} as not_reverted, a.progress`;
+const detail = (among: string) => `${base(ONLY_LATER)}, a.computer_id, a.delivery_time, a.deliver_after_time,
+    a.deliver_before_time, ${CANCEL_REQUESTED} as cancel_requested, a.schedule_before_time, a.schedule_after_time,
+    a.modification_time, a.package_ids, a.changes, a.child_types, a.children_count, ${MANAGEABLE} as manageable,
+    ${UNDOABLE} as undoable, ${RUNNABLE} as runnable, ${lostAmong(among)} as lost, a.reapplied_from,
+    a.reapplied_by, a.reverts, a.reverted_by, a.after_activity_id, ${NOT_REVERTED} as not_reverted, a.progress`;
 
-const parent = (held: string, later?: string) => `${base(held, later)}, ${CANCEL_REQUESTED} as cancel_requested,
+/** @param later - omitted for a run of a script profile, which has no window */
+export const parentColumns = (later?: string) => `${base(later)}, ${CANCEL_REQUESTED} as cancel_requested,
     a.children_count, a.computer_count, a.open_count,
     a.succeeded_count, a.failed_count, a.canceled_count, case when a.computer_count = 1 then (
       select jsonb_build_object('id', k.computer_id, 'title', coalesce(c.title, r.title))
       from activity k left join computer c on c.id = k.computer_id left join removed_computer r on r.id = k.computer_id
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
-
-/** Of a run of a script profile, which has no window; `now`: number of the parameter with the current time. */
-export const parentAt = (now: number) => parent(heldAt(`$${now}::timestamptz`));
 
 export const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
@@ -192,17 +173,16 @@ const list = (columns: string, page: string) => `
   select ${columns}
   from page join ${SOURCE} on a.id = page.id
   order by a.id desc`;
-const IN_PAGE = 'in (select id from page)';
 
 const FIND = `
-  select ${detail(6, '= any($5::int[])')}
-  from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
-const READ_BASE = `select ${base(heldAt('$2::timestamptz'))} from ${SOURCE} where a.id = $1`;
+  select ${detail('= any(:ids::int[])')}
+  from ${SOURCE} where ${VISIBLE} and a.id = any(:ids::int[])`;
+const READ_BASE = `select ${base()} from ${SOURCE} where a.id = :id`;
 const CHILDREN = `
   select page.*, coalesce(c.title, r.title) as computer_title
-  from unnest($5::int[]) as parent(id)
+  from unnest(:parents::int[]) as parent(id)
   cross join lateral (
-    select ${base(heldAt('$7::timestamptz'))}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
-    from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $6) page
+    select ${base()}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
+    from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit :limit) page
   left join computer c on c.id = page.computer_id left join removed_computer r on r.id = page.computer_id
   order by page.id`;

@@ -7,19 +7,23 @@ import { isOpen } from '../database/status-sql.ts';
 import { type ActivitySelection, compileActivityQuery, compileOnlyComputers } from '../query/activity-conditions.ts';
 import {
   type ActivityScope,
-  computersIn,
-  onComputers,
-  VISIBLE_ACTIVITIES,
-  visibilityParameters,
   hasFullView,
+  onComputers,
+  scopeParameters,
   VISIBLE,
+  VISIBLE_ACTIVITIES,
+  VISIBLE_COMPUTERS,
 } from '../query/activity-visibility.ts';
-import type { SqlCondition } from '../query/compilation.ts';
-import { groupsOf } from '../query/group-scope.ts';
+import type { CompiledValues, SqlCondition } from '../query/compilation.ts';
 
 export type Counted = 'activities' | 'parents';
 
-interface FoundPage extends SqlCondition {
+type PageValues = CompiledValues & ReturnType<typeof scopeParameters>;
+
+/** SQL of the ids of a page. The values are also those of its columns. */
+export interface FoundPage {
+  text: string;
+  values: PageValues;
   count(db: Sql): Promise<number>;
 }
 
@@ -31,35 +35,32 @@ export async function findPage(
   selection: ActivitySelection,
   page: PageRequest,
 ): Promise<FoundPage> {
-  const { accountId } = scope;
-  const { limit, offset } = page;
   const { clauses } = selection.query;
+  const values = { ...page, ...scopeParameters(scope), now: selection.now };
   if (hasFullView(scope) && clauses.length === 0) {
-    const count = (sql: Sql) => countActivities(sql, accountId, counted);
-    return { text: blockPage(counted), values: [accountId, limit, offset], count };
+    const count = (sql: Sql) => countActivities(sql, scope.accountId, counted);
+    return { text: blockPage(counted), values, count };
   }
   const parentsOnly = counted === 'parents';
-  const found = onSomeComputers(scope, selection);
+  const found = onSomeComputers(selection, values);
   if (found) {
     const from = `from found${parentsOnly ? ' where parent_id is null' : ''}`;
-    const places = `limit $${found.values.length + 1} offset $${found.values.length + 2}`;
     const text = `${found.text}
-     select (select count(*) ${from}) as count, array(select id ${from} order by id desc ${places}) as ids`;
-    return foundPage(db, accountId, text, [...found.values, limit, offset]);
+     select (select count(*) ${from}) as count,
+       array(select id ${from} order by id desc limit :limit offset :offset) as ids`;
+    return foundPage(db, text, { ...values, ...found.values });
   }
   const condition = matching(scope, selection, parentsOnly ? ' and a.parent_id is null' : '');
-  const values = [...condition.values, limit, offset];
-  const ids = (source: string) => `${source} order by a.id desc limit $${values.length - 1} offset $${values.length}`;
+  const ids = (source: string) => `${source} order by a.id desc limit :limit offset :offset`;
   const all = `select a.id from activity a where ${condition.text}`;
   if (!clauses.flat().some(costsAllThatMatch)) {
-    return { text: ids(all), values, count: (sql) => countWhere(sql, condition) };
+    return { text: ids(all), values: { ...values, ...condition.values }, count: (sql) => countWhere(sql, condition) };
   }
   return foundPage(
     db,
-    accountId,
     `with matching as materialized (${all})
      select (select count(*) from matching) as count, array(${ids('select a.id from matching a')}) as ids`,
-    values,
+    { ...values, ...condition.values },
   );
 }
 
@@ -68,59 +69,52 @@ function costsAllThatMatch({ criterion, negated }: Factor<ActivityCriterion>): b
   return criterion.kind === 'computer' || (criterion.kind === 'keyword' && !negated);
 }
 
-function onSomeComputers(scope: ActivityScope, selection: ActivitySelection): SqlCondition | null {
-  const { accountId, view } = scope;
-  if (selection.query.clauses.length === 0)
-    return view === 'all' ? null : { text: VISIBLE_ACTIVITIES, values: visibilityParameters(scope) };
-  const computers = compileOnlyComputers(selection, { accountId, groups: groupsOf(view), firstParameter: 1 });
-  return computers && { text: onComputers(computers.text), values: computers.values };
+function onSomeComputers(selection: ActivitySelection, values: PageValues): SqlCondition | null {
+  if (selection.query.clauses.length === 0) return values.view && { text: VISIBLE_ACTIVITIES, values };
+  const computers = compileOnlyComputers(selection, values);
+  return computers && { ...computers, text: onComputers(computers.text) };
 }
 
-async function foundPage(
-  db: Sql,
-  accountId: number,
-  statement: string,
-  values: readonly unknown[],
-): Promise<FoundPage> {
+async function foundPage(db: Sql, statement: string, values: PageValues): Promise<FoundPage> {
   const [row] = await db.query<{ count: number; ids: number[] }>(statement, values);
-  const text = 'select a.id from activity a where a.account_id = $1 and a.id = any($2::int[])';
-  return { text, values: [accountId, row!.ids], count: async () => row!.count };
+  const text = 'select a.id from activity a where a.account_id = :accountId and a.id = any(:ids::int[])';
+  return { text, values: { ...values, ids: row!.ids }, count: async () => row!.count };
 }
 
-async function countWhere(db: Sql, { text, values }: SqlCondition): Promise<number> {
-  const [row] = await db.query<{ count: number }>(`select count(*) from activity a where ${text}`, values);
+async function countWhere(db: Sql, condition: SqlCondition): Promise<number> {
+  const text = `select count(*) from activity a where ${condition.text}`;
+  const [row] = await db.query<{ count: number }>(text, condition.values);
   return row!.count;
 }
 
-/** The condition of the visible matches; its first four parameters are the scope. */
+/** The condition of the visible matches. */
 export function matching(scope: ActivityScope, selection: ActivitySelection, further = ''): SqlCondition {
-  const seen = visibilityParameters(scope);
-  const filter = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 5 });
-  return { text: `${VISIBLE}${further} and ${filter.text}`, values: [...seen, ...filter.values] };
+  const filter = compileActivityQuery(selection, scopeParameters(scope));
+  return { text: `${VISIBLE}${further} and ${filter.text}`, values: filter.values };
 }
 
 /** Exact number of an account's activities of a kind, from counters that change in the same transaction as the rows. */
 export async function countActivities(db: Sql, accountId: number, counted: Counted): Promise<number> {
   const [row] = await db.query<{ count: number }>(
-    `select coalesce(sum(${counted}), 0)::int as count from activity_block where account_id = $1`,
-    [accountId],
+    `select coalesce(sum(${counted}), 0)::int as count from activity_block where account_id = :accountId`,
+    { accountId },
   );
   return row!.count;
 }
 
-/** SQL of a page of ids, newest first (`$1` account, `$2` limit, `$3` offset). Skips whole blocks by their counts. */
+/** SQL of a page of ids, newest first (`:accountId`, `:limit`, `:offset`). Skips whole blocks by their counts. */
 export function blockPage(counted: Counted): string {
   return `
     with block as materialized (
       select block, sum(sum(${counted})) over (order by block desc) as through, sum(${counted}) as size
-      from activity_block where account_id = $1 group by block
+      from activity_block where account_id = :accountId group by block
     ), start as materialized (
-      select block, (through - size)::bigint as before from block where through > $3 order by block desc limit 1
+      select block, (through - size)::bigint as before from block where through > :offset order by block desc limit 1
     )
     select a.id from activity a
-    where a.account_id = $1 ${counted === 'parents' ? 'and a.parent_id is null' : ''}
+    where a.account_id = :accountId ${counted === 'parents' ? 'and a.parent_id is null' : ''}
       and a.id < ((select block from start) + 1)::bigint * 4096
-    order by a.id desc limit $2 offset greatest(0, $3 - (select before from start))`;
+    order by a.id desc limit :limit offset greatest(0, :offset - (select before from start))`;
 }
 
 /** One page of ids of the operations on some visible computers and of their groups, newest first, and their number. */
@@ -161,10 +155,10 @@ export async function countVisible<T extends ChildCounters & { id: number }>(
   scope: ActivityScope,
   rows: T[],
 ): Promise<T[]> {
-  const groups = groupsOf(scope.view);
+  const { accountId, view } = scopeParameters(scope);
   const parents = rows.filter((row) => row.children_count > 0).map((row) => row.id);
-  if (groups === null || parents.length === 0) return rows;
-  const counted = await db.query<ChildCounters & { id: number }>(COUNT, [scope.accountId, groups, parents]);
+  if (view === null || parents.length === 0) return rows;
+  const counted = await db.query<ChildCounters & { id: number }>(COUNT, { accountId, view, parents });
   const seen = new Map(counted.map((row) => [row.id, row]));
   return rows.map((row) => ({ ...row, ...seen.get(row.id) }));
 }
@@ -177,7 +171,7 @@ const COUNT = `
       count(*) filter (where k.status = 'canceled')::int as canceled_count,
       count(*) filter (where ${isOpen('k.status')})::int as open_count,
       min(k.computer_id) as only
-    from activity k where k.parent_id = any($3::int[]) and k.computer_id in ${computersIn('$2')}
+    from activity k where k.parent_id = any(:parents::int[]) and k.computer_id in ${VISIBLE_COMPUTERS}
     group by k.parent_id
   )
   select n.id, n.children_count, n.computer_count, n.succeeded_count, n.failed_count, n.canceled_count, n.open_count,

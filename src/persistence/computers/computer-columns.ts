@@ -37,9 +37,10 @@ const joinsOf = ({ computer: c, group, contact }: Aliases) => `
   left join computer_contact ${contact} on ${contact}.computer_id = ${c}.id`;
 
 const visible = (c: string) =>
-  `${c}.account_id = $1 and ${c}.state = 'approved' and ($2::int[] is null or ${c}.access_group_id = any($2))`;
+  `${c}.account_id = :accountId and ${c}.state = 'approved'
+    and (:groups::int[] is null or ${c}.access_group_id = any(:groups))`;
 
-/** Accepted computers `c` of an account ($1) in access groups ($2, null for all). */
+/** Accepted computers `c` of an account (`:accountId`) in access groups (`:groups`, null for all). */
 export const VISIBLE = visible(ITEM.computer);
 
 // `offset 0` is a fence: without statistics the planner would read the account's computers for each one of the page.

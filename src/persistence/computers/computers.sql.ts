@@ -40,8 +40,8 @@ export async function listComputers(
   view: ComputerView,
 ): Promise<{ count: number; resultsJson: string; nextPage: { after: number } | null }> {
   const { accountId, groups, selection } = filter;
-  const condition = compileComputerQuery(selection, { accountId, firstParameter: 5 });
-  const values = [accountId, groups, page.limit, page.after ?? page.offset, ...condition.values];
+  const condition = compileComputerQuery(selection, accountId);
+  const values = { ...page, groups, ...condition.values };
   const statement = pageStatement(matching(filter, condition.text), {
     afterId: page.after !== null,
     once: filter.status !== 'active' || selection.query.clauses.length > 0,
@@ -54,10 +54,10 @@ export async function listComputers(
 
 /** Ids in order of accepted computers that are not archived, in the given access groups (null for all). */
 export async function selectComputers(sql: Sql, scope: ComputerScope, selection: ComputerSelection): Promise<number[]> {
-  const { text, values } = compileComputerQuery(selection, { accountId: scope.accountId, firstParameter: 3 });
+  const condition = compileComputerQuery(selection, scope.accountId);
   const rows = await sql.query<{ id: number }>(
-    `select c.id from computer c where ${VISIBLE} and not c.archived and ${text} order by c.id`,
-    [scope.accountId, scope.groups, ...values],
+    `select c.id from computer c where ${VISIBLE} and not c.archived and ${condition.text} order by c.id`,
+    { groups: scope.groups, ...condition.values },
   );
   return rows.map(({ id }) => id);
 }
@@ -76,14 +76,14 @@ export async function findComputer(
 function pageStatement(where: string, options: { afterId: boolean; once: boolean }): string {
   const { afterId, once } = options;
   const source = once ? 'matching c' : `computer c where ${where}`;
-  const after = afterId ? `${once ? 'where' : 'and'} c.id > $4::int` : '';
+  const after = afterId ? `${once ? 'where' : 'and'} c.id > :after::int` : '';
   return `
 with ${once ? `matching as materialized (select c.id from computer c where ${where}), ` : ''}page as materialized (
-  select c.id from ${source} ${after} order by c.id limit $3::int + 1 ${afterId ? '' : 'offset $4'}
+  select c.id from ${source} ${after} order by c.id limit :limit::int + 1 ${afterId ? '' : 'offset :offset'}
 ), found as (
   select coalesce(array_agg(id order by id), '{}') as ids, count(*)::int as size from page
 )
-select ids[:$3::int] as ids, size > $3::int as more, ${countOf(source, options)} as count
+select ids[: :limit::int] as ids, size > :limit::int as more, ${countOf(source, options)} as count
 from found`;
 }
 
@@ -92,7 +92,7 @@ function countOf(source: string, { afterId, once }: { afterId: boolean; once: bo
   const counted = `(select count(*)::int from ${source})`;
   return afterId || once
     ? counted
-    : `case when size between 1 and $3::int then ($4::bigint + size)::int else ${counted} end`;
+    : `case when size between 1 and :limit::int then (:offset::bigint + size)::int else ${counted} end`;
 }
 
 const STATUS = { active: 'not c.archived', archived: 'c.archived', all: '' } as const;
@@ -116,14 +116,13 @@ export const WITHOUT_BLOCKS: ComputerView = { blocks: new Set(), now: new Date(0
 /** Reads computers by id, in that order, each as JSON text. Missing and invisible ones are left out. */
 export async function readComputers(
   sql: Sql,
-  scope: { accountId: number; groups: readonly number[] | null },
+  { accountId, groups }: ComputerScope,
   ids: readonly number[],
   view: ComputerView,
 ): Promise<string[]> {
-  const compilation = new Compilation({ accountId: scope.accountId, now: view.now, firstParameter: 4 });
+  const compilation = new Compilation({ accountId, groups, ids, now: view.now });
   const statement = itemsStatement(view, compilation);
-  const values = [scope.accountId, scope.groups, ids, ...compilation.values];
-  const rows = await sql.query<{ id: number; body: string; more: string }>(statement, values, nameOf(view));
+  const rows = await sql.query<{ id: number; body: string; more: string }>(statement, compilation.values, nameOf(view));
   // Concatenated here: the database is slow at cutting multi-byte texts.
   const bodies = new Map(rows.map(({ id, body, more }) => [id, more === '' ? body : `${body.slice(0, -1)}${more}}`]));
   return ids.flatMap((id) => bodies.get(id) ?? []);
@@ -133,7 +132,7 @@ function itemsStatement(view: ComputerView, compilation: Compilation): string {
   const { columns, joins, sometimes } = blockSql(view.blocks, compilation);
   return `
 select c.id, row_to_json(shown)::text as body, ${sometimes} as more
-from unnest($3::int[]) page(id) join computer c on c.id = page.id ${JOINS} ${joins}
+from unnest(:ids::int[]) page(id) join computer c on c.id = page.id ${JOINS} ${joins}
 cross join lateral (select ${FIELDS}${view.detailed ? DETAILS : ''}${columns}) shown
 where ${VISIBLE}`;
 }
@@ -156,15 +155,15 @@ export async function listTags(
   groups: readonly number[] | null,
   page: PageRequest,
 ): Promise<{ count: number; tags: string[] }> {
-  const [row] = await db.query<{ count: number; tags: string[] }>(LIST, [accountId, groups, page.limit, page.offset]);
+  const [row] = await db.query<{ count: number; tags: string[] }>(LIST, { ...page, accountId, groups });
   return row!;
 }
 
 const LIST = `
   with tag as materialized (
     select distinct t.name from computer c cross join unnest(c.tags) as t(name)
-    where c.account_id = $1 and c.state = 'approved' and not c.archived
-      and ($2::int[] is null or c.access_group_id = any($2))
+    where c.account_id = :accountId and c.state = 'approved' and not c.archived
+      and (:groups::int[] is null or c.access_group_id = any(:groups))
   )
   select (select count(*)::int from tag) as count,
-    array(select name from tag order by name limit $3 offset $4) as tags`;
+    array(select name from tag order by name limit :limit offset :offset) as tags`;

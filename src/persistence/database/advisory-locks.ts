@@ -22,12 +22,12 @@ export const SESSION_LOCKS = {
 
 /** Waits for the lock on `subject` and holds it until the transaction ends. */
 export async function lockExclusive(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1, $2)', [TRANSACTION_LOCKS[lock], subject]);
+  await tx.query('select pg_advisory_xact_lock(:lock, :subject)', { lock: TRANSACTION_LOCKS[lock], subject });
 }
 
 /** As {@link lockExclusive}, but shared with other callers of this. */
 export async function lockShared(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock_shared($1, $2)', [TRANSACTION_LOCKS[lock], subject]);
+  await tx.query('select pg_advisory_xact_lock_shared(:lock, :subject)', { lock: TRANSACTION_LOCKS[lock], subject });
 }
 
 /** Takes a session lock, held until the session is closed. @returns false when another session holds it */

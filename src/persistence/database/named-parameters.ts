@@ -2,7 +2,13 @@ import { LRUCache } from 'lru-cache';
 
 export type Parameters = object;
 
-const cache = new LRUCache<string, { text: string; names: readonly string[] }>({ max: 2000 });
+/** Queries compose texts of any number and of up to some million characters. */
+const MAX_CHARS = 4_000_000;
+
+const cache = new LRUCache<string, { text: string; names: readonly string[] }>({
+  maxSize: MAX_CHARS,
+  sizeCalculation: ({ text }) => text.length,
+});
 
 /** `:name` becomes `$1`, `$2`, ... in order of appearance, once per name. Casts (`::int`) and unknown names stay. */
 export function positional(text: string, parameters: Parameters): { text: string; values: unknown[] } {
@@ -17,11 +23,11 @@ export function positional(text: string, parameters: Parameters): { text: string
 }
 
 function parse(text: string, parameters: object): { text: string; names: string[] } {
-  const names: string[] = [];
+  const numbers = new Map<string, number>();
   const replaced = text.replace(/(?<![:\w]):([a-z]\w*)/gi, (found, name: string) => {
     if (!Object.hasOwn(parameters, name)) return found;
-    if (!names.includes(name)) names.push(name);
-    return `$${names.indexOf(name) + 1}`;
+    if (!numbers.has(name)) numbers.set(name, numbers.size + 1);
+    return `$${numbers.get(name)}`;
   });
-  return { text: replaced, names };
+  return { text: replaced, names: [...numbers.keys()] };
 }

@@ -2,8 +2,8 @@ import type { ActivityStatus } from '../../domain/activities/status.ts';
 import type { ActivityCriterion, ActivityQuery } from '../../domain/query/activity-query.ts';
 import type { ComputerQuery } from '../../domain/query/computer-query.ts';
 import { containing } from '../database/sql.ts';
-import { heldAt, onlyLater } from './activity-fields.ts';
-import { Compilation, queryText, type SqlCondition } from './compilation.ts';
+import { HELD, ONLY_LATER } from './activity-fields.ts';
+import { ACCOUNT, Compilation, NOW, queryText, type SqlCondition } from './compilation.ts';
 import { computersCondition, type SavedQueries } from './computer-conditions.ts';
 
 export interface ActivitySelection {
@@ -14,11 +14,12 @@ export interface ActivitySelection {
   now: Date;
 }
 
+/** Its values are among those of the condition. */
 interface CompilationScope {
   accountId: number;
   /** Access groups that `computer:` may match; null for all of the account. */
-  groups: readonly number[] | null;
-  firstParameter: number;
+  view: readonly number[] | null;
+  [name: string]: unknown;
 }
 
 /** SQL over `a` of `activity`: true for matches. Depends on the query's shape alone, and leaves the account open. */
@@ -45,7 +46,7 @@ export function compileOnlyComputers(selection: ActivitySelection, scope: Compil
 type Context = ReturnType<typeof contextOf>;
 
 function contextOf({ searches, creators, now }: ActivitySelection, scope: CompilationScope) {
-  return { compilation: new Compilation({ ...scope, now }), searches, creators, groups: scope.groups };
+  return { compilation: new Compilation({ ...scope, now }), searches, creators, view: scope.view };
 }
 
 function criterionCondition(criterion: ActivityCriterion, context: Context): string {
@@ -58,7 +59,7 @@ function criterionCondition(criterion: ActivityCriterion, context: Context): str
     case 'parent-id':
       return `a.parent_id = ${compilation.value(criterion.id, 'int')}`;
     case 'status':
-      return statusCondition(criterion.status, compilation);
+      return statusCondition(criterion.status);
     case 'type':
       return `a.type = ${compilation.value(criterion.text, 'text')}`;
     case 'creator':
@@ -73,16 +74,17 @@ function criterionCondition(criterion: ActivityCriterion, context: Context): str
   }
 }
 
+const LATER = `a.deliver_at > ${NOW} or ${ONLY_LATER}`;
+
 /** The status as it is read, not as it is stored. See `readStatus` in src/domain/activities/reading.ts. */
-function statusCondition(status: ActivityStatus, compilation: Compilation): string {
-  const later = () => `a.deliver_at > ${compilation.now()} or ${onlyLater(compilation.now())}`;
+function statusCondition(status: ActivityStatus): string {
   switch (status) {
     case 'scheduled':
-      return `(a.status = 'scheduled' or (a.status = 'undelivered' and (${later()})))`;
+      return `(a.status = 'scheduled' or (a.status = 'undelivered' and (${LATER})))`;
     case 'undelivered':
-      return `(a.status = 'undelivered' and (${later()}) is not true and not (${heldAt(compilation.now())}))`;
+      return `(a.status = 'undelivered' and (${LATER}) is not true and not (${HELD}))`;
     case 'waiting':
-      return `(a.status = 'waiting' or (a.status = 'undelivered' and (${later()}) is not true and ${heldAt(compilation.now())}))`;
+      return `(a.status = 'waiting' or (a.status = 'undelivered' and (${LATER}) is not true and ${HELD}))`;
     default:
       return `a.status = '${status}'`;
   }
@@ -93,9 +95,9 @@ function computerCondition(query: ComputerQuery, context: Context): string {
     select unnest(array[k.id, k.parent_id]) from activity k where k.computer_id in ${computersText(query, context)})`;
 }
 
-function computersText(query: ComputerQuery, { compilation, searches, groups }: Context): string {
-  const seen = groups === null ? '' : ` and c.access_group_id = any(${compilation.value(groups, 'int[]')})`;
+function computersText(query: ComputerQuery, { compilation, searches, view }: Context): string {
+  const seen = view === null ? '' : ' and c.access_group_id = any(:view::int[])';
   return `(
-      select c.id from computer c where c.account_id = ${compilation.account()} and c.state = 'approved'${seen}
+      select c.id from computer c where c.account_id = ${ACCOUNT} and c.state = 'approved'${seen}
         and ${computersCondition(query, compilation, searches)})`;
 }

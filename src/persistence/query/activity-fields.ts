@@ -1,6 +1,7 @@
 import { REVERSIBLE_TYPES } from '../../domain/activities/kinds.ts';
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
 import { statusList } from '../database/status-sql.ts';
+import { NOW } from './compilation.ts';
 import { beyondBound } from './delivery-conditions.ts';
 
 /** Over the alias `a` of `activity`: a child of it, as `k`, meets the condition; true or false. */
@@ -8,27 +9,26 @@ import { beyondBound } from './delivery-conditions.ts';
 export const anyChild = (condition: string) => `(
       select true from activity k where k.parent_id = a.id and (${condition}) is true order by k.id limit 1) is true`;
 
-const isBounded = '(select b.max_message_backlog from account b where b.id = a.account_id) is not null';
+const IS_BOUNDED = '(select b.max_message_backlog from account b where b.id = a.account_id) is not null';
 
-const isFree = (now: string) =>
-  `k.status = 'undelivered' and (k.deliver_at > ${now}) is not true and not ${beyondBound('k', now)}`;
+const IS_FREE = `k.status = 'undelivered' and (k.deliver_at > ${NOW}) is not true and not ${beyondBound('k', NOW)}`;
 
 /** Over `a`: due, waits for room in its computer's queue; a group: all undelivered do, or wait for an activity. */
 // A group is checked only while it is new, and only in accounts with a limit, up to its first deliverable child.
-export const heldAt = (now: string) => `case
-    when a.status <> 'undelivered' or a.deliver_at > ${now} or not (${isBounded} or a.after_activity_id is not null)
+export const HELD = `case
+    when a.status <> 'undelivered' or a.deliver_at > ${NOW} or not (${IS_BOUNDED} or a.after_activity_id is not null)
       then false
-    when a.computer_id is not null then ${beyondBound('a', now)}
-    else a.children_count > 0 and not ${anyChild(isFree(now))} end`;
+    when a.computer_id is not null then ${beyondBound('a', NOW)}
+    else a.children_count > 0 and not ${anyChild(IS_FREE)} end`;
 
 /** Over the alias `a` of `activity`: a due group of which no operation may be delivered and some are due later. */
 // Without a window everything is due at once; before any end, and without a limit, children are rarely read.
-export const onlyLater = (now: string) => `case
-    when a.status <> 'undelivered' or a.children_count = 0 or a.deliver_at > ${now} then false
+export const ONLY_LATER = `case
+    when a.status <> 'undelivered' or a.children_count = 0 or a.deliver_at > ${NOW} then false
     when a.after_activity_id is null
-      and (a.deliver_delay_window = 0 or not (a.canceled_count + a.failed_count > 0 or ${isBounded})) then false
-    when ${anyChild(isFree(now))} then false
-    else ${anyChild(`k.status = 'scheduled' or (k.status = 'undelivered' and k.deliver_at > ${now})`)} end`;
+      and (a.deliver_delay_window = 0 or not (a.canceled_count + a.failed_count > 0 or ${IS_BOUNDED})) then false
+    when ${anyChild(IS_FREE)} then false
+    else ${anyChild(`k.status = 'scheduled' or (k.status = 'undelivered' and k.deliver_at > ${NOW})`)} end`;
 
 // In index order, as above: cancels are rare, and without one no row is checked.
 const ANY_CANCEL = `(select true from agent_inbox where kind = 'cancel' order by lane_id, activity_id limit 1) is true`;
@@ -65,10 +65,10 @@ export const UNDOABLE = `case when a.computer_id is not null then ${inForce('a')
     when a.open_count > 0 or a.succeeded_count = 0 or not a.child_types && array[${REVERSIBLE}] then false
     else ${anyChild(`${inForce('k')} and ${isHere('k')}`)} end`;
 
-const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archived
-    union all select r.id from removed_computer r where r.account_id = $1)`;
+const LEFT = `(select c.id from computer c where c.account_id = :accountId and c.archived
+    union all select r.id from removed_computer r where r.account_id = :accountId)`;
 
-/** Over `a` of account `$1`: ended, a computer is archived or removed. @param groups - operator, ids of all groups */
+/** Over `a` of `:accountId`: ended, a computer is archived or removed. @param groups - operator, ids of all groups */
 export const lostAmong = (
   groups: string,
 ) => `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then

@@ -13,16 +13,16 @@ export interface ActivityScope {
   scriptProfiles: GroupScope;
 }
 
-type Groups = readonly number[] | null;
-
-/** The first four parameters of {@link VISIBLE} and {@link VISIBLE_ACTIVITIES}. */
-export function visibilityParameters({
-  accountId,
-  view,
-  usgProfiles,
-  scriptProfiles,
-}: ActivityScope): [number, Groups, Groups, Groups] {
-  return [accountId, groupsOf(view), groupsOf(usgProfiles), groupsOf(scriptProfiles)];
+/** The parameters of the conditions of this file. */
+export function scopeParameters(scope: ActivityScope) {
+  return {
+    accountId: scope.accountId,
+    view: groupsOf(scope.view),
+    manage: groupsOf(scope.manage),
+    execute: groupsOf(scope.execute),
+    usgProfiles: groupsOf(scope.usgProfiles),
+    scriptProfiles: groupsOf(scope.scriptProfiles),
+  };
 }
 
 /** The caller sees the whole account. */
@@ -30,25 +30,29 @@ export function hasFullView(scope: ActivityScope): boolean {
   return scope.view === 'all' && scope.usgProfiles === 'all' && scope.scriptProfiles === 'all';
 }
 
-/** SQL in brackets of the computers in some access groups, with the account as first parameter. */
-export const computersIn = (groups: string) =>
-  `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups})
-    union all select r.id from removed_computer r where r.account_id = $1 and r.access_group_id = any(${groups}))`;
+const computersIn = (groups: string) =>
+  `(select c.id from computer c where c.account_id = :accountId and c.access_group_id = any(${groups})
+    union all select r.id from removed_computer r where r.account_id = :accountId and r.access_group_id = any(${groups}))`;
+
+/** SQL in brackets of the computers that the caller sees. */
+export const VISIBLE_COMPUTERS = computersIn(':view');
 
 // Activities without any computer belong to a profile or a script: a report, or a run that found nothing to do.
 const ON_NO_COMPUTER = 'a.parent_id is null and a.computer_id is null and a.children_count = 0';
 const ownerAmong = (owners: string, id: string, groups: string) => `(${groups}::int[] is null
       or (a.parameters->>'${id}')::int in (
-        select p.id from ${owners} p where p.account_id = $1 and p.access_group_id = any(${groups})))`;
+        select p.id from ${owners} p where p.account_id = :accountId and p.access_group_id = any(${groups})))`;
 // The two kinds of profiles are numbered separately; runs of script profiles are ordinary groups, also of their script.
 const profileIn = (usgGroups: string, scriptGroups: string) => `case when a.type = '${ACTIVITY_GROUP}'
       then ${ownerAmong('script', 'script_id', scriptGroups)} else ${ownerAmong('usg_profile', 'profile_id', usgGroups)} end`;
+const VISIBLE_PROFILE = profileIn(':usgProfiles', ':scriptProfiles');
 
-/** Over `a`, with {@link visibilityParameters}: by its (last) access group, any child, or its profile or script. */
-export const VISIBLE = `a.account_id = $1 and (($2::int[] is null and $3::int[] is null and $4::int[] is null)
-    or case when ${ON_NO_COMPUTER} then ${profileIn('$3', '$4')}
-      else $2::int[] is null or a.computer_id in ${computersIn('$2')}
-        or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)}) end)`;
+/** Over `a`, with {@link scopeParameters}: by its (last) access group, any child, or its profile or script. */
+export const VISIBLE = `a.account_id = :accountId
+  and ((:view::int[] is null and :usgProfiles::int[] is null and :scriptProfiles::int[] is null)
+    or case when ${ON_NO_COMPUTER} then ${VISIBLE_PROFILE}
+      else :view::int[] is null or a.computer_id in ${VISIBLE_COMPUTERS}
+        or (a.computer_id is null and ${anyChild(`k.computer_id in ${VISIBLE_COMPUTERS}`)}) end)`;
 
 // From the computers, which bound the cost. Groups have none of their own, so that there are no duplicates.
 const withOperationsOn = (computers: string, further = '') => `with own as materialized (
@@ -63,26 +67,28 @@ export const onComputers = (computers: string) => withOperationsOn(computers);
 
 /** As {@link onComputers}, for everything {@link VISIBLE} with restricted access groups. */
 export const VISIBLE_ACTIVITIES = withOperationsOn(
-  computersIn('$2'),
+  VISIBLE_COMPUTERS,
   `
     union all select a.id, null::int from activity a
-    where a.account_id = $1 and ${ON_NO_COMPUTER} and ${profileIn('$3', '$4')}`,
+    where a.account_id = :accountId and ${ON_NO_COMPUTER} and ${VISIBLE_PROFILE}`,
 );
 
-/** Over the alias `a` of `activity`: the caller may act on all of its computers. True or false. */
-export const manageableIn = (groups: string) => `(${groups}::int[] is null or case when a.computer_id is not null
+const manageableIn = (groups: string) => `(${groups}::int[] is null or case when a.computer_id is not null
       then a.computer_id in ${computersIn(groups)}
       when ${ON_NO_COMPUTER} then ${profileIn(groups, groups)}
       else not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end)`;
 
+/** Over the alias `a` of `activity`: the caller may act on all of its computers. True or false. */
+export const MANAGEABLE = manageableIn(':manage');
+
 // All operations of a run use one script.
-const barredIn = (groups: string) => `exists (
+const BARRED = `exists (
       select from operation_payload p join script s on s.id = p.script_id
-        and (s.status = 'redacted' or s.access_group_id <> all(${groups}::int[]))
+        and (s.status = 'redacted' or s.access_group_id <> all(:execute::int[]))
       where p.id = case when a.computer_id is not null then a.payload_id
         else (select k.payload_id from activity k where k.parent_id = a.id order by k.id limit 1) end)`;
 
 /** Over the alias `a` of `activity`: not a script, or one that is not redacted and that the caller may run there. */
-export const runnableIn = (groups: string) => `case
+export const RUNNABLE = `case
       when a.type <> '${EXECUTE_SCRIPT}' and not '${EXECUTE_SCRIPT}' = any(a.child_types) then true
-      when ${barredIn(groups)} then false else ${manageableIn(groups)} end`;
+      when ${BARRED} then false else ${manageableIn(':execute')} end`;

@@ -3,40 +3,32 @@ import type { Query } from '../../domain/query/parser.ts';
 /** A condition and the values of its parameters. Its text depends on the shape of the query alone. */
 export interface SqlCondition {
   text: string;
-  values: readonly unknown[];
+  values: CompiledValues;
 }
 
-/** Collects the parameters of a statement while a query is translated to SQL. */
+export interface CompiledValues {
+  readonly accountId: number;
+  readonly now: Date;
+  [name: string]: unknown;
+}
+
+export const ACCOUNT = ':accountId::int';
+export const NOW = ':now::timestamptz';
+
+/** Collects the parameters of a statement while a query is translated to SQL, beside those of its scope. */
 export class Compilation {
-  readonly values: unknown[] = [];
-  readonly #firstParameter: number;
-  readonly #accountId: number;
-  readonly moment: Date;
-  #account: string | undefined;
-  #now: string | undefined;
+  readonly values: CompiledValues;
+  #count = 0;
 
-  constructor(scope: { accountId: number; now: Date; firstParameter: number }) {
-    this.#firstParameter = scope.firstParameter;
-    this.#accountId = scope.accountId;
-    this.moment = scope.now;
+  constructor(scope: CompiledValues) {
+    this.values = { ...scope };
   }
 
-  /** Adds a parameter. @returns its placeholder with a cast, such as `$3::int` */
+  /** Adds a parameter. @returns its placeholder with a cast, such as `:q3::int` */
   value(value: unknown, type: 'int' | 'int[]' | 'text' | 'text[]' | 'timestamptz'): string {
-    this.values.push(value);
-    return `$${this.#firstParameter + this.values.length - 1}::${type}`;
-  }
-
-  /** Placeholder of the account's id, added once. */
-  account(): string {
-    this.#account ??= this.value(this.#accountId, 'int');
-    return this.#account;
-  }
-
-  /** Placeholder of the time of the query, added once. */
-  now(): string {
-    this.#now ??= this.value(this.moment, 'timestamptz');
-    return this.#now;
+    this.#count += 1;
+    this.values[`q${this.#count}`] = value;
+    return `:q${this.#count}::${type}`;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { CloudField, ComputerCriterion, ComputerQuery } from '../../domain/query/computer-query.ts';
 import { containing } from '../database/sql.ts';
 import { alertCondition } from './alert-conditions.ts';
-import { Compilation, type Conditions, queryText, type SqlCondition } from './compilation.ts';
+import { ACCOUNT, Compilation, type Conditions, queryText, type SqlCondition } from './compilation.ts';
 import { LICENSE_CONDITIONS } from './license-conditions.ts';
 import { profileCondition } from './profile-conditions.ts';
 import { addressCondition, distributionCondition, releaseUpgradeCondition } from './system-conditions.ts';
@@ -16,11 +16,8 @@ export interface ComputerSelection {
 }
 
 /** SQL over `c` of `computer`, never null: names and ids of an account, but `c` is not restricted to it. */
-export function compileComputerQuery(
-  { query, searches, now }: ComputerSelection,
-  scope: { accountId: number; firstParameter: number },
-): SqlCondition {
-  const compilation = new Compilation({ ...scope, now });
+export function compileComputerQuery({ query, searches, now }: ComputerSelection, accountId: number): SqlCondition {
+  const compilation = new Compilation({ accountId, now });
   const text = computersCondition(query, compilation, searches);
   return { text, values: compilation.values };
 }
@@ -57,7 +54,7 @@ const CONDITIONS: Conditions<ComputerCriterion, [searches: SavedQueries]> = {
   id: ({ id }, compilation) => `c.id = ${compilation.value(id, 'int')}`,
   'access-group'({ name, recursive }, compilation) {
     const root = `select id from access_group
-    where account_id = ${compilation.account()} and name = ${compilation.value(name, 'text')}`;
+    where account_id = ${ACCOUNT} and name = ${compilation.value(name, 'text')}`;
     if (!recursive) return `c.access_group_id = any(array(${root}))`;
     return `c.access_group_id = any(array(
     with recursive below as (${root} union select g.id from access_group g join below on g.parent_id = below.id)

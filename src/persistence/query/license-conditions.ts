@@ -1,5 +1,5 @@
 import type { LicenseCriterion, LicenseType } from '../../domain/query/computer-query.ts';
-import type { Compilation, Conditions } from './compilation.ts';
+import { type Compilation, type Conditions, NOW } from './compilation.ts';
 
 // By a seat, by the Pro subscription that its agent reports, or, if it reports none, by an associated contract.
 const HAS_SEAT = 'exists (select from computer_license l where l.computer_id = c.id)';
@@ -40,7 +40,6 @@ export const LICENSE_CONDITIONS: Conditions<LicenseCriterion> = {
 };
 
 function withinDays(days: number, compilation: Compilation): (column: string) => string {
-  const now = compilation.now();
-  const end = `${now} + make_interval(days => ${compilation.value(days, 'int')})`;
-  return (column) => `${column} between ${now} and ${end}`;
+  const end = `${NOW} + make_interval(days => ${compilation.value(days, 'int')})`;
+  return (column) => `${column} between ${NOW} and ${end}`;
 }

@@ -1,5 +1,5 @@
 import type { ProfileCriterion } from '../../domain/query/computer-query.ts';
-import type { Compilation } from './compilation.ts';
+import { ACCOUNT, type Compilation } from './compilation.ts';
 import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.sql.ts';
 
 /** Has the profile, in the `status` if any; false for unknown ones. @see docs/api-conventions.md#computer-selectors */
@@ -10,7 +10,7 @@ export function profileCondition(profile: ProfileCriterion, compilation: Compila
 }
 
 function membership({ type, id, status }: ProfileCriterion, compilation: Compilation): string {
-  const key = `p.account_id = ${compilation.account()} and p.type = '${type}' and p.profile_id = ${compilation.value(id, 'int')}`;
+  const key = `p.account_id = ${ACCOUNT} and p.type = '${type}' and p.profile_id = ${compilation.value(id, 'int')}`;
   const state = status === null ? '' : ` and p.status = ${compilation.value(status, 'text')}`;
   return `exists (select from computer_profile p where p.computer_id = c.id and ${key}${state})`;
 }
@@ -19,7 +19,7 @@ function membership({ type, id, status }: ProfileCriterion, compilation: Compila
 function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation): string {
   const profile = compilation.value(id, 'int');
   const active = status === 'in-progress' ? ' and not p.archived' : '';
-  const scoped = `${scopedProfiles('usg')} where p.id = ${profile} and p.account_id = ${compilation.account()}${active}`;
+  const scoped = `${scopedProfiles('usg')} where p.id = ${profile} and p.account_id = ${ACCOUNT}${active}`;
   const associated = `exists (with p as materialized (${scoped}) select from p where ${inScope('c', 'p')})`;
   if (status === null) return associated;
   if (status === 'in-progress') return `(${associated} and c.id in (${computersWithOpenAudit(profile)}))`;
@@ -32,6 +32,6 @@ function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation):
 /** Archived profiles, and those that run at enrolments, have no associated computers. */
 function scriptProfile({ id }: ProfileCriterion, compilation: Compilation): string {
   const scoped = `${scopedProfiles('script')} where p.id = ${compilation.value(id, 'int')}
-    and p.account_id = ${compilation.account()} and not p.archived and p.trigger_type <> 'event'`;
+    and p.account_id = ${ACCOUNT} and not p.archived and p.trigger_type <> 'event'`;
   return `exists (with p as materialized (${scoped}) select from p where ${inScope('c', 'p')})`;
 }

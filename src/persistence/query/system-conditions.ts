@@ -32,7 +32,7 @@ export function addressCondition(
 
 /** The update manager is set to offer an available release upgrade; `never` offers none. */
 export function releaseUpgradeCondition(compilation: Compilation): string {
-  const { lts, normal } = upgradableReleases(compilation.moment);
+  const { lts, normal } = upgradableReleases(compilation.values.now);
   const prompt = `coalesce(c.update_manager_prompt, 'lts')`;
   return `(coalesce(c.distribution_info ->> 'distributor', '') = 'Ubuntu' and ${prompt} <> 'never'
     and coalesce(c.distribution, '') = any(case ${prompt} when 'normal' then ${compilation.value(normal, 'text[]')}

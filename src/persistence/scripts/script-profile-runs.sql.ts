@@ -1,8 +1,8 @@
-import { type ParentRow, parentAt, SOURCE } from '../activities/activities.sql.ts';
+import { type ParentRow, parentColumns, SOURCE } from '../activities/activities.sql.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
-import { type ActivityScope, VISIBLE, visibilityParameters } from '../query/activity-visibility.ts';
+import { type ActivityScope, scopeParameters, VISIBLE } from '../query/activity-visibility.ts';
 import { inScope, scopedProfiles } from '../query/profile-scope.sql.ts';
 import type { ScriptProfileRow } from './script-profiles.sql.ts';
 import { countVisible } from '../activities/activity-pages.sql.ts';
@@ -131,7 +131,7 @@ export async function findParents(
   ids: readonly number[],
   now: Date,
 ): Promise<ParentRow[]> {
-  const rows = await db.query<ParentRow>(FIND, [...visibilityParameters(scope), ids, now]);
+  const rows = await db.query<ParentRow>(FIND, { ...scopeParameters(scope), ids, now });
   return countVisible(db, scope, rows);
 }
 
@@ -143,19 +143,20 @@ export async function listParentsOfScriptProfile(
   page: PageRequest,
   now: Date,
 ): Promise<{ count: number; rows: ParentRow[] }> {
-  const values = [...visibilityParameters(scope), profileId];
+  const values = { ...page, ...scopeParameters(scope), profileId, now };
   const [counted, rows] = await Promise.all([
     db.query<{ count: number }>(`select count(*)::int as count ${RUNS}`, values),
-    db.query<ParentRow>(LIST, [...values, page.limit, page.offset, now]),
+    db.query<ParentRow>(LIST, values),
   ]);
   return { count: counted[0]!.count, rows: await countVisible(db, scope, rows) };
 }
 
-const FIND = `select ${parentAt(6)} from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
+const FIND = `select ${parentColumns()} from ${SOURCE} where ${VISIBLE} and a.id = any(:ids::int[])`;
 
-const RUNS = `from script_profile_run r join activity a on a.id = r.activity_id where r.profile_id = $5 and ${VISIBLE}`;
+const RUNS = `from script_profile_run r join activity a on a.id = r.activity_id
+  where r.profile_id = :profileId and ${VISIBLE}`;
 
 const LIST = `
-  select ${parentAt(8)}
-  from (select a.id ${RUNS} order by a.id desc limit $6 offset $7) page join ${SOURCE} on a.id = page.id
+  select ${parentColumns()}
+  from (select a.id ${RUNS} order by a.id desc limit :limit offset :offset) page join ${SOURCE} on a.id = page.id
   order by a.id desc`;

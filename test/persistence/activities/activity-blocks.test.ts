@@ -41,7 +41,7 @@ async function idsInOrder(sql: Sql, accountId: number, counted: Counted): Promis
 }
 
 async function pageOf(sql: Sql, accountId: number, counted: Counted, limit: number, offset: number): Promise<number[]> {
-  return (await sql.query<{ id: number }>(blockPage(counted), [accountId, limit, offset])).map(({ id }) => id);
+  return (await sql.query<{ id: number }>(blockPage(counted), { accountId, limit, offset })).map(({ id }) => id);
 }
 
 /** Count and pages of both accounts say what a plain look at the rows says. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { onlyLater } from '../../../src/persistence/query/activity-fields.ts';
-import { visibilityParameters, VISIBLE } from '../../../src/persistence/query/activity-visibility.ts';
+import { ONLY_LATER } from '../../../src/persistence/query/activity-fields.ts';
+import { scopeParameters, VISIBLE } from '../../../src/persistence/query/activity-visibility.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { costOf, createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
@@ -50,7 +50,7 @@ describe('a list of groups for somebody who sees some access groups', () => {
     const { rows, blocks } = await costOf(
       db,
       `select a.id from activity a where ${VISIBLE} and a.parent_id is null`,
-      visibilityParameters(scope),
+      scopeParameters(scope),
     );
     expect(rows).toBe(PARENTS);
     // Each parent, its index of children and the first of them: some blocks. Reading all children takes a hundred times as many.
@@ -64,9 +64,9 @@ describe('how a group with a window is read', () => {
     const now = new Date();
     await db.query(GROUPS_IN_WINDOW, [account.accountId, CHILDREN, PARENTS, now]);
     await db.query('analyze activity');
-    const text = `select ${onlyLater('$2::timestamptz')} as later from activity a
-      where a.account_id = $1 and a.parent_id is null`;
-    const values = [account.accountId, now];
+    const text = `select ${ONLY_LATER} as later from activity a
+      where a.account_id = :accountId and a.parent_id is null`;
+    const values = { accountId: account.accountId, now };
     const before = await costOf(db, text, values);
     expect(before.rows).toBe(PARENTS);
     expect(before.blocks).toBeLessThan(PARENTS * 4);

@@ -38,9 +38,9 @@ afterAll(() => database.drop());
 async function blocksOf(ids: readonly number[]): Promise<number> {
   const { blocks } = await costOf(
     db,
-    `select row_to_json(shown) from unnest($3::int[]) page(id) join computer c on c.id = page.id ${JOINS}
+    `select row_to_json(shown) from unnest(:ids::int[]) page(id) join computer c on c.id = page.id ${JOINS}
      cross join lateral (select ${FIELDS}) shown where ${VISIBLE}`,
-    [accountId, null, ids],
+    { accountId, groups: null, ids },
   );
   return blocks;
 }

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { type Column, readStatements } from '../../support/database/statements.ts';
 
 /** Statements whose text only a request completes; the most there may be. */
-const COMPOSED = 28;
+const COMPOSED = 24;
 
 describe('the rows of statements', () => {
   const statements = readStatements();

@@ -111,11 +111,7 @@ interface Explained {
 }
 
 /** Runs a statement: how many rows it gives, and how many blocks of tables and indexes it touches for them. */
-export async function costOf(
-  db: Sql,
-  text: string,
-  values: readonly unknown[],
-): Promise<{ rows: number; blocks: number }> {
+export async function costOf(db: Sql, text: string, values: object): Promise<{ rows: number; blocks: number }> {
   const [row] = await db.query<{ 'QUERY PLAN': Explained[] }>(
     `explain (analyze, buffers, format json) ${text}`,
     values,

@@ -19,6 +19,12 @@ export interface Column {
 
 const MOST_FORMS = 64;
 
+/** What stands in a statement for the `text` of a type that a query of a request composes. */
+const STAND_INS: ReadonlyMap<string, string> = new Map([
+  ['SqlCondition', 'true'],
+  ['FoundPage', 'select 1 as id'],
+]);
+
 /** Every call of `query` in `src/persistence`, read by the compiler. */
 export function readStatements(): Statement[] {
   const config = ts.getParsedCommandLineOfConfigFile('tsconfig.json', {}, {
@@ -168,6 +174,12 @@ class TextForms {
     let end = start;
     const visit = (inner: ts.Node): void => {
       if (ts.isTypeNode(inner)) return;
+      const standIn = this.#standInOf(inner);
+      if (standIn !== undefined) {
+        code += source.text.slice(end, inner.getStart(source)) + JSON.stringify(standIn);
+        end = inner.getEnd();
+        return;
+      }
       if (ts.isIdentifier(inner)) {
         const name = this.#nameOf(inner, node);
         if (name === null) return;
@@ -180,6 +192,11 @@ class TextForms {
     };
     visit(node);
     return code + source.text.slice(end, node.getEnd());
+  }
+
+  #standInOf(node: ts.Node): string | undefined {
+    if (!ts.isPropertyAccessExpression(node) || node.name.text !== 'text') return undefined;
+    return STAND_INS.get(this.#checker.getTypeAtLocation(node.expression).symbol?.name);
   }
 
   #nameOf(identifier: ts.Identifier, within: ts.Node): string | null {
