@@ -54,7 +54,7 @@ describe('HTTP-smuggle', () => {
     ['an encoding after chunks', `${POST}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${SECOND}`],
     ['a space before the colon', `${POST}Content-Length : 0\r\n\r\n${SECOND}`],
     ['a bare line feed in the headers', `POST /api/v2/login HTTP/1.1\nHost: x\nContent-Length: 0\n\n${SECOND}`],
-    ['a bare line feed behind one header', `${POST}X-A: b\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${SECOND}`],
+    ['a bare line feed after one header', `${POST}X-A: b\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${SECOND}`],
     ['a bare carriage return', `${POST}X-A: b\rContent-Length: 0\r\n\r\n${SECOND}`],
     ['a folded header', `${POST}X-A: b\r\n Content-Length: 0\r\n\r\n${SECOND}`],
     ['a NUL in a header', `${POST}X-A: b\0c\r\n\r\n${SECOND}`],

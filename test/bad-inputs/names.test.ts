@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { BAD_INPUTS } from './names.ts';
 
 const TESTS = join(import.meta.dirname, '..');
-/** A title, of a test or of a table of tests, is a text at the beginning of an argument. */
+/** A title, of a test or of a table of tests, is a text at the start of an argument. */
 const TITLE = /[([]\s*(['"`])((?:\\.|(?!\1)[^\\\n])+)\1/g;
 
 function titles(): string[] {

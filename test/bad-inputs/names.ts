@@ -1,5 +1,5 @@
 /**
- * The named bad inputs and faults, each with what it must come to. Tests of one begin their titles with its name; where
+ * The named bad inputs and faults, each with what it must come to. Titles of its tests start with its name; where
  * several names are in one row of the reference they follow each other here.
  *
  * @see docs/reliability.md#bad-input
@@ -18,7 +18,7 @@ export const BAD_INPUTS: Readonly<Record<string, string>> = {
   'ROLE-matrix': '403 and nothing changed',
   'LAST-admin': '4xx: an account is never without one',
   'BATCH-mixed': 'the whole request is rejected; nothing foreign is acted on',
-  'MASS-assign': 'keys that are not asked for are never stored',
+  'MASS-assign': 'unknown keys are never stored',
   PROTO: 'plain data or 4xx, and clean prototypes',
   'INVITE-replay': '4xx: one acceptance, an id nobody guesses, limited tries',
   'LOGIN-both/neither': '4xx',
@@ -45,13 +45,13 @@ export const BAD_INPUTS: Readonly<Record<string, string>> = {
   XXE: '4xx, and neither a file nor a connection opened',
   'XML-wrong': '4xx with a reason, stored nowhere',
   'PATH-blob': '404: found by an opaque key alone',
-  'CSV-formula': 'no cell begins a formula, and a reader gets the original',
+  'CSV-formula': 'no cell starts a formula, and a reader gets the original',
   'RRULE-bad': '4xx when more often than weekly by its occurrences, with bounded work',
   'CRON-bad': '4xx; names of months and weekdays are legal',
   'TIME-bad': 'a documented 4xx or a defined meaning',
   'STATE-bad': 'a documented 4xx or nothing done twice',
   'FDE-race': 'one open generation unless forced; an old key never replaces a newer one',
-  'SECRET-leak': 'one route alone returns it, to those who may, and says so in the log of events',
+  'SECRET-leak': 'one route alone returns it, to those who may, and records an event',
   'SIGNAL-bad': '4xx for none, too many, and what is no process id',
   'MAIL-inject': '4xx; 502 only when no mail could be queued',
   SSRF: 'nothing is fetched; addresses come from trusted proxies alone',

@@ -19,7 +19,7 @@ describe('bodies', () => {
     await world.server.expectHarmless(attack);
   });
 
-  it('BODY-big: what says less than it brings, or more, is no request', async () => {
+  it('BODY-big: a wrong content length is no request', async () => {
     const attack = async () => {
       for (const length of [5, 500]) {
         const socket = connect(Number(new URL(world.server.url).port), '127.0.0.1');
@@ -121,7 +121,7 @@ describe('bodies', () => {
   });
 });
 
-/** Begins a login whose body does not come to its end, and reports the status of what is answered all the same. */
+/** Starts a login whose body does not come to its end, and reports the status of what is answered all the same. */
 function hold(length: string, sent: Buffer, reported: (status: string) => void): Socket {
   const socket = connect(Number(new URL(world.server.url).port), '127.0.0.1');
   socket.on('error', () => undefined).once('data', (head) => reported(head.toString('latin1', 9, 12)));

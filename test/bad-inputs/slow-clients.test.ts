@@ -16,7 +16,7 @@ const BYTE_MS = 1000;
 
 const world = useGuardedWorld(LIMITS);
 
-/** Where fewer files may be open the case is left out, and says so. */
+/** Where fewer files may be open the case is skipped with a message. */
 const hasRoom = mostOpenFiles() >= SOCKETS + OTHER_FILES;
 const title = 'SLOW-headers/body: 2,000 connections that bring a byte a second';
 
@@ -27,10 +27,10 @@ describe.skipIf(!hasRoom)(hasRoom ? title : `${title} (skipped: no ${SOCKETS + O
       'body',
       'POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{',
     ],
-  ])('in their %s are closed at the limits, and the honest are served', async (_, begin) => {
+  ])('in their %s are closed at the limits, and the honest are served', async (_, head) => {
     const responses: string[] = [];
     const attack = async () => {
-      const sockets = await openAll(begin, (response) => responses.push(response));
+      const sockets = await openAll(head, (response) => responses.push(response));
       await Promise.all(sockets.map((socket) => (socket.closed ? null : once(socket, 'close'))));
     };
     // Thousands of connections are opened, answered and closed meanwhile.
@@ -41,21 +41,21 @@ describe.skipIf(!hasRoom)(hasRoom ? title : `${title} (skipped: no ${SOCKETS + O
   });
 });
 
-/** Opens the sockets, some at a time; each begins a request and goes on with a byte now and then. */
-async function openAll(begin: string, reported: (response: string) => void): Promise<Socket[]> {
+/** Opens the sockets, some at a time; each starts a request and goes on with a byte now and then. */
+async function openAll(head: string, reported: (response: string) => void): Promise<Socket[]> {
   const { port } = new URL(world.server.url);
   const sockets: Socket[] = [];
   while (sockets.length < SOCKETS) {
     const some = Array.from({ length: AT_ONCE }, () => connect(Number(port), '127.0.0.1'));
     await Promise.all(some.map((socket) => once(socket, 'connect')));
-    for (const socket of some) trickle(socket, begin, reported);
+    for (const socket of some) trickle(socket, head, reported);
     sockets.push(...some);
   }
   return sockets;
 }
 
-function trickle(socket: Socket, begin: string, reported: (response: string) => void): void {
-  socket.write(begin);
+function trickle(socket: Socket, head: string, reported: (response: string) => void): void {
+  socket.write(head);
   const timer = setInterval(() => socket.write('a'), BYTE_MS);
   socket.once('data', (response) => reported(response.toString('latin1', 0, 12)));
   // A byte that comes when the server has closed is answered by a reset.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BENCHMARKS, EMBEDDED_ONLY, optionsOf, parseOptions } from '../../tools/bench/options.ts';
 
 describe('parseOptions', () => {
-  it('runs everything at sizes for a small machine when nothing or all is said', () => {
+  it('runs everything at sizes for a small machine when nothing or all is given', () => {
     for (const args of [[], ['all']]) {
       const options = parseOptions(args);
       expect(options).toMatchObject({ mode: 'all', names: BENCHMARKS, on: 'embedded', rounds: 3 });

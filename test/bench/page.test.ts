@@ -79,7 +79,7 @@ describe('renderTargets', () => {
 describe('renderDetails', () => {
   const page = renderDetails('snaps', [kept(snapsReport(0.02))]);
 
-  it('says where a result was made and how', () => {
+  it('shows where a result was made and how', () => {
     expect(page).toContain('| embedded | 2026-01-02 03:04 | abc1234 | Some CPU, 2 cores, 8 GiB');
     expect(page).toContain('PostgreSQL 18.4.0, Temporal CLI 1.5.1, SDK 1.24.0 | `snaps` |');
   });

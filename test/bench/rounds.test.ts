@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { interleave } from '../../tools/bench/harness/rounds.ts';
 
 describe('interleave', () => {
-  it('alternates the sides, lets each begin in turn and drops warm-ups', async () => {
+  it('alternates the sides, lets each start in turn and drops warm-ups', async () => {
     const order: string[] = [];
     let serial = 0;
     const side = (name: string) => async () => {

@@ -14,7 +14,7 @@ describe('parseWalIndex', () => {
     expect(parseWalIndex(head(1, 4096))).toEqual({ change: 42, frames: 7, pageBytes: 4096 });
   });
 
-  it('takes a page size of 1 for 64 KiB, as the format says', () => {
+  it('takes a page size of 1 for 64 KiB, as the format defines', () => {
     expect(parseWalIndex(head(1, 1))?.pageBytes).toBe(65_536);
   });
 

@@ -12,7 +12,7 @@ const REQUESTS = 3000;
 const AT_ONCE = 10;
 const LIMIT_MS = 60_000;
 
-/** An API without servers behind it: it returns 503 and logs every request. */
+/** An API without its servers: it returns 503 and logs every request. */
 describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
   let api: ChildProcess | null = null;
 
@@ -46,7 +46,7 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
   }
 
   /** Many requests that are logged, each repeated until it gets a response. @throws when one gets none in time */
-  async function askOften(url: string): Promise<void> {
+  async function requestOften(url: string): Promise<void> {
     const statuses = new Set<number>();
     for (let done = 0; done < REQUESTS; done += AT_ONCE) {
       const requested = Array.from({ length: AT_ONCE }, () => untilResponded(`${url}/api/v2/standalone-account`));
@@ -71,7 +71,7 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
 
   it('on a full disk leaves requests served', async () => {
     const { url, metrics } = await start(openSync('/dev/full', 'w'));
-    await askOften(url);
+    await requestOften(url);
     expect((await get(`${url}/healthz`)).status).toBe(200);
     // All but the lines that wait for room, at most 1 MiB.
     expect(await droppedLines(metrics)).toBeGreaterThan(REQUESTS / 2);
@@ -80,7 +80,7 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
   it('whose reader has stopped leaves requests served', async () => {
     const { url, metrics } = await start('pipe');
     api!.stderr!.pause();
-    await askOften(url);
+    await requestOften(url);
     expect((await get(`${url}/healthz`)).status).toBe(200);
     expect(await droppedLines(metrics)).toBeGreaterThan(0);
   });

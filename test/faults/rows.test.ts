@@ -13,7 +13,7 @@ describe('the fault matrix', { timeout: TIMEOUT_MS }, () => {
   let world: FaultWorld;
 
   beforeAll(async () => {
-    world = await FaultWorld.begin(LONG ? 100 : 24);
+    world = await FaultWorld.start(LONG ? 100 : 24);
   }, TIMEOUT_MS);
 
   afterAll(async () => {

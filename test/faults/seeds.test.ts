@@ -16,7 +16,7 @@ describe('fixed seeds', { timeout: TIMEOUT_MS }, () => {
   let world: FaultWorld;
 
   beforeAll(async () => {
-    world = await FaultWorld.begin(30);
+    world = await FaultWorld.start(30);
   }, TIMEOUT_MS);
 
   afterAll(async () => {

@@ -59,7 +59,12 @@ async function startGroup({ client, taskQueue, group }: Stage, type: string): Pr
   return wf(group);
 }
 
-export async function tell(stage: Stage, batch: number, row: number, outcome: 'succeeded' | 'failed' | 'canceled') {
+export async function reportOutcome(
+  stage: Stage,
+  batch: number,
+  row: number,
+  outcome: 'succeeded' | 'failed' | 'canceled',
+) {
   stage.batches.report(batch, row, outcome);
   await stage.client.workflow.getHandle(wf(batch)).signal(WAKE_UP_SIGNAL);
 }
@@ -108,14 +113,14 @@ export function groupPath(
 
 export async function succeed(stage: Stage): Promise<void> {
   await advances(stage, stage.ids.length);
-  for (const batch of stage.ids) await tell(stage, batch, 0, 'succeeded');
+  for (const batch of stage.ids) await reportOutcome(stage, batch, 0, 'succeeded');
 }
 
 export function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Scenario {
   return batchPath(name, [1], async (stage) => {
     const batch = await startBatch(stage);
     await advances(stage, 1);
-    await tell(stage, batch, 0, result);
+    await reportOutcome(stage, batch, 0, result);
     return batch;
   });
 }
@@ -164,7 +169,7 @@ export function reportPath(name: string, outcome: FakeReports['outcome']): Scena
       const workflowId = wf(group);
       const handle = await client.workflow.start(REPORT_WORKFLOW, { taskQueue, workflowId, args: [{ id: group }] });
       if (outcome === 'never ends') {
-        await until(() => reports.begun > 0);
+        await until(() => reports.started > 0);
         await handle.cancel();
       }
       await ended(stage, workflowId);
@@ -200,7 +205,7 @@ export async function cancelSecondStep(stage: Stage): Promise<number> {
   const batch = await startBatch(stage, { single: true });
   await advances(stage, 1);
   stage.batches.report(batch, 1, 'canceled');
-  await tell(stage, batch, 0, 'succeeded');
+  await reportOutcome(stage, batch, 0, 'succeeded');
   return batch;
 }
 

@@ -21,7 +21,7 @@ import {
   scheduledPath,
   startBatch,
   succeed,
-  tell,
+  reportOutcome,
   triggerPath,
   wf,
 } from './paths.ts';
@@ -51,16 +51,16 @@ export const SCENARIOS: readonly Scenario[] = [
     stage.batches.due(stage.ids[0]!, Date.now() + 500, null);
     const batch = await startBatch(stage, { single: true });
     await advances(stage, 2);
-    await tell(stage, batch, 0, 'succeeded');
+    await reportOutcome(stage, batch, 0, 'succeeded');
     await until(() => stage.batches.progress(batch).succeeded === 1);
-    await tell(stage, batch, 1, 'succeeded');
+    await reportOutcome(stage, batch, 1, 'succeeded');
     return batch;
   }),
   batchPath('operation-chain-failed', [2], async (stage) => {
     const batch = await startBatch(stage, { single: true });
     await advances(stage, 1);
     stage.batches.report(batch, 1, 'canceled');
-    await tell(stage, batch, 0, 'failed');
+    await reportOutcome(stage, batch, 0, 'failed');
     return batch;
   }),
   batchPath('operation-chain-canceled', [2], cancelSecondStep),
@@ -71,13 +71,14 @@ export const SCENARIOS: readonly Scenario[] = [
   }),
   batchPath('operations-of-many', [50], async (stage) => {
     const batch = await startBatch(stage);
-    for (let row = 0; row < 50; row += 1) await tell(stage, batch, row, row % 10 === 0 ? 'failed' : 'succeeded');
+    for (let row = 0; row < 50; row += 1)
+      await reportOutcome(stage, batch, row, row % 10 === 0 ? 'failed' : 'succeeded');
     return batch;
   }),
   batchPath('operations-continued-when-suggested', [12], async (stage) => {
     const batch = await startBatch(stage);
     for (let row = 0; row < 12; row += 1) {
-      await tell(stage, batch, row, 'succeeded');
+      await reportOutcome(stage, batch, row, 'succeeded');
       await until(() => stage.batches.progress(batch).succeeded === row + 1);
     }
     return batch;
@@ -86,29 +87,29 @@ export const SCENARIOS: readonly Scenario[] = [
   groupPath('group-failed', [1, 5], async (stage) => {
     await advances(stage, 2);
     const [first, second] = stage.ids as [number, number];
-    await tell(stage, first, 0, 'failed');
-    for (let row = 0; row < 5; row += 1) await tell(stage, second, row, 'succeeded');
+    await reportOutcome(stage, first, 0, 'failed');
+    for (let row = 0; row < 5; row += 1) await reportOutcome(stage, second, row, 'succeeded');
   }),
   groupPath('group-cancel-requested', [1, 5], cancelGroupAtWork),
   groupPath('group-cancel-by-rows', [1, 12], async (stage) => {
     const large = stage.ids[1]!;
     await advances(stage, 2);
     for (let row = 0; row < 8; row += 1) {
-      await tell(stage, large, row, 'canceled');
+      await reportOutcome(stage, large, row, 'canceled');
       await until(() => stage.batches.progress(large).canceled === row + 1);
     }
     await cancelGroup(stage);
   }),
   groupPath('group-rows-canceled', [1, 1], async (stage) => {
     await advances(stage, 2);
-    for (const batch of stage.ids) await tell(stage, batch, 0, 'canceled');
+    for (const batch of stage.ids) await reportOutcome(stage, batch, 0, 'canceled');
   }),
   groupPath('group-cancelled-before-its-first-step', [1, 1], cancelGroup),
   groupPath('group-listed-succeeded', [1, 2], async (stage) => {
     await refreshed(stage);
     const [first, second] = stage.ids as [number, number];
-    await tell(stage, first, 0, 'succeeded');
-    for (const row of [0, 1]) await tell(stage, second, row, 'succeeded');
+    await reportOutcome(stage, first, 0, 'succeeded');
+    for (const row of [0, 1]) await reportOutcome(stage, second, row, 'succeeded');
   }),
   groupPath('group-listed-canceled', [1, 2], async (stage) => {
     await refreshed(stage);

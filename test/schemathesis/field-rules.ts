@@ -1,4 +1,4 @@
-/** Fields by path, each with the rule that no schema can say. */
+/** Fields by path, each with the rule that no schema can express. */
 type Rules = Readonly<Record<string, string>>;
 
 const TAGS: Rules = { 'body.tags': 'letters of every script: the generator does not know \\p{L}' };

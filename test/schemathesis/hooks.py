@@ -60,7 +60,7 @@ def filter_case(context, case):
 
 
 # Rejections that follow from what is stored, or from two fields together, have codes of their own. These are the fields
-# whose rules a schema cannot say and that are rejected as InvalidParameter.
+# whose rules a schema cannot express and that are rejected as InvalidParameter.
 FIELD_RULES = json.loads(os.environ["FLOTILLA_FIELD_RULES"])
 
 
@@ -79,7 +79,7 @@ def rejected_by_a_rule(context, response, case):
         paths = [detail.get("path", "") for detail in answer.get("details", [])]
         assert paths and all(is_within(path, fields) for path in paths), f"valid data is rejected: {answer['message']}"
     elif answer["error"] == "InvalidJson":
-        # No string of a body may hold U+0000, which schemas do not say.
+        # No string of a body may hold U+0000, which schemas do not express.
         body = response.request.body or b""
         text = body if isinstance(body, str) else body.decode("utf-8", "replace")
         assert "\\u0000" in text or "\\ud" in text.lower(), f"valid JSON is rejected: {answer['message']}"

@@ -31,7 +31,7 @@ async function aServer(superuser: string, password: string) {
     durable: false,
   });
   onTestFinished(() => server.stop());
-  const ask = async (user: string, secret: string, database: string, sql: string): Promise<unknown[][]> => {
+  const query = async (user: string, secret: string, database: string, sql: string): Promise<unknown[][]> => {
     const client = new pg.Client({ host: '127.0.0.1', port: server.port, user, password: secret, database });
     await client.connect();
     try {
@@ -41,7 +41,7 @@ async function aServer(superuser: string, password: string) {
     }
   };
   const ensure = () => ensureRoles({ port: server.port, superuserPassword: SUPER }, ROLES, FORMER);
-  return { server, ask, ensure };
+  return { server, query, ensure };
 }
 
 const RIGHTS = `select rolname, rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname !~ '^pg_' order by 1`;
@@ -53,7 +53,7 @@ const ONLY = [
 
 describe('the roles of the embedded PostgreSQL', { timeout: 60_000 }, () => {
   it('are made with their databases, which the others cannot enter; any number of times', async () => {
-    const { server, ask, ensure } = await aServer('postgres', SUPER);
+    const { server, query, ensure } = await aServer('postgres', SUPER);
     await ensure();
     const persistence = await openPersistence({
       url: `postgres://flotilla:${OURS}@127.0.0.1:${server.port}/flotilla`,
@@ -63,16 +63,16 @@ describe('the roles of the embedded PostgreSQL', { timeout: 60_000 }, () => {
     await migrate(persistence);
     await persistence.close();
     await ensure();
-    expect(await ask('postgres', SUPER, 'postgres', RIGHTS)).toEqual(ONLY);
-    expect(await ask('flotilla', OURS, 'flotilla', 'select count(*)::int from account')).toEqual([[0]]);
-    await expect(ask('temporal', THEIRS, 'flotilla', 'select 1')).rejects.toThrow('permission denied for database');
-    await expect(ask('flotilla', OURS, 'temporal', 'select 1')).rejects.toThrow('permission denied for database');
-    await expect(ask('flotilla', OURS, 'flotilla', 'create role more')).rejects.toThrow('permission denied');
+    expect(await query('postgres', SUPER, 'postgres', RIGHTS)).toEqual(ONLY);
+    expect(await query('flotilla', OURS, 'flotilla', 'select count(*)::int from account')).toEqual([[0]]);
+    await expect(query('temporal', THEIRS, 'flotilla', 'select 1')).rejects.toThrow('permission denied for database');
+    await expect(query('flotilla', OURS, 'temporal', 'select 1')).rejects.toThrow('permission denied for database');
+    await expect(query('flotilla', OURS, 'flotilla', 'create role more')).rejects.toThrow('permission denied');
   });
 
   it('take over what a superuser of the same name owned in a cluster of before', async () => {
-    const { server, ask, ensure } = await aServer('flotilla', FORMER);
-    await ask('flotilla', FORMER, 'postgres', 'create database flotilla');
+    const { server, query, ensure } = await aServer('flotilla', FORMER);
+    await query('flotilla', FORMER, 'postgres', 'create database flotilla');
     const persistence = await openPersistence({
       url: `postgres://flotilla:${FORMER}@127.0.0.1:${server.port}/flotilla`,
       poolSize: 2,
@@ -83,8 +83,8 @@ describe('the roles of the embedded PostgreSQL', { timeout: 60_000 }, () => {
     await persistence.close();
     await ensure();
     await ensure();
-    expect(await ask('postgres', SUPER, 'postgres', RIGHTS)).toEqual(ONLY);
-    const owned = await ask(
+    expect(await query('postgres', SUPER, 'postgres', RIGHTS)).toEqual(ONLY);
+    const owned = await query(
       'flotilla',
       OURS,
       'flotilla',
@@ -94,14 +94,14 @@ describe('the roles of the embedded PostgreSQL', { timeout: 60_000 }, () => {
        from system_setting where key = 'kept'`,
     );
     expect(owned).toEqual([['yes', 0, 'flotilla']]);
-    await ask('flotilla', OURS, 'flotilla', 'alter table account add column another int; drop table event');
-    await expect(ask('flotilla', FORMER, 'flotilla', 'select 1')).rejects.toThrow('password authentication failed');
+    await query('flotilla', OURS, 'flotilla', 'alter table account add column another int; drop table event');
+    await expect(query('flotilla', FORMER, 'flotilla', 'select 1')).rejects.toThrow('password authentication failed');
   });
 
   it('are made after a stop in the middle of taking over', async () => {
-    const { ask, ensure } = await aServer('flotilla', FORMER);
-    await ask('flotilla', FORMER, 'postgres', `create role flotilla_upgrade superuser login password 'x'`);
+    const { query, ensure } = await aServer('flotilla', FORMER);
+    await query('flotilla', FORMER, 'postgres', `create role flotilla_upgrade superuser login password 'x'`);
     await ensure();
-    expect(await ask('postgres', SUPER, 'postgres', RIGHTS)).toEqual(ONLY);
+    expect(await query('postgres', SUPER, 'postgres', RIGHTS)).toEqual(ONLY);
   });
 });

@@ -40,7 +40,7 @@ async function started(options: PostgresOptions): Promise<PostgresServer> {
   return server;
 }
 
-async function ask(server: PostgresServer, statement: string): Promise<unknown[]> {
+async function query(server: PostgresServer, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: server.url('postgres') });
   await client.connect();
   try {
@@ -54,23 +54,23 @@ describe('startPostgres', () => {
   it('makes a cluster that only its password opens, and finds the data again after a stop', async () => {
     const place = await aPlace();
     const first = await started(place);
-    await ask(first, 'create table kept as select 7 as n');
+    await query(first, 'create table kept as select 7 as n');
     const outsider = new pg.Client({ connectionString: first.url('postgres').replace(/:[^:@]+@/, ':wrong@') });
     await expect(outsider.connect()).rejects.toThrow(/password authentication failed/);
     await first.stop();
     await expect(first.exited).resolves.toBe('exit code 0');
     const second = await started(place);
-    await expect(ask(second, 'select n from kept')).resolves.toEqual([{ n: 7 }]);
+    await expect(query(second, 'select n from kept')).resolves.toEqual([{ n: 7 }]);
     expect((await stat(place.dataDir)).mode & 0o777).toBe(0o700);
   });
 
   it('ends and replaces a server that a killed process left on the directory', async () => {
     const place = await aPlace();
     const leftover = await started(place);
-    await ask(leftover, 'create table kept as select 8 as n');
+    await query(leftover, 'create table kept as select 8 as n');
     const heir = await started({ ...place, port: await findFreePort() });
     expect(isAlive(leftover.pid)).toBe(false);
-    await expect(ask(heir, 'select n from kept')).resolves.toEqual([{ n: 8 }]);
+    await expect(query(heir, 'select n from kept')).resolves.toEqual([{ n: 8 }]);
   });
 
   it('starts again after the server was killed', async () => {
@@ -79,7 +79,7 @@ describe('startPostgres', () => {
     signalProcess(killed.pid, 'SIGKILL');
     await expect(killed.exited).resolves.toBe('killed by SIGKILL');
     const heir = await started(place);
-    await expect(ask(heir, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+    await expect(query(heir, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
   });
 
   it('finds a leftover on a directory that is reached by a link', async () => {
@@ -109,7 +109,7 @@ describe('startPostgres', () => {
     await expect.poll(() => reports.length, { timeout: 60_000 }).toBeGreaterThan(0);
     await writeFile(join(place.dataDir, 'promote'), '');
     signalProcess(pid, 'SIGUSR1');
-    await expect(ask(await starting, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+    await expect(query(await starting, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
     expect(reports[0]).toContain('recovering');
   });
 
@@ -133,7 +133,7 @@ describe('startPostgres', () => {
       `${outsider.pid}\n${place.dataDir}\n0\n${place.port}\n\n\n\nready\n`,
     );
     const server = await started(place);
-    await expect(ask(server, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+    await expect(query(server, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
     expect(isAlive(outsider.pid!)).toBe(true);
   });
 
@@ -153,7 +153,7 @@ describe('startPostgres', () => {
     await expect(startPostgres(place)).rejects.toThrow(/was made by PostgreSQL 16/);
   });
 
-  it('says what the server said when the cluster is broken', async () => {
+  it('reports the message of the server when the cluster is broken', async () => {
     const place = await aPlace();
     await (await started(place)).stop();
     await writeFile(join(place.dataDir, 'postgresql.conf'), 'nonsense = yes\n');
@@ -173,7 +173,7 @@ describe('startPostgres', () => {
     const place = await aPlace();
     await chmod(join(place.dataDir, '..'), 0o700);
     const server = await started(place);
-    await expect(ask(server, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+    await expect(query(server, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
   });
 });
 
@@ -184,7 +184,7 @@ describe('runAs', () => {
     await chmod(directory, 0o700);
     const user = await unprivilegedUser();
     const { prefix, uid, gid } = runAs(user, [program]);
-    // The shell asks access(2), which ignores rights that the program itself would have.
+    // The shell calls access(2), which ignores rights that the program itself would have.
     const [command = '', ...args] = [...prefix, '/bin/sh', '-c', `test -x ${program} && ${program}`];
     const { stdout } = await promisify(execFile)(command, args, { uid, gid, cwd: '/' });
     expect(Number(stdout)).toBe(user?.uid ?? process.getuid?.());

@@ -64,10 +64,10 @@ export const USAGE = `npm run bench -- [name ...] [options]
   --computers N,N          (or --sizes) group sizes of snaps (1000,10000) and growth (1000,3000,10000), fleet sizes of
                            computers (1000,10000,100000) and, the last one, of usg and report (10000), recovery (1000),
                            soak (500), the group of fairness (100000)
-  --activities 1000000     rows of activities and observability (on 10,000 computers unless --computers says otherwise)
+  --activities 1000000     rows of activities and observability (on 10,000 computers unless --computers is given)
   --profiles 10000         profiles of scheduler that are due at one moment
   --rounds 5               measured rounds of each side, after one warm-up; rounds of minutes
-                           are two unless you ask for more
+                           are two unless you request more
   --seconds 5              length of one round of auth, login, checkins and exchanges
   --minutes 10             length of soak
   --ping-seconds N         how often simulated agents ping (default: 1,250 pings/s of the whole fleet; real agents: 30)

@@ -103,14 +103,14 @@ export class TestStack {
     group = false,
   ): Promise<{ code: number | null; signal: NodeJS.Signals | null; ms: number }> {
     if (!this.#run) throw new Error('the stack was not started');
-    const begin = performance.now();
+    const startedAt = performance.now();
     signalProcess(this.#run.child.pid ?? 0, signal, group);
     const limit = sleep(STOP_LIMIT_MS * 2, null, { ref: false });
     const end = await Promise.race([this.#run.exited, limit]);
     if (!end) throw new Error(`the stack did not stop: ${this.describeProcesses()}`);
     this.#run = null;
     await this.#disconnect();
-    return { ...end, ms: performance.now() - begin };
+    return { ...end, ms: performance.now() - startedAt };
   }
 
   /** Standard output and standard error of the stack since its directory was created. */

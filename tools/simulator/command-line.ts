@@ -4,7 +4,7 @@ import type { FleetOptions } from './fleet.ts';
 
 export const HELP = `npm run fleet -- [options]
 
-Simulated computers whose agents enrol at a gateway and do what it asks. Without an address they enrol at the npm start
+Simulated computers whose agents enrol at a gateway and do what it requests. Without an address they enrol at the npm start
 that runs in the project, or in FLOTILLA_DATA_DIR.
 
   --computers N           how many (default FLOTILLA_SIMULATED_COMPUTERS, else 25)

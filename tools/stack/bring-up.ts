@@ -53,8 +53,8 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
 }
 
 function createProgress(report: (message: string) => void): (name: string) => void {
-  const began = performance.now();
-  return (name) => report(`${name} runs (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+  const startedAt = performance.now();
+  return (name) => report(`${name} runs (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
 async function startDatabase(plan: BringUp, reportRunning: (name: string) => void): Promise<FirstAdministrator | null> {

@@ -10,7 +10,7 @@ import { localUrl } from './topology/roles.ts';
  */
 const STOP_BY_FORCE_MS = 15_000;
 const AFTER_RESTORE = '--after-restore';
-const began = performance.now() - process.uptime() * 1000;
+const startedAt = performance.now() - process.uptime() * 1000;
 
 await supervise({
   title: 'Flotilla',
@@ -41,7 +41,7 @@ function announce(config: Config, { dataDir, temporal, administrator }: StartedS
     ? describeTemporal(temporal, process.stdout.isTTY)
     : [`  Temporal       ${config.temporalAddress}`];
   const lines = [
-    `Flotilla is ready (${((performance.now() - began) / 1000).toFixed(1)} s)`,
+    `Flotilla is ready (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`,
     `  API            ${config.publicUrl}/api/v2`,
     `  API reference  ${config.publicUrl}/docs`,
     ...temporalLines,

@@ -37,10 +37,10 @@ export async function buildWithGo(
   directory: string,
   { report, signal }: { report: Report; signal?: AbortSignal },
 ): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   let lines = 0;
   const reportProgress = (): void => {
-    const seconds = Math.round((performance.now() - began) / 1000);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
     report(`building ${build.title} with Go, once (some minutes): ${seconds} s, ${lines} steps done`);
   };
   reportProgress();

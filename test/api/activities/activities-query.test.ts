@@ -31,16 +31,16 @@ async function snaps(computers: string[], over: object = {}): Promise<number> {
   return response.body.id;
 }
 
-const ask = (path: string, query: string, token = world.tokens.admin) =>
+const search = (path: string, query: string, token = world.tokens.admin) =>
   world.app.call('GET', `${path}?query=${encodeURIComponent(query)}`, { token });
 async function parents(query: string, token = world.tokens.admin): Promise<string[]> {
-  const { status, body } = await ask('/activities/parents', query, token);
+  const { status, body } = await search('/activities/parents', query, token);
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body.count).toBe(body.results.length);
   return body.results.map(({ id }: { id: number }) => Object.keys(groups).find((name) => groups[name] === id));
 }
 async function flat(query: string, token = world.tokens.admin) {
-  const { status, body } = await ask('/activities', query, token);
+  const { status, body } = await search('/activities', query, token);
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body.count).toBe(body.results.length);
   return body.results as Array<{ id: number; parent_id: number | null; activity_status: string; computer_id: number }>;
@@ -54,7 +54,7 @@ describe('GET /activities/parents?query=', () => {
     expect(await parents('nothing')).toEqual([]);
   });
 
-  it('finds by status as it is shown, under every spelling', async () => {
+  it('finds by status as it is shown, in every form', async () => {
     expect(await parents('status:delivered')).toEqual(['ended']);
     expect(await parents('activity_status:in-progress')).toEqual(['ended']);
     expect(await parents('status:scheduled')).toEqual(['later']);
@@ -96,7 +96,7 @@ describe('GET /activities/parents?query=', () => {
     const term = 'title:"a \\"b\\" \\\\c"';
     expect(await parents(`computer:${term}`)).toEqual(['later', 'ended']);
     expect(await parents(`computer:${JSON.stringify(`${term} tag:lab`)}`)).toEqual(['later', 'ended']);
-    const { results } = (await ask('/computers', term)).body;
+    const { results } = (await search('/computers', term)).body;
     expect(results.map(({ id }: { id: number }) => id)).toEqual([world.ids['db']]);
     await world.db.query(`update computer set title = 'db' where id = $1`, [world.ids['db']]);
   });
@@ -158,7 +158,7 @@ describe('GET /activities?query=', () => {
   });
 
   it('QUERY-badsel: rejects with the place and what was expected', async () => {
-    const response = await ask('/activities', 'snaps id:abc');
+    const response = await search('/activities', 'snaps id:abc');
     expect([response.status, response.body]).toEqual([
       400,
       {
@@ -177,10 +177,10 @@ describe('GET /activities?query=', () => {
     ];
     for (const path of ['/activities', '/activities/parents']) {
       for (const query of bad) {
-        expect((await ask(path, query)).body, query).toMatchObject({ error: 'InvalidQueryError', code: 400 });
+        expect((await search(path, query)).body, query).toMatchObject({ error: 'InvalidQueryError', code: 400 });
       }
     }
-    const nested = await ask('/activities', 'snaps computer:"lab id:x"');
+    const nested = await search('/activities', 'snaps computer:"lab id:x"');
     expect(nested.body.details[0].message).toBe(
       'character 7: expected a query over computers (of it, character 5: expected a non-negative integer after id:) after computer:',
     );
@@ -193,7 +193,7 @@ describe('GET /activities?query=', () => {
     for (const selector of [...selectors, 'created-before:', 'computer:', 'computer:tag:', 'computer:ip:']) {
       for (const attack of [...NASTY, "') or ('1'='1", '1 UNION SELECT password_hash FROM person --']) {
         if (selector.match(/^(computer:)?$/) && !attack.trim()) continue;
-        const { status, body } = await ask('/activities', `${selector}"${attack}"`);
+        const { status, body } = await search('/activities', `${selector}"${attack}"`);
         expect([200, 400], `${selector}${attack}`).toContain(status);
         expect(status === 200 ? body.count : body.error, `${selector}${attack}`).toBe(
           status === 200 ? 0 : 'InvalidQueryError',
@@ -205,10 +205,10 @@ describe('GET /activities?query=', () => {
   });
 
   it('QUERY-deep: responds at the limits and rejects beyond them', async () => {
-    expect((await ask('/activities', `${'NOT '.repeat(1000)}snaps`)).status).toBe(200);
+    expect((await search('/activities', `${'NOT '.repeat(1000)}snaps`)).status).toBe(200);
     const many = Array.from({ length: 100 }, (_, place) => `computer:tag:t${place} OR status:waiting`).join(' OR ');
-    expect((await ask('/activities', many)).status).toBe(200);
-    expect((await ask('/activities', 'NOT '.repeat(100_000))).status).toBeGreaterThanOrEqual(400);
+    expect((await search('/activities', many)).status).toBe(200);
+    expect((await search('/activities', 'NOT '.repeat(100_000))).status).toBeGreaterThanOrEqual(400);
   });
 
   it('PAGE-bad: rejects wrong pages and returns far ones', async () => {
@@ -223,13 +223,13 @@ describe('GET /activities?query=', () => {
     expect(twice.body.error).toBe('InvalidParameter');
   });
 
-  it('ID-bad: takes a number for an id in its plain spelling alone', async () => {
+  it('ID-bad: accepts an id in its plain form alone', async () => {
     const id = world.ids['web']!;
     const requested = (text: string) =>
       world.app.call('GET', `/computers/activities?computer_ids=${text}`, { token: world.tokens.admin });
     expect((await requested(`${id}`)).status).toBe(200);
-    const spellings = [`0x${id.toString(16)}`, `0b${id.toString(2)}`, `${id}e0`, `${id}.0`, `%20${id}`, `%2B${id}`];
-    for (const text of ['1e400', 'Infinity', '9'.repeat(320), ...spellings]) {
+    const forms = [`0x${id.toString(16)}`, `0b${id.toString(2)}`, `${id}e0`, `${id}.0`, `%20${id}`, `%2B${id}`];
+    for (const text of ['1e400', 'Infinity', '9'.repeat(320), ...forms]) {
       const { body } = await requested(`${id},${text}`);
       const details = [{ path: 'query.computer_ids.1', message: 'must be an integer' }];
       expect(body, text).toMatchObject({ error: 'InvalidParameter', code: 400, details });

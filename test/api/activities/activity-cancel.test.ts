@@ -145,7 +145,7 @@ describe('POST /activities/cancel', () => {
   describe('rejects, and changes nothing', () => {
     async function unchanged(call: () => Promise<{ status: number; body: { error: string; details?: unknown } }>) {
       const state = () =>
-        world.db.query(`select (select count(*) from agent_inbox) as news, (select count(*) from outbox) as orders,
+        world.db.query(`select (select count(*) from agent_inbox) as pending, (select count(*) from outbox) as orders,
           (select count(*) from agent_message where state = 'withdrawn') as withdrawn`);
       const before = await state();
       const response = await call();

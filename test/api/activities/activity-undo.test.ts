@@ -145,7 +145,7 @@ describe('POST /activities/revert', () => {
     await end(again, true);
   });
 
-  it('says of a revert of everything that nothing was left out, and leaves out what was undone before', async () => {
+  it('lists nothing as omitted by a revert of everything, and leaves out what was undone before', async () => {
     const old = await act(['web', 'db']);
     await end(old, true);
     const [web, db] = await childrenOf(world.db, old);

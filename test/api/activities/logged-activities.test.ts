@@ -10,7 +10,7 @@ import { usgReportRequests } from '../../support/compliance/usg.ts';
 let directory: string;
 let world: FleetWorld;
 const { act, cancel, report } = activityGroups(() => world);
-const { call, create, run, ask, made } = usgReportRequests(() => world);
+const { call, create, run, requestReport, made } = usgReportRequests(() => world);
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'flotilla-answered-'));
@@ -45,10 +45,10 @@ describe('the log line of a request', () => {
   it('names the activity that creates a report, and none for an existing report', async () => {
     const profile = await create();
     await run(profile, '2026-05-04T02:00:00Z');
-    const { body } = await ask(profile, 'start_date=2026-05-04&detailed=true');
+    const { body } = await requestReport(profile, 'start_date=2026-05-04&detailed=true');
     expect(line()).toMatchObject({ operation: 'getUsgProfileReport', activityId: body.id });
     await made(profile, 'start_date=2026-05-04&detailed=true');
-    expect((await ask(profile, 'start_date=2026-05-04&detailed=true')).body.id).toBeNull();
+    expect((await requestReport(profile, 'start_date=2026-05-04&detailed=true')).body.id).toBeNull();
     expect(line()).toMatchObject({ operation: 'getUsgProfileReport', status: 200 });
     expect(line()).not.toHaveProperty('activityId');
   });

@@ -177,7 +177,7 @@ describe('what waits for another activity', () => {
   it('may name a single operation, and waits for all steps of a chain', async () => {
     const chain = await post(`/computers/${web}/kernel/upgrade`, acts['kernel upgrade']!(null).body);
     const [change, restart] = await childrenOf(world.db, chain.id);
-    const [behindStep, behindAll] = [
+    const [stepDependent, chainDependent] = [
       await snaps([web], { after: change!.id }),
       await snaps([web], { after: chain.id }),
     ];
@@ -187,13 +187,13 @@ describe('what waits for another activity', () => {
     await done(change!.id, change!.lane_id);
     await world.processEvents();
     await world.processEvents();
-    expect([await statuses(behindStep), await statuses(behindAll)]).toEqual([
+    expect([await statuses(stepDependent), await statuses(chainDependent)]).toEqual([
       ['undelivered', 'undelivered'],
       ['waiting', 'waiting'],
     ]);
     await done(restart!.id, restart!.lane_id);
     await world.processEvents();
-    expect(await statuses(behindAll)).toEqual(['undelivered', 'undelivered']);
+    expect(await statuses(chainDependent)).toEqual(['undelivered', 'undelivered']);
   });
 
   it('keeps its time of delivery when that one ends before, and is found by its status', async () => {

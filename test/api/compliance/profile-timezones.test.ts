@@ -39,7 +39,7 @@ describe('the time zone of a USG profile', () => {
     expect(row).toEqual({ timezone: 'UTC' });
   });
 
-  it('says on which days and at which hours the rule has its dates', async () => {
+  it('describes on which days and at which hours the rule has its dates', async () => {
     const start_date = '2026-11-20T00:00:00Z';
     for (const [schedule, timezone, next] of [
       // Monday 00:30 there is Sunday here.
@@ -118,7 +118,7 @@ describe('the time zone of a script profile', () => {
     expect(await t.read(other.id)).toEqual(other);
   });
 
-  it('says on which days and at which hours cron text has its dates', async () => {
+  it('describes on which days and at which hours cron text has its dates', async () => {
     const { id } = await t.create(cron('30 0 * * mon'), { timezone: 'Asia/Tokyo' });
     const first = await next(id);
     // Sunday in UTC.

@@ -184,7 +184,7 @@ describe('PATCH /usg-profiles/<id>', () => {
 });
 
 describe('POST /usg-profiles/<id>:archive', () => {
-  it('ends a profile for good, and says the same again', async () => {
+  it('ends a profile for good, with the same response again', async () => {
     const { body: profile } = await create();
     const { status, body } = await call('POST', `/usg-profiles/${profile.id}:archive`);
     expect(status).toBe(200);

@@ -4,7 +4,7 @@ import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-wo
 import { usgReportRequests } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
-const { call, create, ask } = usgReportRequests(() => world);
+const { call, create, requestReport } = usgReportRequests(() => world);
 
 beforeAll(async () => {
   world = await createFleetWorld();
@@ -15,9 +15,9 @@ describe('GET /usg-profiles/<id>/report', () => {
   it('shows the activity to whoever sees the profile', async () => {
     const id = await create();
     const hidden = await create({ access_group: 'desktops' });
-    const ours = (await ask(id, 'start_date=2026-05-04', world.tokens.servers)).body.id;
-    const theirs = (await ask(hidden, 'start_date=2026-05-04')).body.id;
-    expect((await ask(hidden, 'start_date=2026-05-04', world.tokens.servers)).status).toBe(404);
+    const ours = (await requestReport(id, 'start_date=2026-05-04', world.tokens.servers)).body.id;
+    const theirs = (await requestReport(hidden, 'start_date=2026-05-04')).body.id;
+    expect((await requestReport(hidden, 'start_date=2026-05-04', world.tokens.servers)).status).toBe(404);
     expect((await call('GET', `/activities/${ours}`, world.tokens.servers)).body.actions.cancelable).toBe(true);
     expect((await call('GET', `/activities/${ours}`, world.tokens.auditor)).body.actions.cancelable).toBe(false);
     expect((await call('GET', `/activities/${theirs}`, world.tokens.servers)).status).toBe(404);
@@ -37,7 +37,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     const member = await createMember(db, { accountId, email, role: 'Auditor', groups: ['global'] });
     await db.query(`update role set permissions = '{ViewComputer}' where name = $1`, [email]);
     const token = await app.login(member);
-    const report = (await ask(await create(), 'start_date=2026-05-04')).body.id;
+    const report = (await requestReport(await create(), 'start_date=2026-05-04')).body.id;
     const body = { action: 'install', computer_ids: [world.ids['web']], snaps: [{ name: 'hello' }] };
     const group = (await app.call('POST', '/snaps', { token: world.tokens.admin, body })).body.id;
     expect((await call('GET', `/activities/${report}`, token)).status).toBe(404);

@@ -5,7 +5,7 @@ import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-wo
 import { usgReportRequests } from '../../support/compliance/usg.ts';
 
 let world: FleetWorld;
-const { call, create, run, ask, blob, produce, made, csv } = usgReportRequests(() => world);
+const { call, create, run, requestReport, blob, produce, made, csv } = usgReportRequests(() => world);
 
 beforeAll(async () => {
   world = await createFleetWorld();
@@ -16,7 +16,7 @@ describe('GET /usg-profiles/<id>/report', () => {
   it('starts an activity, and responds with the path once that has succeeded', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
-    const { status, body } = await ask(id, 'start_date=2026-05-04');
+    const { status, body } = await requestReport(id, 'start_date=2026-05-04');
     expect(status).toBe(200);
     expect(body).toMatchObject({
       type: 'GenerateUsgReportActivity',
@@ -34,7 +34,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     });
     const path = `usg_profile_audit_report_ID${id}-20260504.csv`;
     expect((await blob(path)).status).toBe(200);
-    expect((await ask(id, 'start_date=2026-05-04')).body.id).toBe(body.id);
+    expect((await requestReport(id, 'start_date=2026-05-04')).body.id).toBe(body.id);
     expect(await produce(body.id)).toBe('succeeded');
     expect(await detail()).toMatchObject({
       activity_status: 'succeeded',
@@ -42,7 +42,7 @@ describe('GET /usg-profiles/<id>/report', () => {
       result_text: path,
       result_code: 0,
     });
-    expect((await ask(id, 'start_date=2026-05-04')).body).toEqual({
+    expect((await requestReport(id, 'start_date=2026-05-04')).body).toEqual({
       id: null,
       result_text: path,
       activity_status: 'succeeded',
@@ -157,7 +157,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     ['start_date=2026-05-04&detailed=perhaps', 'query.detailed'],
   ])('rejects %j and starts nothing', async (query, path) => {
     const id = await create();
-    const response = await ask(id, query);
+    const response = await requestReport(id, query);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({ error: 'InvalidParameter', details: [{ path }] });
     expect(await world.db.query('select 1 from usg_report where profile_id = $1', [id])).toEqual([]);
@@ -167,14 +167,14 @@ describe('GET /usg-profiles/<id>/report', () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
     const responses = await Promise.all(
-      Array.from({ length: 50 }, () => insist(() => ask(id, 'start_date=2026-05-04'))),
+      Array.from({ length: 50 }, () => insist(() => requestReport(id, 'start_date=2026-05-04'))),
     );
     expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
     const orders = await world.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [
       String(responses[0]!.body.id),
     ]);
     expect(orders).toHaveLength(1);
-    const other = await ask(id, 'start_date=2026-05-04&detailed=1');
+    const other = await requestReport(id, 'start_date=2026-05-04&detailed=1');
     expect(other.body.id).not.toBe(responses[0]!.body.id);
   });
 
@@ -183,22 +183,22 @@ describe('GET /usg-profiles/<id>/report', () => {
     const changed = await run(id, '2026-05-04T02:00:00Z');
     const path = await made(id, 'start_date=2026-05-04');
     await run(id, '2026-05-05T02:00:00Z');
-    expect((await ask(id, 'start_date=2026-05-04')).body.id).toBeNull();
+    expect((await requestReport(id, 'start_date=2026-05-04')).body.id).toBeNull();
     await world.db.query('update usg_run set failing_count = failing_count + 1 where id = $1', [changed]);
     await world.db.query('update usg_audit set failed_count = 7 where run_id = $1', [changed]);
-    const { body } = await ask(id, 'start_date=2026-05-04');
+    const { body } = await requestReport(id, 'start_date=2026-05-04');
     expect(body.activity_status).toBe('in-progress');
     expect((await csv(path))[1]![3]).toBe('7');
     expect(await produce(body.id)).toBe('succeeded');
     expect((await csv(path))[1]![3]).toBe('7');
     await run(id, '2026-05-04T09:00:00Z');
-    expect((await ask(id, 'start_date=2026-05-04')).body.id).toEqual(expect.any(Number));
+    expect((await requestReport(id, 'start_date=2026-05-04')).body.id).toEqual(expect.any(Number));
   });
 
   it('ends with no file when it is cancelled, and can be requested again', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
-    const { body } = await ask(id, 'start_date=2026-05-04&detailed=true');
+    const { body } = await requestReport(id, 'start_date=2026-05-04&detailed=true');
     const cancel = await world.app.call('POST', '/activities/cancel', {
       token: world.tokens.admin,
       body: { activity_ids: [body.id] },
@@ -207,7 +207,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     expect((await call('GET', `/activities/${body.id}`)).body).toMatchObject({ activity_status: 'canceled' });
     expect(await produce(body.id)).toBe('canceled');
     expect((await blob(`usg_profile_audit_report_ID${id}-20260504-detailed.csv`)).status).toBe(404);
-    const again = await ask(id, 'start_date=2026-05-04&detailed=true');
+    const again = await requestReport(id, 'start_date=2026-05-04&detailed=true');
     expect(again.body.id).not.toBe(body.id);
     expect(await produce(again.body.id)).toBe('succeeded');
   });
@@ -215,7 +215,7 @@ describe('GET /usg-profiles/<id>/report', () => {
   it('ends once with one file, however often it is made', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
-    const { body } = await ask(id, 'start_date=2026-05-04');
+    const { body } = await requestReport(id, 'start_date=2026-05-04');
     expect(await Promise.all([produce(body.id), produce(body.id), produce(body.id)])).toEqual(
       Array(3).fill('succeeded'),
     );
@@ -225,8 +225,8 @@ describe('GET /usg-profiles/<id>/report', () => {
 
   it('leaves one event for each report that is made', async () => {
     const id = await create();
-    await ask(id, 'start_date=2026-05-04');
-    await ask(id, 'start_date=2026-05-04');
+    await requestReport(id, 'start_date=2026-05-04');
+    await requestReport(id, 'start_date=2026-05-04');
     const events = await world.db.query(
       `select person_id from event where entity_id = $1 and message like 'Requested the report%'`,
       [id],
@@ -244,7 +244,7 @@ describe('last_run_results.report_uri', () => {
     const path = await uri();
     expect(path).toBe(`usg_profile_audit_report_ID${id}-20260504.csv`);
     expect(await csv(path)).toHaveLength(3);
-    expect((await ask(id, 'start_date=2026-05-04')).body).toMatchObject({ id: null, result_text: path });
+    expect((await requestReport(id, 'start_date=2026-05-04')).body).toMatchObject({ id: null, result_text: path });
     await run(id, '2026-05-04T09:00:00Z');
     const responses = await Promise.all(Array.from({ length: 20 }, () => insist(() => blob(path))));
     for (const { body } of responses) expect(body.file_content.split('\r\n')).toHaveLength(6);

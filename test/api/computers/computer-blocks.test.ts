@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { BTuple } from '../../../src/protocol/bpickle.ts';
 import { createServedFleet, RawAgent, type ServedFleet } from '../../support/agents/raw-agent.ts';
-import { computerReports, tellPackages } from '../../support/computers/computers.ts';
+import { computerReports, announcePackages } from '../../support/computers/computers.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { createAdmin, createTestApp } from '../../support/http/app.ts';
 
@@ -12,7 +12,7 @@ const { reporting, detail, read } = computerReports(() => fleet);
 
 beforeAll(async () => {
   fleet = await createServedFleet();
-  await tellPackages(fleet.db, fleet.accountId, 1, 100);
+  await announcePackages(fleet.db, fleet.accountId, 1, 100);
   [silent] = (await fleet.enrol(1)) as [RawAgent];
 });
 afterAll(() => fleet?.close());
@@ -95,12 +95,12 @@ describe('with_release_upgrades', () => {
     [false, '22.04', 'never', 'Ubuntu'],
     [false, '26.04', 'lts', 'Ubuntu'],
     [false, '22.04', 'lts', 'Debian'],
-  ])('says %s of release %s with prompt %s of %s', async (expected, version, prompt, distributor) => {
+  ])('reports %s for release %s with prompt %s of %s', async (expected, version, prompt, distributor) => {
     const agent = await reporting(release(version, distributor), { type: 'update-manager-info', prompt });
     expect((await read(agent, 'with_release_upgrades=true')).has_release_upgrades).toBe(expected);
   });
 
-  it('says no before anything is reported', async () => {
+  it('reports no upgrade before anything is known', async () => {
     expect((await read(silent, 'with_release_upgrades=true')).has_release_upgrades).toBe(false);
   });
 });

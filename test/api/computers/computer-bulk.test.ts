@@ -81,8 +81,8 @@ describe('POST /computers:add-tags and :remove-tags', () => {
       });
     }
     const tags = Array.from({ length: 99 }, (_, n) => `t${n}`);
-    const crowded = await post('add-tags', { query: 'title:web', tags });
-    expect(crowded.body).toMatchObject({ error: 'InvalidParameter', details: [{ id: world.ids['web'] }] });
+    const tooMany = await post('add-tags', { query: 'title:web', tags });
+    expect(tooMany.body).toMatchObject({ error: 'InvalidParameter', details: [{ id: world.ids['web'] }] });
     expect((await rowOf('web')).tags).toEqual(['lab', 'old_one']);
     expect((await post('add-tags', { query: 'colour:red', tags: ['a'] })).body.error).toBe('InvalidQueryError');
     expect((await post('add-tags', { tags: ['a'] })).body.error).toBe('InvalidParameter');

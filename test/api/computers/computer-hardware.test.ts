@@ -183,7 +183,7 @@ describe('with_hardware and with_grouped_hardware', () => {
     expect((await read(agent, 'with_hardware=1')).hardware).toMatchObject([{ product: 'P', size: null }]);
   });
 
-  it('stay as they were when a report says nothing', async () => {
+  it('stay as they were when a report has no content', async () => {
     const agent = await reporting({
       type: 'hardware-info',
       data: '<node id="a" class="system"><product>P</product></node>',

@@ -34,9 +34,9 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const ask = (query: string) => app.call('GET', `/computers?query=${encodeURIComponent(query)}`, { token: admin });
+const search = (query: string) => app.call('GET', `/computers?query=${encodeURIComponent(query)}`, { token: admin });
 const titles = async (query: string) => {
-  const { status, body } = await ask(query);
+  const { status, body } = await search(query);
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body.count).toBe(body.results.length);
   return body.results.map((computer: { title: string }) => computer.title);
@@ -60,9 +60,9 @@ describe('GET /computers?query=', () => {
     expect(await titles('NOT mail AND NOT tag:web')).toEqual(['Db 100%']);
   });
 
-  it('accepts the deprecated name of USG profiles with a header that says so', async () => {
-    expect((await ask('profile:usg:1:pass')).headers.get('deprecation')).toBeNull();
-    expect((await ask('profile:security:1:pass')).headers.get('deprecation')).toMatch(/^@\d{10}$/);
+  it('accepts the deprecated name of USG profiles with a deprecation header', async () => {
+    expect((await search('profile:usg:1:pass')).headers.get('deprecation')).toBeNull();
+    expect((await search('profile:security:1:pass')).headers.get('deprecation')).toMatch(/^@\d{10}$/);
   });
 
   it('LIKE-wild: takes %, _ and \\ for themselves', async () => {
@@ -84,7 +84,7 @@ describe('GET /computers?query=', () => {
   });
 
   it('SQLI-query: finds nothing or rejects, in every selector', async () => {
-    const before = (await ask('')).body.count;
+    const before = (await search('')).body.count;
     const selectors = `tag distribution hostname title alert access-group access-group-recursive id mac ip search needs
       license-id annotation annotation:key profile profile:usg profile:wsl:1 release-upgrade license-type contract
       contract-expires-within-days license-expires-within-days has-pro-management has instance-id availability-zone`;
@@ -102,17 +102,17 @@ describe('GET /computers?query=', () => {
     ];
     for (const selector of selectors.split(/\s+/)) {
       for (const attack of attacks) {
-        const { status, body } = await ask(`${selector}:"${attack}"`);
+        const { status, body } = await search(`${selector}:"${attack}"`);
         expect([200, 400], `${selector}:${attack}`).toContain(status);
         expect(status === 200 ? body.count : body.error).toBe(status === 200 ? 0 : 'InvalidQueryError');
       }
     }
     expect((await app.call('GET', '/computers?query=tag:a%00', { token: admin })).status).toBe(400);
-    expect((await ask('')).body.count).toBe(before);
+    expect((await search('')).body.count).toBe(before);
   });
 
   it('QUERY-badsel: rejects with the place and what was expected', async () => {
-    const response = await ask('web id:abc');
+    const response = await search('web id:abc');
     expect([response.status, response.body]).toEqual([
       400,
       {
@@ -133,21 +133,21 @@ describe('GET /computers?query=', () => {
       'search:none',
     ];
     for (const query of bad)
-      expect((await ask(query)).body, query).toMatchObject({ error: 'InvalidQueryError', code: 400 });
+      expect((await search(query)).body, query).toMatchObject({ error: 'InvalidQueryError', code: 400 });
     expect(await titles('web or mail')).toEqual([]);
   });
 
   it('QUERY-deep: rejects long texts and accepts large ones below the limits', async () => {
     for (const query of ['NOT '.repeat(2100), 'a '.repeat(201), 'x'.repeat(8193)]) {
-      expect((await ask(query)).body).toMatchObject({ error: 'InvalidQueryError', code: 400 });
+      expect((await search(query)).body).toMatchObject({ error: 'InvalidQueryError', code: 400 });
     }
-    expect((await ask('x'.repeat(1_000_000))).status).toBeGreaterThanOrEqual(400);
+    expect((await search('x'.repeat(1_000_000))).status).toBeGreaterThanOrEqual(400);
     expect(await titles(`tag:web${' OR tag:web'.repeat(199)}`)).toEqual(['web']);
     expect(await titles(`${'NOT '.repeat(2000)}tag:web`)).toEqual(['web']);
     const selectors = ['ip:1', 'alert:computer-offline', 'profile:wsl:1:compliant', 'contract-expires-within-days:9'];
     const mixed = Array.from({ length: 200 }, (_, place) => `NOT ${selectors[place % 4]}`);
-    expect((await ask(mixed.join(' '))).status).toBe(200);
-    expect((await ask(mixed.join(' OR '))).status).toBe(200);
+    expect((await search(mixed.join(' '))).status).toBe(200);
+    expect((await search(mixed.join(' OR '))).status).toBe(200);
   });
 
   it('ID-bad: never slips to a neighbouring id', async () => {
@@ -156,7 +156,7 @@ describe('GET /computers?query=', () => {
       expect(await titles(`id:${text}`), text).toEqual([]);
     }
     for (const text of ['-1', '1e400', '1 OR 1=1', '١٢٣', `${id}.0`, `+${id}`]) {
-      expect((await ask(`id:"${text}"`)).body.error, text).toBe('InvalidQueryError');
+      expect((await search(`id:"${text}"`)).body.error, text).toBe('InvalidQueryError');
     }
   });
 });

@@ -31,11 +31,11 @@ async function anEncrypted(title = 'laptop', types = ['fde-recovery-key', 'shutd
 }
 
 async function storeKey(computer: number, key: string, keys = TEST_KEYS): Promise<void> {
-  const { keyId, ciphertext: sealed } = encryptSecret(keys, key, recoveryKeyContext(computer));
+  const { keyId, ciphertext: encrypted } = encryptSecret(keys, key, recoveryKeyContext(computer));
   await world.db.query(
     `insert into computer_recovery_key values ($1, 1, $2, $3, now())
      on conflict (computer_id) do update set key_id = excluded.key_id, sealed = excluded.sealed`,
-    [computer, keyId, sealed],
+    [computer, keyId, encrypted],
   );
 }
 
@@ -67,13 +67,13 @@ describe('GET recovery-key', () => {
   });
 
   it('shows the key, and leaves an event that does not hold it', async () => {
-    const id = await anEncrypted('sealed');
+    const id = await anEncrypted('encrypted');
     await storeKey(id, KEY);
     const response = await read(id);
     expect(response.body).toEqual({ activity: null, fde_recovery_key: KEY });
     expect(response.headers.get('cache-control')).toContain('no-store');
     const log = await events();
-    expect(log[0]).toMatchObject({ entity_id: id, message: 'Read the recovery key of the computer sealed' });
+    expect(log[0]).toMatchObject({ entity_id: id, message: 'Read the recovery key of the computer encrypted' });
     expect(JSON.stringify(log)).not.toContain(KEY);
   });
 
@@ -149,7 +149,7 @@ describe('POST recovery-key:generate', () => {
 
   it.each([
     ['in the query', { query: '?force=true' }],
-    ['in the query, spelled otherwise', { query: '?force=1' }],
+    ['in the query, in another form', { query: '?force=1' }],
     ['in the body', { body: { force: true } }],
     ['in the body, against the query', { query: '?force=false', body: { force: true } }],
   ])('FDE-race: force %s makes another', async (_, options) => {
@@ -173,7 +173,7 @@ describe('POST recovery-key:generate', () => {
 
   const rejections: Array<[string, () => unknown, number, string]> = [
     ['a computer without a plug-in', () => anEncrypted('plain', ['shutdown']), 400, 'FdeNotSupported'],
-    ['a computer that has said nothing', () => world.ids['web'], 400, 'FdeNotSupported'],
+    ['a computer that has reported nothing', () => world.ids['web'], 400, 'FdeNotSupported'],
     ['an archived one', () => world.ids['archived'], 400, 'ComputerArchived'],
     ['a pending one', () => world.ids['pending'], 404, 'UnknownComputer'],
     ['a foreign one', () => world.ids['foreign'], 404, 'UnknownComputer'],
@@ -233,7 +233,7 @@ describe('keys at rest', () => {
     expect(await world.db.query('select from computer_recovery_key where computer_id = $1', [id])).toEqual([]);
   });
 
-  it('are sealed anew with the first encryption key, those of lost keys left alone', async () => {
+  it('are encrypted again with the first encryption key, unless their own is lost', async () => {
     const fresh = [{ id: 'fresh', key: randomBytes(32) }];
     const ids = await Promise.all([anEncrypted(), anEncrypted()]);
     for (const id of ids) await storeKey(id, `${KEY}-${id}`);

@@ -35,9 +35,9 @@ afterAll(async () => {
 const save = (body: object) => app.call('POST', '/saved-searches', { token, body });
 const edit = (name: string, body: object) => app.call('PATCH', `/saved-searches/${name}`, { token, body });
 const list = async () => (await app.call('GET', '/saved-searches', { token })).body;
-const ask = (query: string, as = token) =>
+const search = (query: string, as = token) =>
   app.call('GET', `/computers?query=${encodeURIComponent(query)}`, { token: as });
-const titles = async (query: string) => (await ask(query)).body.results.map((c: { title: string }) => c.title);
+const titles = async (query: string) => (await search(query)).body.results.map((c: { title: string }) => c.title);
 
 describe('saved searches', () => {
   it('are kept, found by name in queries, changed and removed', async () => {
@@ -54,7 +54,7 @@ describe('saved searches', () => {
     expect((await edit('labor-zurich-1', { title: 'Databases' })).body.title).toBe('Databases');
     expect((await list()).results).toEqual([{ name: 'labor-zurich-1', title: 'Databases', search: 'tag:db' }]);
     expect((await app.call('DELETE', '/saved-searches/labor-zurich-1', { token })).status).toBe(204);
-    expect((await ask('search:labor-zurich-1')).body.error).toBe('InvalidQueryError');
+    expect((await search('search:labor-zurich-1')).body.error).toBe('InvalidQueryError');
     const events = await app.call('GET', '/events?search=search', { token });
     expect(events.body.results.map((event: { message: string }) => event.message)).toEqual([
       'Removed the saved search Databases',
@@ -134,13 +134,13 @@ describe('saved searches', () => {
       const response = await app.call(method, '/saved-searches/mine', { token: foreign, body });
       expect(response.body).toMatchObject({ error: 'UnknownSavedSearch', code: 404 });
     }
-    expect((await ask('search:mine', foreign)).body.error).toBe('InvalidQueryError');
+    expect((await search('search:mine', foreign)).body.error).toBe('InvalidQueryError');
   });
 
-  it('bring their deprecated spellings with them', async () => {
+  it('keep their deprecated forms', async () => {
     await save({ name: 'old', search: 'profile:security:1:fail' });
-    expect((await ask('NOT search:old')).headers.get('deprecation')).toMatch(/^@\d+$/);
-    expect((await ask('search:mine')).headers.get('deprecation')).toBeNull();
+    expect((await search('NOT search:old')).headers.get('deprecation')).toMatch(/^@\d+$/);
+    expect((await search('search:mine')).headers.get('deprecation')).toBeNull();
   });
 
   it('SEARCH-cycle: cannot name a saved search, neither themselves nor a ring', async () => {
@@ -152,7 +152,7 @@ describe('saved searches', () => {
       }
     }
     expect(await titles('search:a search:b search:c')).toEqual(['web-1', 'web-2']);
-    // Spelled as a keyword it is one.
+    // Written as a keyword it is one.
     expect((await edit('c', { search: '"search:a"' })).status).toBe(200);
     expect(await titles('search:c')).toEqual([]);
   });
@@ -160,6 +160,6 @@ describe('saved searches', () => {
   it('count with the terms of the query that names them', async () => {
     expect((await save({ name: 'long', search: Array(200).fill('web').join(' OR ') })).status).toBe(201);
     expect(await titles('search:long search:long search:long search:long')).toEqual(['web-1', 'web-2']);
-    expect((await ask(Array(5).fill('search:long').join(' '))).body).toMatchObject({ error: 'InvalidQueryError' });
+    expect((await search(Array(5).fill('search:long').join(' '))).body).toMatchObject({ error: 'InvalidQueryError' });
   });
 });

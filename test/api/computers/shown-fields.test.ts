@@ -87,10 +87,10 @@ describe('an activity in detail', () => {
 describe('the kernel of a computer that has none of its own', () => {
   it.each([
     ['a Windows computer', { distribution_info: '{"distributor":"Microsoft"}' }, /^A Windows computer has no kernel/],
-    ['a Windows computer, before it tells', { hostagent_uid: 'w' }, /^A Windows computer has no kernel packages/],
+    ['a Windows computer, before its report', { hostagent_uid: 'w' }, /^A Windows computer has no kernel packages/],
     ['a container', { container_info: 'lxc' }, /is a container: .*has no kernel packages/],
     ['a WSL instance', { is_wsl: true, hostagent_uid: 'w' }, /is a container: .*has no kernel packages/],
-  ])('of %s says so', async (_, columns, message) => {
+  ])('of %s has an explanation', async (_, columns, message) => {
     const id = await insertComputer(world.db, { accountId: world.accountId, title: 'without' });
     const names = Object.keys(columns).map((name, place) => `${name} = $${place + 2}`);
     await world.db.query(`update computer set ${names.join(', ')} where id = $1`, [id, ...Object.values(columns)]);

@@ -26,7 +26,7 @@ function login(raw: string | Uint8Array, headers?: Record<string, string>) {
   return app.call('POST', '/login', { raw, headers });
 }
 
-/** One stored block, in a frame that asks its reader for so large a window. @see RFC 8878, 3.1.1 */
+/** One stored block, in a frame that requires so large a window of its reader. @see RFC 8878, 3.1.1 */
 function zstdFrame(text: string, windowLog: number): Buffer {
   const content = Buffer.from(text);
   const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3, 0, 0, 0]);
@@ -243,7 +243,7 @@ describe('parameters', () => {
     expect(response.body).toMatchObject({ count: 0, results: [], next: null });
   });
 
-  it('booleans have six spellings', async () => {
+  it('booleans have six forms', async () => {
     for (const value of ['true', 'FALSE', '1', '0', 'Yes', 'no']) {
       expect((await app.call('GET', `/computers?root_only=${value}`, { token })).status).toBe(200);
     }

@@ -80,7 +80,7 @@ function get(path: string) {
 describe('a response that breaks off', () => {
   it('is logged once as an error and counts as 500', async () => {
     serveFile(async function* () {
-      yield Buffer.from('begun');
+      yield Buffer.from('started');
       throw new Error('the file is gone');
     });
     const headers = { accept: 'text/csv', 'x-request-id': 'broken-1' };

@@ -133,7 +133,7 @@ describe('pages against a plain array, while rows come and go', () => {
       const read = async (limit: number, offset: number) => {
         const { body } = await call('GET', `${path}?limit=${limit}&offset=${offset}`);
         const { results, count, next, previous } = body as Page;
-        // Links of computers carry a cursor behind limit and offset.
+        // Links of computers carry a cursor after limit and offset.
         const bare = (url: string | null) => url?.replace(/&after=\d+-\d+/, '') ?? null;
         return { count, ids: results.map(({ id }) => id), next: bare(next), previous: bare(previous) };
       };
@@ -161,7 +161,7 @@ describe('pages against a plain array, while rows come and go', () => {
 });
 
 describe('pages of every list', () => {
-  it('keep parameters with a question mark in them, and those behind it', async () => {
+  it('keep parameters with a question mark in them, and those after it', async () => {
     for (let i = 0; i < 2; i++) await insertComputer(world.db, { accountId: world.accountId, title: `why?${i}` });
     const requested = 'query=NOT%20title:none?&with_network=1';
     const { next } = (await call('GET', `/computers?${requested}&limit=1`)).body as Page;

@@ -84,8 +84,8 @@ describe('the rate of an address', () => {
     const { db } = database.persistence;
     await db.query('update account set disabled = true');
     try {
-      const ask = () => app.call('GET', '/person', { token });
-      expect(await statuses(BURST, ask)).toEqual([...Array<number>(BURST - 1).fill(403), 429]);
+      const request = () => app.call('GET', '/person', { token });
+      expect(await statuses(BURST, request)).toEqual([...Array<number>(BURST - 1).fill(403), 429]);
     } finally {
       await db.query('update account set disabled = false');
     }

@@ -224,7 +224,7 @@ describe('invalid values', () => {
   }
 
   it.each(withBody.map((operation) => [operation.title, operation] as const))(
-    '%s says in plain words, each place once',
+    '%s lists in plain words, each place once',
     async (_, operation) => {
       const path = samplePath(operation, { ...NEVER, account_name: 'never-was' });
       for (const body of fc.sample(bodies(operation), { numRuns: 12, seed: 7 })) {

@@ -36,7 +36,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Begins requests, each of which holds the last byte of its body back; there once the server has the others. */
+/** Starts requests, each of which holds the last byte of its body back; there once the server has the others. */
 async function fill(from: string, bytes: number, auth = ''): Promise<Socket[]> {
   const before = bodies.usedBytes;
   const started: Socket[] = [];

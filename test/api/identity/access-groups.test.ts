@@ -155,7 +155,7 @@ describe('PUT /computers/<id>', () => {
     computer = await insertComputer(database.persistence.db, { accountId, title: 'pc', group: 'desk' });
   });
 
-  it('moves a computer and changes what is said of it', async () => {
+  it('moves a computer and changes what is shown of it', async () => {
     expect((await move(computer, 'store')).body).toMatchObject({ id: computer, access_group: 'store', title: 'pc' });
     const change = { title: ' Desk 4 ', comment: 'by the\nwindow', tags: ['lab', 'web', 'lab'], access_group: 'desk' };
     const { body } = await app.call('PUT', `/computers/${computer}`, { token: admin, body: change });

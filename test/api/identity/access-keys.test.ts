@@ -38,7 +38,7 @@ const login = (body: unknown) => app.call('POST', '/login/access-key', { body })
 const pairOf = ({ access_key, secret_key }: { access_key: string; secret_key: string }) => ({ access_key, secret_key });
 
 describe('/credentials', () => {
-  it('makes a pair that is shown once', async () => {
+  it('makes an access key whose secret is shown once', async () => {
     const empty = {
       access_key: null,
       secret_key: null,
@@ -190,7 +190,7 @@ describe('/credentials', () => {
   it.each([
     ['person', () => personId],
     ['account', () => accountId],
-  ])('JWT-revoked: gives no pair to a token whose %s ended it a moment ago', async (table, id) => {
+  ])('JWT-revoked: gives no access key to a token whose %s ended it a moment ago', async (table, id) => {
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
     await database.persistence.db.query(`update ${table} set token_epoch = token_epoch + 1 where id = $1`, [id()]);
     expect((await make()).body.error).toBe('Unauthorized');
@@ -201,7 +201,7 @@ describe('/credentials', () => {
 });
 
 describe('POST /login/access-key', () => {
-  it('responds like a login, with the account of the pair as the current one', async () => {
+  it('responds like a login, with the account of the access key as the current one', async () => {
     const { db } = database.persistence;
     const second = await createAccount(db, `second${round}`);
     await db.query(`insert into membership values ($1, $2, now() + interval '1 day')`, [second.accountId, personId]);

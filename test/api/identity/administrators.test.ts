@@ -32,7 +32,7 @@ const member = (name: string, role: string) =>
   createMember(database.persistence.db, { accountId, email: `${name}@fleet.example`, role });
 const ADMIN_LOGIN = { email: ADMIN.email, password: ADMIN.password };
 
-/** Asks for a new script with a body of which the last byte comes after something else has happened. */
+/** Requests a new script with a body of which the last byte comes after something else has happened. */
 async function slowly(token: string, meanwhile: () => unknown): Promise<number | undefined> {
   const body = JSON.stringify({ title: 'Kept up my sleeve', code: '#!/bin/sh\ntrue' });
   const headers = {
@@ -172,7 +172,7 @@ describe('administrators', () => {
     expect(answered).toBe(401);
   });
 
-  it('JWT-revoked: cannot act by a request that they began before', async () => {
+  it('JWT-revoked: cannot act by a request that they started before', async () => {
     const slow = await member('slow', 'GlobalAdmin');
     const token = await app.login(slow);
     const answered = await slowly(token, () =>

@@ -64,7 +64,7 @@ const theirs = (place: ObjectPlace) => place.read({ ...world.objects, account: '
 
 describe('an object of another account', () => {
   it('is looked for in every parameter and field that names one', () => {
-    expect(unknownPlaces(), 'say in test/support/identity/rights-table.ts whether these name objects').toEqual([]);
+    expect(unknownPlaces(), 'declare in test/support/identity/rights-table.ts whether these name objects').toEqual([]);
     expect(places.length).toBeGreaterThan(80);
   });
 
@@ -132,19 +132,19 @@ describe('a query over what another account has', () => {
     async (title, operation) => {
       const termsOf = title.includes('activities') ? activityTerms : computerTerms;
       const token = await world.tokenOf('other account');
-      const ask = (query: string) =>
+      const search = (query: string) =>
         world.app.call('GET', `${operation.path}?${new URLSearchParams({ query })}`, { token });
       const all = (await world.app.call('GET', operation.path, { token })).body.count;
       expect(all).toBeGreaterThan(0);
       for (const term of termsOf(world.objects, MARK)) {
-        expect((await ask(term)).body, term).toMatchObject({ count: 0, results: [] });
+        expect((await search(term)).body, term).toMatchObject({ count: 0, results: [] });
         // A listing of packages is one of computers that are chosen and have them.
-        expect((await ask(`NOT ${term}`)).body.count, term).toBe(all);
+        expect((await search(`NOT ${term}`)).body.count, term).toBe(all);
       }
       for (const [index, term] of lookedUp(world.objects).entries()) {
         const requested = title.includes('activities') ? `computer:${term}` : term;
         const never = `${title.includes('activities') ? 'computer:' : ''}${lookedUp(NEVER)[index]}`;
-        const [foreign, unknown] = [await ask(requested), await ask(never)];
+        const [foreign, unknown] = [await search(requested), await search(never)];
         const plain = (text: string) => text.replaceAll(/marked-(search|group)/g, 'never-was');
         expect([foreign.status, plain(foreign.text)], term).toEqual([unknown.status, unknown.text]);
       }
@@ -205,7 +205,7 @@ describe('pages, blocks and files', () => {
         }
         if (texts.some((text) => text.includes(own))) seen.push(operation.title);
       }
-      // Most lists show something of their own account, or the test would say nothing.
+      // Most lists show something of their own account, or the test would prove nothing.
       expect(seen.length, seen.join('\n')).toBeGreaterThan(25);
     },
   );

@@ -255,13 +255,13 @@ describe('without a mail server', () => {
 describe('an address', () => {
   it('is trimmed and compared without case wherever it is given', async () => {
     const admin = await app.login();
-    const spelling = ` ${email.toUpperCase()}\t`;
-    const byEmail = await login({ email: spelling, password: PASSWORD });
+    const form = ` ${email.toUpperCase()}\t`;
+    const byEmail = await login({ email: form, password: PASSWORD });
     expect(byEmail.body.email).toBe(email);
-    expect((await login({ identity: spelling, password: PASSWORD })).body.email).toBe(email);
-    const invited = await app.call('POST', '/invitations', { token: admin, body: { name: 'X', email: spelling } });
+    expect((await login({ identity: form, password: PASSWORD })).body.email).toBe(email);
+    const invited = await app.call('POST', '/invitations', { token: admin, body: { name: 'X', email: form } });
     const shown = await app.call('GET', `/invitations/${invited.body.id}`, { token: admin });
-    expect(shown.body.email).toBe(spelling.trim());
+    expect(shown.body.email).toBe(form.trim());
     const computer = await insertComputer(database.persistence.db, { accountId });
     const action = { computer_ids: [computer], action: 'install', snaps: [{ name: 'hello' }] };
     expect((await app.call('POST', '/snaps', { token: admin, body: action })).status).toBe(200);

@@ -120,9 +120,9 @@ describe('an invitation', () => {
 
 describe('invitations to one address', () => {
   it('are ten a day of one account, however the address is written', async () => {
-    const spellings = [address, address.toUpperCase(), ` ${address} `];
+    const forms = [address, address.toUpperCase(), ` ${address} `];
     const statuses: number[] = [];
-    for (let n = 0; n < 11; n++) statuses.push((await invite({ email: spellings[n % 3] })).status);
+    for (let n = 0; n < 11; n++) statuses.push((await invite({ email: forms[n % 3] })).status);
     expect(statuses).toEqual([...Array<number>(10).fill(201), 429]);
     const rejected = await invite();
     expect(rejected.body).toMatchObject({ error: 'TooManyRequests', code: 429 });
@@ -163,17 +163,17 @@ describe('invitations to one address', () => {
 });
 
 describe('an invitation that is bound to its address', () => {
-  it('says so, and is accepted by the person with this address alone, in any case', async () => {
+  it('is marked as such, and is accepted by the person with this address alone, in any case', async () => {
     const guest = await outsider(address.toUpperCase());
-    const stranger = await outsider();
+    const other = await outsider();
     const { id, secure_id } = (await invite({ bind_to_email: true })).body;
     expect((await app.call('GET', `/invitations/${id}`, { token: admin })).body.bind_to_email).toBe(true);
     for (const verb of ['accept', 'reject'] as const) {
-      expect((await use(verb, stranger.token, secure_id)).body).toMatchObject({ error: 'Forbidden', code: 403 });
+      expect((await use(verb, other.token, secure_id)).body).toMatchObject({ error: 'Forbidden', code: 403 });
     }
-    const byLogin = await join(stranger.email, secure_id, PASSWORD);
+    const byLogin = await join(other.email, secure_id, PASSWORD);
     expect(byLogin.body).toMatchObject({ error: 'Forbidden', code: 403 });
-    expect((await app.login(stranger)).length).toBeGreaterThan(0);
+    expect((await app.login(other)).length).toBeGreaterThan(0);
     expect((await use('accept', guest.token, secure_id)).status).toBe(200);
     expect((await use('accept', guest.token, secure_id)).body.error).toBe('UnknownInvitation');
   });

@@ -156,7 +156,7 @@ describe('invitations', () => {
     await app.call('DELETE', `/invitations/${id}`, { token: admin });
   });
 
-  it('say where they lead before any login', async () => {
+  it('show their account before any login', async () => {
     const { id, secure_id } = (await invite()).body;
     const { body } = await app.call('GET', `/invitations/${secure_id}/summary`);
     expect(body).toEqual({ account_title: 'Organization', secure_id });

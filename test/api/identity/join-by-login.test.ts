@@ -156,16 +156,16 @@ describe('POST /login with an invitation', () => {
 
   it('LOGIN-enum: does not reveal by a short password who is known, and counts requests with an invitation', async () => {
     nowMs += 5 * 60_000;
-    const { email } = await createAccount(database.persistence.db, 'asked');
+    const { email } = await createAccount(database.persistence.db, 'requested');
     const invitation_id = await invite();
-    const ask = (name: string) => login({ email: name, password: 'ab', invitation_id });
-    const [known, unknown] = [await ask(email), await ask('unknown@fleet.example')];
+    const attempt = (name: string) => login({ email: name, password: 'ab', invitation_id });
+    const [known, unknown] = [await attempt(email), await attempt('unknown@fleet.example')];
     expect([known.status, known.text.replace(/"request_id":"[^"]*"/, '')]).toEqual([
       400,
       unknown.text.replace(/"request_id":"[^"]*"/, ''),
     ]);
-    for (let i = 0; i < 18; i++) expect((await ask(`a${i}@fleet.example`)).status).toBe(400);
-    expect((await ask('late@fleet.example')).status).toBe(429);
+    for (let i = 0; i < 18; i++) expect((await attempt(`a${i}@fleet.example`)).status).toBe(400);
+    expect((await attempt('late@fleet.example')).status).toBe(429);
     nowMs += 5 * 60_000;
   });
 

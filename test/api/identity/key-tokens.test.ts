@@ -45,14 +45,14 @@ const loginByKey = async (): Promise<string> => (await byKey()).body.token;
 const claimsOf = (of: string) => jwt.decode(of) as Record<string, unknown>;
 
 describe('a token', () => {
-  it('says how it was obtained, after a change of account too', async () => {
+  it('names its login method, after a change of account too', async () => {
     expect(claimsOf(token)).toMatchObject({ amr: ['pwd'] });
     expect(claimsOf(keyToken)).toMatchObject({ amr: ['key'], key: pair.access_key });
     const switched = (await call('POST', '/switch-account', { account_name: home }, token)).body.token;
     expect(claimsOf(switched)).toMatchObject({ amr: ['pwd'] });
   });
 
-  it('that does not say it is one of a login with a password, and one that says what we do not know is none', async () => {
+  it('without a login method counts as one of a login with a password, and one with an unknown method is invalid', async () => {
     const { amr: _, ...older } = claimsOf(keyToken);
     const { iat: __, ...claims } = older;
     expect((await call('POST', '/person', { name: 'Older' }, jwt.sign(claims, JWT_SECRET))).status).toBe(200);

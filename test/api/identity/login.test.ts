@@ -189,27 +189,27 @@ describe('the login throttle', () => {
     expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(3500);
   });
 
-  it('LOGIN-brute: counts every spelling that finds the same person as one name', async () => {
-    const spellings = [ADMIN.email, ADMIN.email.toUpperCase(), ADMIN.email.replace('i', 'İ')];
+  it('LOGIN-brute: counts every form that finds the same person as one name', async () => {
+    const forms = [ADMIN.email, ADMIN.email.toUpperCase(), ADMIN.email.replace('i', 'İ')];
     for (let guess = 0; guess < 21; guess++) {
-      await login({ email: spellings[guess % 3], password: `guess ${guess}` });
+      await login({ email: forms[guess % 3], password: `guess ${guess}` });
     }
-    for (const email of spellings) {
+    for (const email of forms) {
       expect((await login({ email, password: ADMIN.password })).body.error).toBe('TooManyRequests');
     }
   });
 
   it('LOGIN-brute: counts by the address that a trusted proxy reports, and never by one that a client reports', async () => {
     const settings = { trustedProxies: ['127.0.0.1'] };
-    const behind = await createTestApp(database.persistence, { clock: { now: () => new Date(nowMs) }, settings });
-    const from = (address: string, password: string, to = behind) => {
+    const proxied = await createTestApp(database.persistence, { clock: { now: () => new Date(nowMs) }, settings });
+    const from = (address: string, password: string, to = proxied) => {
       const headers = { 'x-forwarded-for': address };
       return to.call('POST', '/login', { headers, body: { email: ADMIN.email, password } });
     };
     for (let guess = 0; guess < 20; guess++) await from('198.51.100.1', `guess ${guess}`);
     expect((await from('198.51.100.1', ADMIN.password)).status).toBe(429);
     expect((await from('198.51.100.2', ADMIN.password)).status).toBe(200);
-    await behind.close();
+    await proxied.close();
     for (let guess = 0; guess < 20; guess++) await from(`198.51.100.${guess}`, `guess ${guess}`, app);
     expect((await from('198.51.100.77', ADMIN.password, app)).status).toBe(429);
   });

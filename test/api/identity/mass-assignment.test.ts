@@ -76,7 +76,7 @@ async function send(operation: DocumentedOperation, edit: (body: Record<string, 
   return response;
 }
 
-/** What only the system may decide, whatever a body says. */
+/** What only the system may decide, whatever a body has. */
 async function protectedFacts(): Promise<unknown> {
   const [facts] = await world.db.query(
     `select (select count(*)::int from person where operator) as operators,

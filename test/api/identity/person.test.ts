@@ -167,7 +167,7 @@ describe('POST /person:test-email', () => {
   });
 
   it('returns 502 without a mail server, however often it is requested', async () => {
-    for (let ask = 0; ask < 12; ask++) {
+    for (let attempt = 0; attempt < 12; attempt++) {
       expect((await send(other)).body).toMatchObject({ error: 'MailQueueUnavailable', code: 502 });
     }
   });

@@ -212,7 +212,7 @@ describe('npm run import', () => {
     expect(({} as Record<string, unknown>)['account']).toBeUndefined();
   });
 
-  it('says on the command line what it did, or what is wrong', () => {
+  it('prints on the command line what it did, or what is wrong', () => {
     const folder = mkdtempSync(join(tmpdir(), 'import-'));
     const run = (content: string | null) => {
       const file = join(folder, 'file.json');

@@ -51,7 +51,7 @@ describe('a one-time trigger', () => {
     expect(await t.runs(id)).toHaveLength(1);
   });
 
-  it('begins anew with another time, past or future, on computers at work too', async () => {
+  it('starts anew with another time, past or future, on computers at work too', async () => {
     const { id } = await t.create(onceAt(t.inMs(-HOUR)));
     const past = (await t.patch(id, onceAt(t.inMs(-MINUTE)))).trigger;
     expect(past).toMatchObject({ is_finished: true, last_run: text(t.now()) });
@@ -118,7 +118,7 @@ describe('a recurring trigger', () => {
     expect((await t.read(id)).trigger.next_run).toBe(text(new Date(start.getTime() + HOUR)));
   });
 
-  it('begins a second later when its start is a second later', async () => {
+  it('starts a second later when its start is a second later', async () => {
     const start = new Date(t.nextHour().getTime() + 2 * HOUR + 1000);
     const { trigger } = await t.create(hourly({ start_after: start.toISOString() }));
     expect(trigger.next_run).toBe(text(new Date(start.getTime() - 1000 + HOUR)));

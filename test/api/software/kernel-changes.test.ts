@@ -74,10 +74,10 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
   });
 
   const AFTER = '2026-11-22T00:00:00Z';
-  const pairs = () =>
+  const form = () =>
     `kernel_package_id=${kernels.next}&reboot_after=yes&deliver_after=${encodeURIComponent(AFTER)}&deliver_delay_window=30`;
   it.each<[string, () => object, () => string]>([
-    ['the query', () => ({}), () => `?${pairs()}`],
+    ['the query', () => ({}), () => `?${form()}`],
     [
       'a JSON body',
       () => ({
@@ -85,12 +85,8 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
       }),
       () => '',
     ],
-    [
-      'pairs typed as a form',
-      () => ({ raw: pairs(), headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
-      () => '',
-    ],
-    ['pairs typed as JSON', () => ({ raw: pairs() }), () => ''],
+    ['a form', () => ({ raw: form(), headers: { 'content-type': 'application/x-www-form-urlencoded' } }), () => ''],
+    ['a form typed as JSON', () => ({ raw: form() }), () => ''],
     [
       'JSON typed as text',
       () => ({
@@ -217,7 +213,7 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
     expect(await count()).toEqual(before);
   });
 
-  it('TIME-bad: says where a moment stood that it rejects', async () => {
+  it('TIME-bad: reports the place of a rejected time', async () => {
     const past = '2020-01-01T00:00:00Z';
     const kernel_package_id = kernels.next;
     const query = `?kernel_package_id=${kernel_package_id}&deliver_after=${past}`;
@@ -232,12 +228,12 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
   });
 
   it.each([
-    ['neither JSON nor pairs', 'nonsense', 'InvalidJson'],
+    ['neither JSON nor a form', 'nonsense', 'InvalidJson'],
     ['broken JSON', '{"kernel_package_id":', 'InvalidJson'],
     ['a list', '[1]', 'InvalidParameter'],
-    ['pairs of words', 'kernel_package_id=one', 'InvalidParameter'],
-    ['a pair given twice', 'kernel_package_id=1&kernel_package_id=2', 'InvalidParameter'],
-    ['a boolean in no spelling', 'kernel_package_id=1&reboot_after=soon', 'InvalidParameter'],
+    ['a form with words', 'kernel_package_id=one', 'InvalidParameter'],
+    ['a field given twice', 'kernel_package_id=1&kernel_package_id=2', 'InvalidParameter'],
+    ['a boolean in no known form', 'kernel_package_id=1&reboot_after=soon', 'InvalidParameter'],
   ])('rejects a body of %s', async (_, raw, error) => {
     const { status, body } = await change('upgrade', { raw, headers: { 'content-type': 'text/plain' } });
     expect({ status, error: body.error }).toEqual({ status: 400, error });

@@ -111,7 +111,7 @@ describe('GET /computers/<id>/hotpatch/kernel', () => {
     });
   });
 
-  it('says why there is nothing to list', async () => {
+  it('gives the reason why there is nothing to list', async () => {
     const empty = { installed: null, upgrades: [], downgrades: [], smart_status: 'Waiting for status' };
     expect(await listing('desk')).toEqual({ ...empty, message: 'The computer has not reported its packages yet.' });
     const image = await insertPackage(world.db, 'linux-image-unsigned-6.8.0-45-generic', '6.8.0-45.45');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
-import { insertPackage, reportPackages, tellPackages } from '../../support/computers/computers.ts';
+import { insertPackage, reportPackages, announcePackages } from '../../support/computers/computers.ts';
 
 let world: FleetWorld;
 const id: Record<string, number> = {};
@@ -240,7 +240,7 @@ describe('POST /packages', () => {
       await reportPackages(world.db, computer, { available: [id['curl10']!] });
       const taken = await act({ computer_ids: [computer], package_ids: [id['curl2']] });
       expect({ status: taken.status, error: taken.body.error }).toEqual({ status: 400, error: 'PackageNotEligible' });
-      await tellPackages(world.db, world.accountId, id['curl2']!);
+      await announcePackages(world.db, world.accountId, id['curl2']!);
       const { status, body } = await act({ computer_ids: [computer], package_ids: [id['curl2']] });
       expect(status).toBe(200);
       expect(await fieldsOf(body.id)).toMatchObject([{ fields: { install: [id['curl10']] } }]);

@@ -84,7 +84,7 @@ describe('POST /snaps', () => {
     });
   });
 
-  it('holds forever unless the request says until when', async () => {
+  it('holds forever unless the request has an end', async () => {
     const nothing = { channel: null, revision: null, classic: null, time: null };
     const { body } = await post({ action: 'hold', snaps: [{ name: 'hello', ...nothing }] });
     expect((await payloadOf(body.id))['fields']).toEqual({
@@ -128,7 +128,7 @@ describe('POST /snaps', () => {
     await world.db.query(`delete from computer where title = 'mass'`);
   });
 
-  it('says which snap is named twice', async () => {
+  it('names the snap that is given twice', async () => {
     const { body } = await post({ snaps: [{ name: 'a' }, { name: 'a' }] });
     expect(body.details).toEqual([{ path: 'body.snaps.1.name', message: expect.stringContaining('twice') }]);
   });

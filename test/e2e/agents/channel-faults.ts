@@ -72,7 +72,7 @@ export const CHANNEL_FAULTS = {
     if (status === 200) transfer.error('a cut request was accepted');
     transfer.hangUp();
   },
-  'request longer than it says': async (transfer: Transfer) => {
+  'request longer than declared': async (transfer: Transfer) => {
     const { sent, random } = transfer;
     const status = await transfer.forwardRaw(raw(sent, random.int(0, sent.body.length - 1), sent.body.length));
     if (status === 200) transfer.error('a part of a request was accepted');
@@ -122,7 +122,7 @@ const UNDETECTABLE_ON_PINGS: ReadonlySet<ChannelFault> = new Set([
   'request shortened',
   'request padded',
   'request garbled',
-  'request longer than it says',
+  'request longer than declared',
 ]);
 const DOWNLOAD_FAULTS: readonly ChannelFault[] = [
   'request lost',

@@ -49,7 +49,7 @@ export class ChannelWorld {
   }
 
   /** Starts a stack and a channel to it, but no computers. */
-  static async begin(computers: number): Promise<ChannelWorld> {
+  static async start(computers: number): Promise<ChannelWorld> {
     const stack = await createStack({ FLOTILLA_ADMIN_PASSWORD: PASSWORD, FLOTILLA_SIMULATED_COMPUTERS: '0' });
     try {
       await stack.start();

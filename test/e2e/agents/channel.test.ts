@@ -41,7 +41,7 @@ describe('agents behind a faulty network', { timeout: TIMEOUT_MS }, () => {
   const returned = new Set<string>();
 
   beforeAll(async () => {
-    world = await ChannelWorld.begin(COMPUTERS);
+    world = await ChannelWorld.start(COMPUTERS);
   }, TIMEOUT_MS);
 
   afterAll(async () => {
@@ -58,7 +58,7 @@ describe('agents behind a faulty network', { timeout: TIMEOUT_MS }, () => {
     }
   });
 
-  it('has seen every kind of mischief, and a real copy is still noticed', async () => {
+  it('has seen every kind of fault, and a real copy is still noticed', async () => {
     expect(world.channel.faultCounts.size).toBeGreaterThan(SEEDS.length > 2 ? 18 : 10);
     world.channel.injectFaults(SEEDS[0]!, SHARE);
     const [computer] = world.able;
@@ -92,9 +92,9 @@ describe('agents behind a faulty network', { timeout: TIMEOUT_MS }, () => {
     });
     const before = fleet.computers.map(({ computerId }) => computerId);
     const enrolled = enrolledOnes().filter((computer) => computer !== world.jumping);
-    const goers = random.sample(enrolled, 2);
-    const leaving = goers.map(({ computerId }) => computerId!);
-    for (const { title } of goers) returned.add(title);
+    const removed = random.sample(enrolled, 2);
+    const leaving = removed.map(({ computerId }) => computerId!);
+    for (const { title } of removed) returned.add(title);
     const groups: Group[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
       const targets = world.able

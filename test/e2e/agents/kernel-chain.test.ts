@@ -36,7 +36,7 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
   const listing = (computer: number) => scenario.api.get<KernelListing>(`/computers/${computer}/hotpatch/kernel`);
 
   beforeAll(async () => {
-    scenario = await Scenario.begin(COMPUTERS);
+    scenario = await Scenario.start(COMPUTERS);
   }, TIMEOUT_MS);
 
   afterAll(async () => {
@@ -82,7 +82,7 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
     await scenario.stack.waitUntil('the old kernel', isBack, { limitMs: 30_000 });
   });
 
-  it('can be undone by what the computer said it did', async () => {
+  it('can be undone by what the computer reported', async () => {
     const [[computer, before]] = [...(await upgradable())].slice(1) as [[number, KernelListing]];
     const body = { kernel_package_id: before.upgrades[0]!.id };
     const upgrade = await scenario.api.post<ActivityBody>(`/computers/${computer}/kernel/upgrade`, body);

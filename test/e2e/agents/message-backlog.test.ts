@@ -12,7 +12,7 @@ describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
   const groups: number[] = [];
 
   beforeAll(async () => {
-    scenario = await Scenario.begin(COMPUTERS);
+    scenario = await Scenario.start(COMPUTERS);
   }, 120_000);
 
   afterAll(() => scenario?.end(), 60_000);

@@ -22,7 +22,7 @@ describe.concurrent('scripts on simulated computers', { timeout: TIMEOUT_MS }, (
   let scenario: Scenario;
   let turn = 0;
   beforeAll(async () => {
-    scenario = await Scenario.begin(COMPUTERS);
+    scenario = await Scenario.start(COMPUTERS);
   }, TIMEOUT_MS);
   afterAll(async () => {
     await scenario?.end();

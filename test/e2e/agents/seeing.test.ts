@@ -47,7 +47,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;
   beforeAll(async () => {
     receiver = await startOtlpReceiver();
-    scenario = await Scenario.begin(2, {
+    scenario = await Scenario.start(2, {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_BSP_SCHEDULE_DELAY: '200',
       OTEL_TRACES_SAMPLER: 'parentbased_always_off',

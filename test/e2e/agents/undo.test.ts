@@ -22,7 +22,7 @@ interface Detail extends ActivityBody {
 describe.concurrent('on simulated computers', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;
   beforeAll(async () => {
-    scenario = await Scenario.begin(COMPUTERS);
+    scenario = await Scenario.start(COMPUTERS);
   }, TIMEOUT_MS);
   afterAll(async () => {
     await scenario?.end();

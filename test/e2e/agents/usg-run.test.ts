@@ -23,7 +23,7 @@ describe('runs of USG profiles', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;
 
   beforeAll(async () => {
-    scenario = await Scenario.begin(COMPUTERS);
+    scenario = await Scenario.start(COMPUTERS);
   }, TIMEOUT_MS);
 
   afterAll(async () => {

@@ -6,7 +6,7 @@ import { Scenario } from '../../support/stack/stack-scenario.ts';
 
 /**
  * Actions of all sizes, some of them cancelled, while processes are killed at random; the agents' execution logs decide.
- * `FLOTILLA_E2E_SEED` (default 1) repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 3) says how many kills.
+ * `FLOTILLA_E2E_SEED` (default 1) repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 3) is the number of kills.
  *
  * @see docs/reliability.md#crash-loop
  */
@@ -24,7 +24,7 @@ describe(`crash loop, seed ${SEED}, ${KILLS} kills`, { timeout: TIMEOUT_MS }, ()
   const killed: { role: StackRole; at: number }[] = [];
 
   beforeAll(async () => {
-    scenario = await Scenario.begin(COMPUTERS);
+    scenario = await Scenario.start(COMPUTERS);
   }, TIMEOUT_MS);
 
   afterAll(async () => {

@@ -32,7 +32,7 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
   let api: ApiClient;
 
   beforeAll(async () => {
-    scenario = await Scenario.begin(COMPUTERS);
+    scenario = await Scenario.start(COMPUTERS);
     ({ stack, api } = scenario);
   }, TIMEOUT_MS);
 
@@ -97,16 +97,16 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     await scenario.expectSucceeded(group);
   });
 
-  it('accepts an action while Temporal hangs, says so in /readyz, and runs it after the return', async () => {
+  it('accepts an action while Temporal hangs, reports it in /readyz, and runs it after the return', async () => {
     const temporal = stack.processes('temporal')[0]?.pid ?? 0;
     process.kill(temporal, 'SIGSTOP');
     await stack.waitUntil('/readyz to notice', async () => (await stack.readiness()).status === 503, {
       limitMs: 30_000,
     });
     expect((await stack.readiness()).text).toMatch(/temporal/i);
-    const begin = performance.now();
+    const startedAt = performance.now();
     const group = await api.actOnSnaps(scenario.computers);
-    expect(performance.now() - begin).toBeLessThan(5000);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
     expect((await api.activity(group)).activity_status).toBe('undelivered');
     await sleep(1000);
     expect((await scenario.progress(group)).ended).toBe(0);
@@ -120,7 +120,9 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     const server = stack.processes().filter(({ role }) => role === 'postmaster' || role === 'postgres-backend');
     for (const { pid } of server) process.kill(pid, 'SIGSTOP');
     await stack.kill('api');
-    await stack.waitUntil('an API that says why', async () => (await stack.readiness()).text.includes('PostgreSQL'));
+    await stack.waitUntil('an API that gives the reason', async () =>
+      (await stack.readiness()).text.includes('PostgreSQL'),
+    );
     expect((await api.request('POST', '/login', { email: 'nobody@example.com', password: 'none' })).status).toBe(503);
     for (const { pid } of server) process.kill(pid, 'SIGCONT');
     await scenario.expectSucceeded(group, LATENESS_MS);

@@ -130,7 +130,7 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     expect([code, output]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
   });
 
-  it('builds nothing when it starts, and says so when its bundle is missing', async () => {
+  it('builds nothing when it starts, and fails with a message when its bundle is missing', async () => {
     await rm(join(directory, 'build'), { recursive: true });
     const env = { NODE_ENV: 'production' };
     const { code, output } = await apart.command('workers/main.ts', { project: directory, node, env });

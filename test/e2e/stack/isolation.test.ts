@@ -82,7 +82,7 @@ describe('stacks beside each other', () => {
     const activity = await other.actOnSnaps(await other.computerIds());
     expect((await other.pollActivity(activity, 60_000)).activity_status).toBe('succeeded');
     expect((await api.get<{ count: number }>('/activities')).count).toBe(0);
-    // A token of one stack says nothing to another.
+    // A token of one stack is invalid in another.
     const foreign = await fetch(`${second.url}/api/v2/computers`, {
       headers: { authorization: `Bearer ${api.token}` },
     });

@@ -48,7 +48,7 @@ function beside(name: string, args: readonly string[] = []): RunningScript {
   return script;
 }
 
-async function untilSaid(script: RunningScript, pattern: RegExp): Promise<RegExpExecArray> {
+async function untilPrinted(script: RunningScript, pattern: RegExp): Promise<RegExpExecArray> {
   const end = performance.now() + 60_000;
   for (;;) {
     const found = pattern.exec(script.output());
@@ -71,10 +71,10 @@ async function logIn(baseUrl: string, password = 'chosen-by-this-test'): Promise
 describe('beside a running npm start', () => {
   it('joins it as another worker, without settings', { timeout: 120_000 }, async () => {
     const worker = beside('worker');
-    const [line] = await untilSaid(worker, /^worker: joins .*$/m);
+    const [line] = await untilPrinted(worker, /^worker: joins .*$/m);
     expect(line).toContain(dataDir);
     for (const queue of ['fleet-activity', 'fleet-schedule', 'fleet-report']) {
-      await untilSaid(worker, new RegExp(`"queue":"${queue}".*"polling"`));
+      await untilPrinted(worker, new RegExp(`"queue":"${queue}".*"polling"`));
     }
     expect(worker.output()).not.toContain('this build gets no work');
     worker.process.kill('SIGTERM');
@@ -84,8 +84,8 @@ describe('beside a running npm start', () => {
   it('joins it as another API and another gateway, each on the next free port', { timeout: 120_000 }, async () => {
     const url = /^(?:api|gateway): joins .* serves (http:\S+)$/m;
     const api = beside('api', ['--no-gateway']);
-    const [, apiUrl = ''] = await untilSaid(api, url);
-    await untilSaid(api, /"serving"/);
+    const [, apiUrl = ''] = await untilPrinted(api, url);
+    await untilPrinted(api, /"serving"/);
     const token = await logIn(apiUrl);
     const fromStack = await fetch(`${stack.baseUrl}/api/v2/computers`, {
       headers: { authorization: `Bearer ${token}` },
@@ -93,8 +93,8 @@ describe('beside a running npm start', () => {
     expect(fromStack.status).toBe(200);
 
     const gateway = beside('gateway');
-    const [, gatewayUrl = ''] = await untilSaid(gateway, url);
-    await untilSaid(gateway, /"serving"/);
+    const [, gatewayUrl = ''] = await untilPrinted(gateway, url);
+    await untilPrinted(gateway, /"serving"/);
     expect(gatewayUrl).not.toBe(apiUrl);
     expect((await fetch(`${gatewayUrl}/message-system`, { method: 'POST' })).status).not.toBe(404);
     expect((await fetch(`${gatewayUrl}/api/v2/login`)).status).toBe(404);
@@ -106,16 +106,16 @@ describe('beside a running npm start', () => {
     onTestFinished(() => {
       for (const { process: child } of [gateway, fleet]) if (child.pid) signalProcess(child.pid, 'SIGKILL', true);
     });
-    const [, gatewayUrl] = await untilSaid(gateway, /^gateway: joins .* serves (http:\S+)$/m);
+    const [, gatewayUrl] = await untilPrinted(gateway, /^gateway: joins .* serves (http:\S+)$/m);
     expect(gatewayUrl).not.toBe(stack.baseUrl);
-    await untilSaid(gateway, /"serving"/);
-    await untilSaid(fleet, /^fleet: joins .*$/m);
-    await untilSaid(fleet, /"fleet enrolled"/);
+    await untilPrinted(gateway, /"serving"/);
+    await untilPrinted(fleet, /^fleet: joins .*$/m);
+    await untilPrinted(fleet, /"fleet enrolled"/);
   });
 
   it('enrols more simulated computers in it, which are no copies of others', { timeout: 120_000 }, async () => {
     const fleet = beside('fleet', ['--computers', '2']);
-    await untilSaid(fleet, /^fleet: joins .*$/m);
+    await untilPrinted(fleet, /^fleet: joins .*$/m);
     const headers = { authorization: `Bearer ${await logIn(stack.baseUrl)}` };
     for (const end = performance.now() + 60_000; ; await sleep(200)) {
       // What docs/computers.md finds simulated computers by.
@@ -160,7 +160,7 @@ describe('npm run reset-password beside a running npm start', () => {
 });
 
 describe('without a running npm start', () => {
-  it.each(['worker', 'gateway', 'api'])('says in npm run %s how to get one', { timeout: 60_000 }, async (name) => {
+  it.each(['worker', 'gateway', 'api'])('explains in npm run %s how to get one', { timeout: 60_000 }, async (name) => {
     const script = runScript(name, { FLOTILLA_DATA_DIR: await temporaryDirectory() });
     await expect(script.exited).resolves.toBe(1);
     expect(script.output()).toMatch(/No Flotilla runs in \S+: start it with npm start/);

@@ -38,7 +38,7 @@ async function outsider(stack: RunningStack, title: string, key?: string) {
   return response['info'] ?? response['type'];
 }
 
-it('lets nobody enrol unasked where other machines reach it, until an operator says so', {
+it('lets nobody enrol where other machines reach it, until an operator allows it', {
   timeout: 240_000,
 }, async () => {
   const dataDir = join(await temporaryDirectory(), 'data');

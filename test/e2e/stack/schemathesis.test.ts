@@ -24,13 +24,13 @@ const SECOND_MS = 1000;
 /** Two minutes here, with the machine busy; a run that takes many times that hangs. More examples take longer. */
 const LIMIT_MS = 1800 * SECOND_MS * Math.max(1, EXAMPLES / 5);
 
-const tell = (message: string): void => void process.stderr.write(`schemathesis: ${message}\n`);
+const print = (message: string): void => void process.stderr.write(`schemathesis: ${message}\n`);
 
 describe('the interface of a running stack', () => {
-  it('is what its document says, by every check of schemathesis', { timeout: 2 * LIMIT_MS }, async (context) => {
-    const program = await findSchemathesis(tell).catch((error: unknown) => {
+  it('matches its document, by every check of schemathesis', { timeout: 2 * LIMIT_MS }, async (context) => {
+    const program = await findSchemathesis(print).catch((error: unknown) => {
       if (!(error instanceof NoSchemathesis)) throw error;
-      tell(`skipped: ${error.message}`);
+      print(`skipped: ${error.message}`);
       return context.skip(error.message);
     });
     const directory = await temporaryDirectory();
@@ -67,7 +67,7 @@ async function startWorld(dataDir: string): Promise<string> {
 }
 
 /**
- * Every check is on for every operation. Where the document says that a request can be rejected for what is stored or
+ * Every check is on for every operation. Where the document states that a request can be rejected for what is stored or
  * for a rule between fields, a rejection of valid data is let through here and held to those rules by the hooks.
  */
 function configOf(): string {
@@ -89,7 +89,7 @@ hooks = ${JSON.stringify(HOOKS)}
 max-examples = ${EXAMPLES}
 database = "none"
 no-shrink = true
-# U+0000 is rejected in every string, which a schema can say of known fields only.
+# U+0000 is rejected in every string, which a schema can state for known fields only.
 allow-x00 = false
 
 [output.truncation]
@@ -121,7 +121,7 @@ async function run(program: string, config: string, baseUrl: string): Promise<{ 
       output += String(chunk);
     });
   }
-  const progress = setInterval(() => tell(lastLine(output)), 30 * SECOND_MS);
+  const progress = setInterval(() => print(lastLine(output)), 30 * SECOND_MS);
   const started = performance.now();
   const limit = setTimeout(() => {
     output += `\nended after ${LIMIT_MS / SECOND_MS} s, which is far more than it takes`;
@@ -130,7 +130,7 @@ async function run(program: string, config: string, baseUrl: string): Promise<{ 
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(limit);
   clearInterval(progress);
-  tell(`took ${((performance.now() - started) / SECOND_MS).toFixed(0)} s with ${EXAMPLES} examples of each operation`);
+  print(`took ${((performance.now() - started) / SECOND_MS).toFixed(0)} s with ${EXAMPLES} examples of each operation`);
   return { code: code ?? -1, output };
 }
 
@@ -163,7 +163,7 @@ const LAUNCHER = `#!/bin/sh
 exec "$(dirname "$(readlink -f "$0")")/venv/bin/python" -I -B -c 'from schemathesis.cli import schemathesis; schemathesis()' "$@"
 `;
 
-/** Schemathesis cannot be had on this machine; the message says why. */
+/** Schemathesis cannot be installed on this machine; the message has the reason. */
 class NoSchemathesis extends Error {}
 
 /**
@@ -211,21 +211,21 @@ async function install(python: string, directory: string, report: Report): Promi
   report('making a Python environment with schemathesis, once');
   const environment = join(directory, 'venv');
   await runTool(python, ['-I', '-m', 'venv', environment], { limitMs: INSTALL_LIMIT_MS });
-  const began = performance.now();
+  const startedAt = performance.now();
   const progress = setInterval(() => {
-    report(`getting the pinned Python packages: ${Math.round((performance.now() - began) / 1000)} s`);
+    report(`getting the pinned Python packages: ${Math.round((performance.now() - startedAt) / 1000)} s`);
   }, 10_000);
-  let said = '';
+  let printed = '';
   const options = ['--require-hashes', '--only-binary', ':all:', '--no-deps', '--no-input', '--no-cache-dir'];
   try {
     await runTool(join(environment, 'bin/python'), ['-m', 'pip', 'install', ...options, '-r', REQUIREMENTS], {
       limitMs: INSTALL_LIMIT_MS,
       onError: (text) => {
-        said += text;
+        printed += text;
       },
     });
   } catch (error) {
-    if (!UNREACHABLE.test(said)) throw error;
+    if (!UNREACHABLE.test(printed)) throw error;
     throw new NoSchemathesis(`the package registry cannot be reached: ${(error as Error).message}`);
   } finally {
     clearInterval(progress);

@@ -227,10 +227,10 @@ async function useRecoveryKey(): Promise<void> {
   made['recoveryKey'] = (await api.call('GET', path, undefined, { quoted: true })).fde_recovery_key;
 }
 
-/** A computer that can make recovery keys, once it has told so: that comes some exchanges after its enrolment. */
+/** A computer that can make recovery keys, once it has reported so, some exchanges after its enrolment. */
 async function computerWithKeys(): Promise<number> {
   let id: number | undefined;
-  await stack.waitUntil('a computer to tell that it has recovery keys', async () => {
+  await stack.waitUntil('a computer to report that it has recovery keys', async () => {
     const rows = await stack.rows<{ id: number }>(
       `select min(computer_id) as id from computer_inventory where 'fde-recovery-key' = any(client_types) having count(*) > 0`,
     );

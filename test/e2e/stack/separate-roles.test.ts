@@ -74,7 +74,7 @@ describe('roles alone', () => {
     'temporal/bootstrap-main.ts',
     'workers/set-current-version.ts',
     'workers/after-restore.ts',
-  ])('does nothing in %s on an option that it does not know, and says what it does on --help', async (script) => {
+  ])('does nothing in %s on an option that it does not know, and prints its usage on --help', async (script) => {
     const [wrong, extra, help] = await Promise.all(
       ['--hlep', 'now', '--help'].map((arg) => apart.command(script, { args: [arg] })),
     );

@@ -129,15 +129,15 @@ describe('its web UI', () => {
       }).then(async (response) => ({ status: response.status, body: (await response.json()) as object }));
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     const clear = { payloads: [{ metadata: { encoding: base64('json/plain') }, data: base64('"hello"') }] };
-    const sealed = await call(`${stack.url}/codec/encode`, settings['codecToken'], clear);
-    expect(sealed.status).toBe(200);
-    const byUi = await call(`${uiAddress().origin}/codec/decode`, settings['temporalUiToken'], sealed.body);
+    const encrypted = await call(`${stack.url}/codec/encode`, settings['codecToken'], clear);
+    expect(encrypted.status).toBe(200);
+    const byUi = await call(`${uiAddress().origin}/codec/decode`, settings['temporalUiToken'], encrypted.body);
     expect(byUi).toEqual({ status: 200, body: clear });
   });
 });
 
 describe('a workflow with input that is not encrypted', () => {
-  it('runs none of its steps, and says why', { timeout: 60_000 }, async () => {
+  it('runs none of its steps, and gives the reason', { timeout: 60_000 }, async () => {
     const connection = await Connection.connect(
       serverOptions({ temporalAddress: address, temporalTls: stackTls(stack.dataDir) }),
     );

@@ -132,7 +132,7 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
       return [...queues];
     };
     const used = ['fleet-schedule', 'fleet-report'];
-    // The list comes after the workflows, and the reconciler's begins once a minute.
+    // The list comes after the workflows, and the reconciler's starts once a minute.
     await expect.poll(readQueues, { timeout: 90_000, interval: 500 }).toEqual(expect.arrayContaining(used));
   });
 
@@ -170,7 +170,7 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
   it('gives Flotilla and the Temporal server a role each, which can do nothing else', async () => {
     const { databasePassword, temporalDatabasePassword } = generated();
     const { port } = new URL(topology.databaseUrl());
-    const ask = async (user: string, password: string | undefined, database: string) => {
+    const query = async (user: string, password: string | undefined, database: string) => {
       const client = new pg.Client({ host: '127.0.0.1', port: Number(port), user, password, database });
       try {
         await client.connect();
@@ -187,10 +187,10 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
       }
     };
     const nothing = 'false,false,false,0';
-    expect(await ask('flotilla', databasePassword, 'flotilla')).toBe(`flotilla,${nothing}`);
-    expect(await ask('temporal', temporalDatabasePassword, 'temporal')).toBe(`temporal,${nothing}`);
-    expect(await ask('temporal', temporalDatabasePassword, 'flotilla')).toBe('42501');
-    expect(await ask('flotilla', databasePassword, 'temporal')).toBe('42501');
+    expect(await query('flotilla', databasePassword, 'flotilla')).toBe(`flotilla,${nothing}`);
+    expect(await query('temporal', temporalDatabasePassword, 'temporal')).toBe(`temporal,${nothing}`);
+    expect(await query('temporal', temporalDatabasePassword, 'flotilla')).toBe('42501');
+    expect(await query('flotilla', databasePassword, 'temporal')).toBe('42501');
   });
 
   it('ends in order and leaves nothing running', async () => {

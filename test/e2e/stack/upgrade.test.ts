@@ -91,21 +91,21 @@ const operations = (states: string) =>
     [groups, states.split(' ')],
   ).then(([row]) => row!.count);
 
-/** Asks one after the other without end, as a client does that tries the next address when one does not respond. */
-function askMeanwhile(urls: readonly string[]) {
+/** Requests one after the other without end, as a client that tries the next address when one does not respond. */
+function requestMeanwhile(urls: readonly string[]) {
   const rejections: string[] = [];
   let done = false;
-  const ask = async (url: string): Promise<number | null> => {
+  const request = async (url: string): Promise<number | null> => {
     const headers = { authorization: `Bearer ${client.token}` };
     const response = await fetch(`${url}/api/v2/activities/${groups[0]}`, { headers }).catch(() => null);
     await response?.arrayBuffer().catch(() => null);
     return response?.status ?? null;
   };
-  const asking = (async () => {
+  const requesting = (async () => {
     while (!done) {
       const responses: Array<number | null> = [];
       for (const url of urls) {
-        responses.push(await ask(url));
+        responses.push(await request(url));
         if (responses.at(-1) === 200) break;
       }
       if (responses.at(-1) !== 200) rejections.push(responses.join(' '));
@@ -117,13 +117,13 @@ function askMeanwhile(urls: readonly string[]) {
     rejections: () => rejections,
     async end() {
       done = true;
-      await asking;
+      await requesting;
     },
   };
 }
 
 describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
-  it('begins with 10,000 operations that wait for their computers', async () => {
+  it('starts with 10,000 operations that wait for their computers', async () => {
     await startFleet(old.gateway!.url);
     await fleet.settled(TIMEOUT_MS);
     const able = fleet.computers.filter(({ machine }) => machine.blueprint.catalogue !== null);
@@ -155,7 +155,7 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
     expect(await readCurrentBuild(settings)).toBe(before);
 
     const urls = [old.api!.url];
-    const requested = askMeanwhile(urls);
+    const requested = requestMeanwhile(urls);
     try {
       await run('workers/set-current-version.ts', { project: next, args: ['--wait'] });
       expect(await readCurrentBuild(settings)).not.toBe(before);

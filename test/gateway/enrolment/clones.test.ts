@@ -23,13 +23,13 @@ class Machine {
   readonly #nth: number;
   #former: string | null = null;
   /** Whether the agent names its original, as agents do that got its title. */
-  readonly #tells: boolean;
+  readonly #namesOriginal: boolean;
 
-  constructor(image: Image, nth: number, agent: RawAgent | null, tells: boolean) {
+  constructor(image: Image, nth: number, agent: RawAgent | null, namesOriginal: boolean) {
     this.#image = image;
     this.#nth = nth;
     this.agent = agent;
-    this.#tells = tells;
+    this.#namesOriginal = namesOriginal;
   }
 
   async step(): Promise<void> {
@@ -37,7 +37,7 @@ class Machine {
       const response = await this.agent.exchange([{ type: 'computer-info', 'total-memory': 1000 + this.#nth }]);
       const sentAway = response.messages.find(({ type }) => type === 'unknown-id');
       if (!sentAway) return;
-      this.#former = sentAway['clone-of'] === undefined || !this.#tells ? null : this.agent.secureId;
+      this.#former = sentAway['clone-of'] === undefined || !this.#namesOriginal ? null : this.agent.secureId;
       this.agent = null;
       return;
     }
@@ -45,7 +45,7 @@ class Machine {
     this.agent = await RawAgent.enrol(world, account, {
       ...names,
       // The clocks of those that name their original are behind.
-      timestamp: this.#tells ? 1_800_000_000 - this.#nth : 1_800_000_000 + ++registrations,
+      timestamp: this.#namesOriginal ? 1_800_000_000 - this.#nth : 1_800_000_000 + ++registrations,
       ...(this.#former === null ? {} : { clone_secure_id: this.#former }),
     });
   }
@@ -83,9 +83,9 @@ describe.each([
   };
 
   it.each([
-    ['that share an identity and tell so', true],
-    ['that share an identity and do not tell', false],
-  ])('%s have a computer each after three exchanges', async (_what, tells) => {
+    ['that share an identity and name it', true],
+    ['that share an identity and do not name it', false],
+  ])('%s have a computer each after three exchanges', async (_what, namesOriginal) => {
     const account = await anAccount(world.db);
     const image = { account, names: { computer_title: 'golden', hostname: 'golden', machine_id: 'm' } };
     const original = await RawAgent.enrol(world, account, { ...image.names, timestamp: 1_800_000_000 });
@@ -93,7 +93,7 @@ describe.each([
     await original.exchange();
     const machines = Array.from({ length: COPIES }, (_machine, n) => {
       const copy = Object.assign(new RawAgent(world, original.id, original.secureId), { ...original });
-      return new Machine(image, n, copy, tells);
+      return new Machine(image, n, copy, namesOriginal);
     });
     await rounds(machines, 3);
     const rows = await expectApart(machines, account.id, COPIES);
@@ -102,12 +102,12 @@ describe.each([
   });
 
   it.each([
-    ['that never had an identity and tell so', true],
-    ['that never had an identity and do not tell', false],
-  ])('%s have a computer each after three exchanges', async (_what, tells) => {
+    ['that never had an identity and name the original', true],
+    ['that never had an identity and do not name the original', false],
+  ])('%s have a computer each after three exchanges', async (_what, namesOriginal) => {
     const account = await anAccount(world.db);
     const image = { account, names: { computer_title: 'twin', hostname: 'twin' } };
-    const machines = Array.from({ length: COPIES }, (_machine, n) => new Machine(image, n, null, tells));
+    const machines = Array.from({ length: COPIES }, (_machine, n) => new Machine(image, n, null, namesOriginal));
     await rounds(machines, 3);
     await expectApart(machines, account.id, COPIES);
   });

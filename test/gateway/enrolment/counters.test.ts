@@ -30,7 +30,7 @@ const tagsOf = async (id: number) => {
 };
 
 describe('counters of an exchange', () => {
-  it('adopts whatever the agent begins with', async () => {
+  it('adopts whatever the agent starts with', async () => {
     agent.sequence = 27;
     agent.next = 36;
     const first = await agent.exchange([tags('a')]);

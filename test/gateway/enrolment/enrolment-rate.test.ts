@@ -73,7 +73,7 @@ it('does not count registrations with a wrong key against the account', async ()
   expect(good.types).toEqual(['set-id']);
 });
 
-it('says in whole seconds when to come again', async () => {
+it('returns in whole seconds when to retry', async () => {
   const account = await anAccount(world.db);
   const send = () =>
     fetch(`${world.url}/message-system`, {

@@ -104,7 +104,7 @@ describe('registration', () => {
     expect(await computers(account.id)).toEqual([]);
   });
 
-  it('enrols a computer whatever else it says of itself', async () => {
+  it('enrols a computer whatever else it reports', async () => {
     const account = await anAccount(world.db);
     const agent = await RawAgent.enrol(world, account, {
       computer_title: 't'.repeat(300),
@@ -130,11 +130,11 @@ describe('registration', () => {
       machine_id: null,
       distro_pro_info: null,
     });
-    const said = await world.db.query(
+    const messages = await world.db.query(
       `select message from event where entity_type = 'Computer' and entity_id = $1 and message like '%register%'`,
       [agent.id],
     );
-    expect(said.map(({ message }) => message)).toEqual(
+    expect(messages.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
         "Text in the computer's report register was cut: computer_title is longer than 255 characters",
         "A part of the computer's report register was left out: machine_id is longer than 255 characters",

@@ -50,8 +50,8 @@ describe('audit reports and results', () => {
   it.each([
     ['before the result', () => [[report()], [result(id)]]],
     ['with it', () => [[result(id), report()]]],
-    ['behind it', () => [[result(id)], [report()]]],
-    ['behind it and a failure that came later', () => [[result(id)], [failed()], [report()]]],
+    ['after it', () => [[result(id)], [report()]]],
+    ['after it and a failure that came later', () => [[result(id)], [failed()], [report()]]],
   ])('a report %s of a successful audit is kept', async (_, exchanges) => {
     for (const messages of exchanges()) await agent.exchange(messages);
     expect(await isKept()).toBe(true);

@@ -68,7 +68,7 @@ describe('an agent whose pending messages are larger than a payload may be', () 
     expect((await agent.exchange([memory(5)])).nextExpected).toBe(41);
   });
 
-  it('gets past a message that is too large by itself, and its events say so', async () => {
+  it('gets past a message that is too large by itself, and records it in its events', async () => {
     const { taken } = await drain([padding(33 * MIB), memory(3)]);
     expect(taken).toEqual([1, 1]);
     expect((await computer())['total_memory']).toBe(3);

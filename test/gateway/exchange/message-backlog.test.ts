@@ -258,7 +258,7 @@ describe('changes of the limit while everything else goes on', () => {
     const lasts = new Map<RawAgent, number[]>();
     const groups: number[] = [];
     let ordering = true;
-    const ask = async () => {
+    const request = async () => {
       for (let i = 0; i < 12; i++) groups.push(await fleet.install(agents));
       ordering = false;
     };
@@ -276,7 +276,7 @@ describe('changes of the limit while everything else goes on', () => {
       }
       lasts.set(on, last);
     };
-    await Promise.all([ask(), change(), settle(), ...agents.map(exchange)]);
+    await Promise.all([request(), change(), settle(), ...agents.map(exchange)]);
     await fleet.settle();
     await bound(null);
     for (const each of agents) {

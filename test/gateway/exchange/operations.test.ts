@@ -8,7 +8,7 @@ import {
   messageStates,
 } from '../../support/agents/gateway-world.ts';
 import { post, RawAgent, result } from '../../support/agents/raw-agent.ts';
-import { tellPackages } from '../../support/computers/computers.ts';
+import { announcePackages } from '../../support/computers/computers.ts';
 import { untilBlocked } from '../../support/database/database.ts';
 
 let world: GatewayWorld;
@@ -56,7 +56,7 @@ describe('handing out operations', () => {
     expect(second.messages.map((m) => m['operation-id'])).toEqual(ids.slice(100));
   });
 
-  it('sends no more than 100 when something else is to be said, and nothing again that was worked off', async () => {
+  it('sends no more than 100 beside other messages, and nothing again that was completed', async () => {
     const ids: number[] = [];
     for (let i = 0; i < 100; i++) ids.push(await anOperation(world.db, agent.id));
     expect((await agent.send()).messages).toHaveLength(100);
@@ -86,7 +86,7 @@ describe('handing out operations', () => {
     expect(kept!.size).toBe(100);
   });
 
-  it('begins once the computer knows what it may report', async () => {
+  it('starts once the computer knows what it may report', async () => {
     const newcomer = await RawAgent.enrol(world, account);
     const id = await anOperation(world.db, newcomer.id);
     expect((await newcomer.exchange()).messages).toEqual([]);
@@ -152,7 +152,7 @@ describe('results', () => {
     ];
     await agent.exchange();
     // The account may name these two, but not 1006.
-    for (const id of [1005, 1007]) await tellPackages(world.db, account.id, id);
+    for (const id of [1005, 1007]) await announcePackages(world.db, account.id, id);
     await agent.exchange([
       result(script, { status: 5, 'result-code': 103, 'result-text': 'out\0put' }),
       {

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What the recording server was told to do before a response. */
+/** What the recording server was to do before a response. */
 const BEFORE: Record<string, () => Promise<unknown>> = {
   '31': () => world.db.query('update agent set in_next = 84 where in_next = 85'),
   '33': () => world.db.query('update agent set in_next = 0 where in_next = 88'),

@@ -104,9 +104,9 @@ describe('recovery keys', () => {
     /** What a batch does with the first result of each operation. */
     const lanesSettle = () =>
       world.db.query(
-        `with news as (delete from agent_inbox returning *)
+        `with pending as (delete from agent_inbox returning *)
          update activity a set status = case when r.ok then 'succeeded' else 'failed' end
-         from (select distinct on (activity_id) * from news where kind = 'result' order by activity_id, id) r
+         from (select distinct on (activity_id) * from pending where kind = 'result' order by activity_id, id) r
          where a.id = r.activity_id`,
       );
     const stored = async () => {

@@ -24,8 +24,8 @@ describe('a message that could not be used at all', () => {
   it.each(BAD)('%s is requested again in its scope', async (type, message, scope) => {
     const { messages } = await here.agent.exchange([message]);
     expect(messages).toEqual([{ type: 'resynchronize', 'operation-id': expect.any(Number), scopes: [scope] }]);
-    const said = (await events()).at(-1);
-    expect(said).toMatch(
+    const reported = (await events()).at(-1);
+    expect(reported).toMatch(
       new RegExp(`^The computer's report ${type} could not be used: .+; it is requested again, at most once an hour$`),
     );
   });
@@ -79,7 +79,7 @@ describe('a message that could not be used at all', () => {
     expect(await events()).toEqual([expect.stringContaining('report users could not be used: could not be stored')]);
   });
 
-  it('of a computer that waits for acceptance says nothing', async () => {
+  it('of a computer that waits for acceptance record no event', async () => {
     const waiting = await anAccount(here.world.db, { autoRegister: false });
     here.agent = await RawAgent.enrol(here.world, waiting);
     const { types } = await here.agent.exchange([BAD[0]![1]]);
@@ -89,7 +89,7 @@ describe('a message that could not be used at all', () => {
 });
 
 describe('events and metrics', () => {
-  it('say the same thing once a day, and never more than twenty things', async () => {
+  it('record the same fault once a day, and never more than twenty faults', async () => {
     const titled = (pid: number) => ({
       type: 'active-process-info',
       'add-processes': [aProcess(pid, { name: long(5000) })],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { RawAgent } from '../../support/agents/raw-agent.ts';
-import { aProcess, reportedRows, tellPackages } from '../../support/computers/computers.ts';
+import { aProcess, reportedRows, announcePackages } from '../../support/computers/computers.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;
@@ -15,7 +15,7 @@ const { rows } = reportedRows(
 beforeAll(async () => {
   world = await createGatewayWorld();
   account = await anAccount(world.db);
-  await tellPackages(world.db, account.id, 1, 10);
+  await announcePackages(world.db, account.id, 1, 10);
 });
 afterAll(() => world?.close());
 beforeEach(async () => {
@@ -106,20 +106,20 @@ const sets = async () =>
 describe('packages', () => {
   it('get ids that are the same for all computers', async () => {
     const hash = Buffer.from('88ab80f0e3485e7e0a2c53019ecc3f109cbdb04b', 'hex');
-    const ask = { type: 'unknown-package-hashes', 'request-id': 1, hashes: [hash, Buffer.alloc(20)] };
-    const unknown = await agent.exchange([ask]);
+    const unknownHashes = { type: 'unknown-package-hashes', 'request-id': 1, hashes: [hash, Buffer.alloc(20)] };
+    const unknown = await agent.exchange([unknownHashes]);
     expect(unknown.messages).toEqual([{ type: 'package-ids', 'request-id': 1, ids: [null, null] }]);
     const packages = [description('jq', '1.7'), description('hello', '2.10-3'), description('jq', '1.7')];
     const added = await agent.exchange([{ type: 'add-packages', 'request-id': 2, packages }]);
     const ids = added.messages[0]!['ids'] as number[];
     expect(ids[0]).toBe(ids[2]);
     const other = await RawAgent.enrol(world, account);
-    const known = await other.exchange([ask]);
+    const known = await other.exchange([unknownHashes]);
     expect(known.messages).toEqual([{ type: 'package-ids', 'request-id': 1, ids: [ids[1]!, null] }]);
   });
 
   it('are described at the same time by many computers without waiting for each other', async () => {
-    const packages = Array.from({ length: 300 }, (_, i) => description(`crowd-${i}`, '1'));
+    const packages = Array.from({ length: 300 }, (_, i) => description(`many-${i}`, '1'));
     const agents = await Promise.all(Array.from({ length: 6 }, () => RawAgent.enrol(world, account)));
     const responses = await Promise.all(
       agents.map((one, i) =>
@@ -163,7 +163,7 @@ describe('packages', () => {
     expect(await sets()).toMatchObject({ installed: '{[4,5)}', restart: false });
   });
 
-  it('say nothing by removals while they are reported afresh', async () => {
+  it('ignore removals while they are reported anew', async () => {
     await agent.exchange([{ type: 'packages', installed: [1], security: [7] }]);
     await agent.exchange([{ type: 'resynchronize' }, { type: 'packages', installed: [4], 'not-security': [7] }]);
     expect(await sets()).toMatchObject({ installed: '{[4,5)}', security: '{}' });
@@ -178,7 +178,7 @@ describe('packages that were not reported to an account', () => {
     const response = await one.exchange([{ type: 'add-packages', 'request-id': 1, packages }]);
     return (response.messages[0]!['ids'] as number[])[0]!;
   };
-  const askedAfresh = async (): Promise<BValue> => {
+  const requestedAnew = async (): Promise<BValue> => {
     const [requested] = (await agent.exchange()).messages;
     expect(requested).toMatchObject({ type: 'resynchronize', scopes: ['package'] });
     return requested!['operation-id']!;
@@ -200,11 +200,11 @@ describe('packages that were not reported to an account', () => {
   });
 
   // As an older gateway beside a newer one, or one whose database was restored.
-  it('count once it requested them, where it received them and no record says so', async () => {
+  it('count once it requested them, where it received them without a record', async () => {
     const id = await add(await RawAgent.enrol(world, await anAccount(world.db)), 'in-between');
     await agent.exchange([{ type: 'packages', installed: [id] }]);
     expect(await sets()).toMatchObject({ installed: '{}' });
-    await agent.exchange([{ type: 'resynchronize', 'operation-id': await askedAfresh() }]);
+    await agent.exchange([{ type: 'resynchronize', 'operation-id': await requestedAnew() }]);
     expect(await add(agent, 'in-between')).toBe(id);
     await agent.exchange([{ type: 'packages', installed: [id] }]);
     expect(await sets()).toMatchObject({ installed: `{[${id},${id + 1})}` });
@@ -224,11 +224,11 @@ describe('packages that were not reported to an account', () => {
 
   it('are requested again after a pause, and not forgotten in it', async () => {
     await agent.exchange([{ type: 'packages', installed: [2_000_000_002] }]);
-    const response = { type: 'resynchronize', 'operation-id': await askedAfresh() };
+    const response = { type: 'resynchronize', 'operation-id': await requestedAnew() };
     await agent.exchange([response, { type: 'packages', installed: [2_000_000_002] }]);
     expect((await agent.exchange()).messages).toEqual([]);
     world.clock.advance(SIX_HOURS + 1);
-    await askedAfresh();
+    await requestedAnew();
   });
 
   it('become known to it once, by however many gateways', async () => {
@@ -237,7 +237,7 @@ describe('packages that were not reported to an account', () => {
     const agents = await Promise.all(
       Array.from({ length: 6 }, (_, i) => RawAgent.enrol(gateways[i % gateways.length]!, owner)),
     );
-    const ids = await Promise.all(agents.map((one, i) => add(one, `told-${i}`)));
+    const ids = await Promise.all(agents.map((one, i) => add(one, `known-${i}`)));
     const known = () =>
       world.db.query(
         `select k.xmin::text, k.xmax::text, (select bool_and(k.known @> i) from unnest($2::int[]) i) as reported
@@ -247,7 +247,7 @@ describe('packages that were not reported to an account', () => {
     const before = await known();
     expect(before).toMatchObject([{ reported: true }]);
     const late = await RawAgent.enrol(await world.another(), owner);
-    for (const i of ids.keys()) expect(await add(late, `told-${i}`)).toBe(ids[i]);
+    for (const i of ids.keys()) expect(await add(late, `known-${i}`)).toBe(ids[i]);
     expect(await known()).toEqual(before);
   });
 });

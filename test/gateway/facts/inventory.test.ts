@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BFloat, type BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { RawAgent } from '../../support/agents/raw-agent.ts';
-import { aProcess, reportedRows, tellPackages } from '../../support/computers/computers.ts';
+import { aProcess, reportedRows, announcePackages } from '../../support/computers/computers.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;
@@ -15,7 +15,7 @@ const { rows, computer } = reportedRows(
 beforeAll(async () => {
   world = await createGatewayWorld();
   account = await anAccount(world.db);
-  await tellPackages(world.db, account.id, 1);
+  await announcePackages(world.db, account.id, 1);
 });
 afterAll(() => world?.close());
 beforeEach(async () => {
@@ -70,7 +70,7 @@ describe('facts of the computer itself', () => {
     expect(await computer()).toMatchObject({ distro_pro_info: null, hostname: 'web-1.example.com' });
   });
 
-  it('write nothing when they say what is known', async () => {
+  it('write nothing when they report what is known', async () => {
     const facts: BValue[] = [
       { type: 'computer-info', hostname: 'h', 'total-memory': 1 },
       { type: 'ubuntu-pro-info', 'ubuntu-pro-info': '{"attached": false}' },

@@ -218,7 +218,7 @@ describe('of operations handed out together', () => {
     ['install', 'unhold', { core: null }, 'hello', []],
     ['install', 'hold', { core: 'forever' }, 'core', []],
     ['remove', 'install', { core: null }, 'core', [['remove-snaps', [{ name: 'core' }]]]],
-  ])('after %s, %s is judged by what that cannot have changed', async (first, second, before, name, steps) => {
+  ])('after %s, %s is compared with what that cannot have changed', async (first, second, before, name, steps) => {
     await agent.exchange([report(before)]);
     const naming = (action: string) => snapOperation(action, action === 'hold' ? until(name, 'forever') : { name });
     const ids = [await naming(first), await naming(second)];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
-import { QUICK, QUIET } from '../../support/agents/fleet-world.ts';
+import { FAST_TIMES, QUIET } from '../../support/agents/fleet-world.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/raw-agent.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
@@ -10,7 +10,7 @@ let fleet: Fleet;
 beforeAll(async () => {
   served = await createServedFleet();
   await served.db.query('update account set auto_register = false');
-  const times = { ...QUICK, pingMs: 200, exchangeMs: 500 };
+  const times = { ...FAST_TIMES, pingMs: 200, exchangeMs: 500 };
   fleet = createFleet({ computers: 2, url: served.url, account: 'standalone', logger: QUIET, tickMs: 10, times });
   await fleet.start();
 });

@@ -55,7 +55,7 @@ function launch(...options: string[]): ChildProcess {
 
 async function line(child: ChildProcess, wanted: string): Promise<void> {
   for await (const text of createInterface({ input: child.stderr! })) if (text.includes(wanted)) return;
-  throw new Error(`the fleet never said "${wanted}"`);
+  throw new Error(`the fleet never printed "${wanted}"`);
 }
 
 function executions(): Execution[] {

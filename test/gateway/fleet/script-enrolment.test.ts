@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
-import { QUICK, QUIET } from '../../support/agents/fleet-world.ts';
+import { FAST_TIMES, QUIET } from '../../support/agents/fleet-world.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/raw-agent.ts';
 import { script, scriptProfile } from '../../support/scripts/scripts.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
@@ -30,7 +30,7 @@ describe('computers that enrol over HTTP', () => {
       const profile = await call('POST', '/script-profiles', scriptProfile(id, { title, trigger }));
       profiles.push(profile.id);
     }
-    const times = { ...QUICK, pingMs: 200, exchangeMs: 500 };
+    const times = { ...FAST_TIMES, pingMs: 200, exchangeMs: 500 };
     const options = { computers: COMPUTERS, url: served.url, account: 'standalone', logger: QUIET, tickMs: 10, times };
     fleet = createFleet(options);
     await fleet.start();

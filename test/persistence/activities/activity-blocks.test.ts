@@ -44,7 +44,7 @@ async function pageOf(sql: Sql, accountId: number, counted: Counted, limit: numb
   return (await sql.query<{ id: number }>(blockPage(counted), { accountId, limit, offset })).map(({ id }) => id);
 }
 
-/** Count and pages of both accounts say what a plain look at the rows says. */
+/** Count and pages of both accounts equal those of a plain look at the rows. */
 async function expectAgreement(sql: Sql, offsets: readonly number[]): Promise<void> {
   for (const { accountId } of [account, other]) {
     for (const counted of KINDS) {

@@ -115,7 +115,7 @@ describe('creating a group', () => {
     const operation = { type: 'InstallSnaps', summary: 'Install snap hello', message };
     const plan = { now: new Date(), deliverAfter, parameters: { operation: 'snaps' }, reappliedFrom: 7 };
     const uniform = await aGroup(db, account, { ...plan, operations: [operation] });
-    const placed = await db.transaction((tx) =>
+    const created = await db.transaction((tx) =>
       createPerComputerGroup(
         tx,
         {
@@ -139,7 +139,7 @@ describe('creating a group', () => {
     expect(rows.lanes.map(({ size }) => size)).toEqual([500, 500, 234]);
     expect(rows.lanes[2]).toMatchObject({ summary: 'computers 1,001-1,234 of 1,234', answer_seconds: answerSeconds });
     expect(rows.children.map(({ computer_id: id }) => id)).toEqual(account.computers);
-    const { children, ...others } = await rowsOf(placed);
+    const { children, ...others } = await rowsOf(created);
     expect(rows).toEqual({ ...others, children: children.map((child) => ({ ...child, reapplied_from: null })) });
   });
 

@@ -12,11 +12,11 @@ import { createRandom } from '../../../tools/simulator/random.ts';
 import { anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';
 import {
   aQuery,
-  aSpelling,
+  aForm,
   NASTY,
   type ReferenceQuery,
   type ReferenceTerm,
-  spell,
+  queryText,
 } from '../../support/computers/query-reference.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { administratorOf } from '../../support/http/app.ts';
@@ -185,7 +185,7 @@ function computersOf(text: string, caller: Caller): ReadonlySet<number> {
   return new Set(world.computers.filter((one) => (all || one.seen) && holds(one)).map(({ id }) => id));
 }
 
-/** Tells from what is shown alone whether an activity is meant. */
+/** Whether an activity matches, by what is shown alone. */
 function fulfils(row: DetailedActivity, query: ReferenceQuery, rows: readonly DetailedActivity[], caller: Caller) {
   const holds = ({ selector, value }: ReferenceTerm): boolean => {
     switch (selector) {
@@ -234,8 +234,8 @@ describe('the query language of activities over SQL', () => {
     let found = 0;
     let requested = 0;
     await fc.assert(
-      fc.asyncProperty(aQuery(aTerm(rows)), aSpelling, async (query, spelling) => {
-        const text = spell(query, spelling);
+      fc.asyncProperty(aQuery(aTerm(rows)), aForm, async (query, form) => {
+        const text = queryText(query, form);
         const wanted = rows.filter((row) => fulfils(row, query, rows, caller)).map(({ id }) => id);
         const { count, results } = await service.list(caller, text, ALL);
         expect([text, results.map(({ id }) => id)]).toEqual([text, wanted]);

@@ -116,17 +116,17 @@ describe('retention of activities', () => {
       `update agent_message set state = 'sent' where activity_id in (select id from activity where parent_id = $1)`,
       [sent],
     );
-    const news = await group({ computers: account.computers.slice(2) });
-    await finish(news);
+    const recent = await group({ computers: account.computers.slice(2) });
+    await finish(recent);
     days(8);
     await finish(later);
-    const [child] = await childrenOf(db, news);
+    const [child] = await childrenOf(db, recent);
     await addEvent(db, { batch: child!.lane_id, activity: child!.id, kind: 'result', ok: true, at: clock.now() });
     const before = await counts();
     days(6);
     expect((await run(7)).gone).toBe(0);
     expect(await counts()).toEqual({ ...before });
-    expect(await ids()).toEqual([open, later, sent, news]);
+    expect(await ids()).toEqual([open, later, sent, recent]);
     days(2);
     await settle();
     expect((await run(7)).gone).toBe(4);

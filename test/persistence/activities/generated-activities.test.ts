@@ -61,7 +61,7 @@ describe('generateActivities', () => {
     expect(row).toEqual({ rows: ACTIVITIES, span: ACTIVITIES, disordered: 0, past: true });
   });
 
-  it('counts in every group and batch what its operations say', async () => {
+  it('has in every group and batch the counts of its operations', async () => {
     const counts = (alias: string) => `count(${alias}.id) as size,
       count(*) filter (where ${alias}.status in ('undelivered', 'delivered')) as open,
       count(*) filter (where ${alias}.status = 'succeeded') as succeeded,

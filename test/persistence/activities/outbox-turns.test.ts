@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 /** A dispatcher whose server takes every start. */
-function relay(started: Startable[]): () => Promise<boolean> {
+function dispatcher(started: Startable[]): () => Promise<boolean> {
   return outboxPoll({
     db,
     client: { withDeadline: (_: number, work: () => Promise<unknown>) => work() } as unknown as Client,
@@ -44,7 +44,7 @@ it('carries out the one command of an account in the next poll, however many of 
   await db.query('update outbox set account_id = 0 where key = $1', [String(ordered.at(-1))]);
 
   const started: Startable[] = [];
-  const round = relay(started);
+  const round = dispatcher(started);
   expect(await round()).toBe(true);
   const first = started.map(({ activityId }) => activityId);
   expect(first).toHaveLength(BATCH);
@@ -66,7 +66,7 @@ it('shares the orders of one account among outbox dispatchers', async () => {
     while (await round());
   };
   while ((await db.query('select from outbox limit 1')).length > 0) {
-    await Promise.all([drain(relay(started)), drain(relay(started))]);
+    await Promise.all([drain(dispatcher(started)), drain(dispatcher(started))]);
   }
   expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual(ordered);
 });

@@ -69,7 +69,7 @@ function losing(tx: Sql): Sql {
     async query<R extends QueryResultRow>(text: string, values?: readonly unknown[], name?: string) {
       const rows = await tx.query<R>(text, values, name);
       if (text.includes('insert into usg_report') && !removed) {
-        await db.query(`delete from usg_report where path like 'asked-%'`);
+        await db.query(`delete from usg_report where path like 'requested-%'`);
         removed = true;
       }
       return rows;
@@ -77,7 +77,7 @@ function losing(tx: Sql): Sql {
   };
 }
 
-/** Whose statement that locks questions began before their activities were there to be seen. */
+/** Whose locking statement started before their activities were there to be seen. */
 function unaware(database: Database): Database {
   const SEES = /and not exists \(select from activity k where k\.id = u\.activity_id[^)]*\)(?=\s+order by)/;
   const blind = (tx: Sql): Sql => ({
@@ -151,7 +151,7 @@ describe('retention of audits', () => {
     const question = {
       account_id: usg.caller.accountId,
       profile_id: profile,
-      path: `asked-${profile}`,
+      path: `requested-${profile}`,
       range_start: daysAgo(40),
       range_end: daysAgo(39),
       detailed: false,

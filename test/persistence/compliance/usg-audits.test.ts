@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const read = async (report: Uint8Array) => readAuditReport(report);
-const takeIn = () => ingestReports({ db, clock, read });
+const ingest = () => ingestReports({ db, clock, read });
 
 const aRun = (mode: UsgMode, computers: number) => anAuditedRun({ db, engine: engine, clock }, mode, computers);
 
@@ -37,18 +37,18 @@ const counts = (not_started: number, in_progress: number, passing: number, faili
 });
 
 describe('an audit', () => {
-  it('goes from not started over in progress to what its report says', async () => {
+  it('goes from not started over in progress to the result of its report', async () => {
     const run = await aRun('audit', 3);
     expect(await run.results()).toEqual(counts(3, 0, 0, 0, true));
-    await run.tell(0, 0, 'delivered');
+    await run.notify(0, 0, 'delivered');
     expect(await run.results()).toEqual(counts(2, 1, 0, 0, true));
-    await run.tell(0, 0, 'result');
-    await run.tell(1, 0, 'result');
-    await run.tell(2, 0, 'result', false);
+    await run.notify(0, 0, 'result');
+    await run.notify(1, 0, 'result');
+    await run.notify(2, 0, 'result', false);
     expect(await run.results()).toEqual(counts(0, 2, 0, 1, true));
     await run.report(0, auditReport(['pass', 'fixed', 'notapplicable']));
     await run.report(1, auditReport(['pass', 'error', 'unknown']));
-    expect(await takeIn()).toBe(false);
+    expect(await ingest()).toBe(false);
     expect(await run.results()).toEqual(counts(0, 0, 1, 2, false));
     expect(await run.audits()).toEqual([
       { state: 'pass', reason: null, passed_count: 2, failed_count: 0 },
@@ -61,16 +61,16 @@ describe('an audit', () => {
   it('has the last word by its report, whether that comes before or after the pending events of its result', async () => {
     const run = await aRun('audit', 2);
     await run.report(0, auditReport(['pass']));
-    await takeIn();
+    await ingest();
     expect(await run.results()).toEqual(counts(1, 0, 1, 0, true));
-    await run.tell(0, 0, 'delivered');
-    await run.tell(0, 0, 'result');
-    await run.tell(1, 0, 'delivered');
-    await run.tell(1, 0, 'cancel');
+    await run.notify(0, 0, 'delivered');
+    await run.notify(0, 0, 'result');
+    await run.notify(1, 0, 'delivered');
+    await run.notify(1, 0, 'cancel');
     expect(await run.results()).toEqual(counts(1, 0, 1, 0, false));
-    await run.tell(1, 0, 'result');
+    await run.notify(1, 0, 'result');
     await run.report(1, auditReport(['pass']));
-    await takeIn();
+    await ingest();
     expect(await run.results()).toEqual(counts(0, 0, 2, 0, false));
   });
 
@@ -99,13 +99,13 @@ describe('an audit', () => {
     const away = () => Promise.reject(new Error('the thread ended'));
     await expect(ingestReports({ db, clock, read: away })).rejects.toThrow('the thread ended');
     expect(await db.query('select from usg_audit_report')).toHaveLength(1);
-    await takeIn();
+    await ingest();
     expect(await run.audits()).toMatchObject([{ state: 'pass' }]);
   });
 
   it('counts by its report when that is taken in while its result is', async () => {
     const run = await aRun('audit', 1);
-    await run.tell(0, 0, 'delivered');
+    await run.notify(0, 0, 'delivered');
     await run.report(0, auditReport(['pass']));
     const [step] = await run.steps(0);
     const [audit] = await db.query<{ run_id: number }>('select run_id from usg_audit where computer_id = $1', [
@@ -114,42 +114,42 @@ describe('an audit', () => {
     const done = { from: 'delivered', to: 'succeeded', ids: [step!.id] };
     const taking = await db.transaction(async (tx) => {
       await recordAuditProgress(tx, audit!.run_id, [done], clock.now());
-      const taken = takeIn();
+      const taken = ingest();
       await untilBlocked(db);
       return { taken };
     });
     await taking.taken;
     expect((await run.audits())[0]).toMatchObject({ state: 'pass', passed_count: 1 });
 
-    await run.tell(0, 0, 'result');
+    await run.notify(0, 0, 'result');
     expect(await run.results()).toEqual(counts(0, 0, 1, 0, false));
   });
 
   it('that was cancelled before anything reached the computer has not started', async () => {
     const run = await aRun('fix-audit', 1);
-    await run.tell(0, 0, 'cancel');
+    await run.notify(0, 0, 'cancel');
     expect(await run.results()).toEqual(counts(1, 0, 0, 0, false));
   });
 
   it('that was cancelled after its delivery neither passes nor fails, and is not in progress', async () => {
     const run = await aRun('audit', 2);
-    await run.tell(0, 0, 'delivered');
-    await run.tell(1, 0, 'delivered');
+    await run.notify(0, 0, 'delivered');
+    await run.notify(1, 0, 'delivered');
     expect(await run.results()).toEqual(counts(0, 2, 0, 0, true));
-    await run.tell(0, 0, 'cancel');
+    await run.notify(0, 0, 'cancel');
     expect(await run.results()).toEqual(counts(1, 1, 0, 0, true));
-    await run.tell(1, 0, 'cancel');
+    await run.notify(1, 0, 'cancel');
     expect(await run.results()).toEqual(counts(2, 0, 0, 0, false));
   });
 
   it('XML-wrong: fails with a reason in its result, in whatever order report and result come', async () => {
     const run = await aRun('audit', 2);
     await run.report(0, Buffer.from('<broken'));
-    await takeIn();
-    await run.tell(0, 0, 'result');
-    await run.tell(1, 0, 'result');
+    await ingest();
+    await run.notify(0, 0, 'result');
+    await run.notify(1, 0, 'result');
     await run.report(1, Buffer.from('<!DOCTYPE x><x/>'));
-    await takeIn();
+    await ingest();
     expect(await run.results()).toEqual(counts(0, 0, 0, 2, false));
     const texts = [(await run.steps(0))[0], (await run.steps(1))[0]].map((step) => step!.result_text);
     expect(texts).toEqual([
@@ -157,18 +157,18 @@ describe('an audit', () => {
       'done\nThe report of the audit was rejected: the report has a document type or entities.',
     ]);
     await run.report(1, Buffer.from('<!DOCTYPE x><x/>'));
-    await takeIn();
+    await ingest();
     expect((await run.steps(1))[0]!.result_text).toBe(texts[1]);
   });
 
   it('waits with a report that cannot be read for the batch that advances, without holding what that needs', async () => {
     const run = await aRun('audit', 1);
-    await run.tell(0, 0, 'delivered');
+    await run.notify(0, 0, 'delivered');
     await run.report(0, Buffer.from('<broken'));
     const [step] = await run.steps(0);
     const advancing = await db.transaction(async (tx) => {
       await tx.query('select 1 from lane where id = $1 for update', [step!.lane_id]);
-      const taken = takeIn();
+      const taken = ingest();
       await untilBlocked(db);
       await tx.query("update activity set status = 'succeeded', result_text = 'done' where id = $1", [step!.id]);
       await tx.query('select 1 from usg_audit where computer_id = $1 for update nowait', [step!.computer_id]);
@@ -180,7 +180,7 @@ describe('an audit', () => {
 
   it('without a report fails after half an hour, and a late one still counts', async () => {
     const run = await aRun('audit', 1);
-    await run.tell(0, 0, 'result');
+    await run.notify(0, 0, 'result');
     clock.advance(29 * MINUTE);
     await failUnreported({ db, clock });
     expect(await run.results()).toEqual(counts(0, 1, 0, 0, true));
@@ -189,7 +189,7 @@ describe('an audit', () => {
     expect(await run.results()).toEqual(counts(0, 0, 0, 1, false));
     expect((await run.audits())[0]!['reason']).toBe('The computer sent no report of its audit.');
     await run.report(0, auditReport(['pass']));
-    await takeIn();
+    await ingest();
     expect(await run.results()).toEqual(counts(0, 0, 1, 0, false));
   });
 });
@@ -197,21 +197,21 @@ describe('an audit', () => {
 describe('a run of several steps', () => {
   it('ends for a computer that goes on with its fix after its audit was canceled', async () => {
     const run = await aRun('fix-audit', 1);
-    await run.tell(0, 1, 'cancel');
+    await run.notify(0, 1, 'cancel');
     expect(await run.results()).toEqual(counts(1, 0, 0, 0, true));
-    await run.tell(0, 0, 'result');
+    await run.notify(0, 0, 'result');
     expect(await run.results()).toEqual(counts(1, 0, 0, 0, false));
   });
 
   it('counts a computer as failing as soon as a step fails, and cancels the rest', async () => {
     const run = await aRun('fix-restart-audit', 2);
-    await run.tell(0, 0, 'result');
+    await run.notify(0, 0, 'result');
     expect(await run.results()).toEqual(counts(1, 1, 0, 0, true));
-    await run.tell(0, 1, 'result');
-    await run.tell(0, 2, 'result');
+    await run.notify(0, 1, 'result');
+    await run.notify(0, 2, 'result');
     await run.report(0, auditReport(['pass']));
-    await takeIn();
-    await run.tell(1, 0, 'result', false);
+    await ingest();
+    await run.notify(1, 0, 'result', false);
     expect((await run.steps(1)).map(({ status }) => status)).toEqual(['failed', 'canceled', 'canceled']);
     expect(await run.results()).toEqual(counts(0, 0, 1, 1, false));
   });
@@ -226,7 +226,7 @@ describe('rules', () => {
       ['informational', 'fail', 'error'],
     ];
     for (const [index, results] of reports.entries()) await run.report(index, auditReport(results));
-    await takeIn();
+    await ingest();
     const [stored] = await db.query(
       `select (select count(*)::int from usg_rule where account_id = r.account_id) as rules,
          (select count(*)::int from usg_rule_set where account_id = r.account_id) as sets
@@ -255,10 +255,10 @@ describe('rules', () => {
     for (const index of run.computers.keys()) await run.report(index, auditReport([index < 10 ? 'pass' : 'fail']));
     await Promise.all(
       Array.from({ length: 4 }, async () => {
-        while (await takeIn()) {}
+        while (await ingest()) {}
       }),
     );
-    while (await takeIn()) {}
+    while (await ingest()) {}
     expect(await run.results()).toMatchObject({ passing: 10, failing: 20, not_started: 0 });
   });
 });

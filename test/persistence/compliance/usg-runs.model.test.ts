@@ -44,7 +44,7 @@ interface Audit {
   reported: boolean;
 }
 
-/** A run of a profile, and beside it what is to be said of each of its computers. */
+/** A run of a profile, and the expected state of each of its computers. */
 class RunTrial {
   readonly #world: UsgWorld;
   readonly #clock: TestClock;
@@ -61,7 +61,7 @@ class RunTrial {
     this.#activity = activity;
   }
 
-  static async begin(mode: (typeof MODES)[number], computers: number): Promise<RunTrial> {
+  static async start(mode: (typeof MODES)[number], computers: number): Promise<RunTrial> {
     const clock = new TestClock();
     const world = await createUsgWorld(db, clock, computers);
     const profile = await world.create({ mode, startDate: clock.now().toISOString() });
@@ -186,7 +186,7 @@ describe('the results of a run', () => {
     // A failure prints its seed and path, and the shortest steps that fail.
     await fc.assert(
       fc.asyncProperty(run, async ({ mode, computers, steps }) => {
-        const trial = await RunTrial.begin(mode, computers);
+        const trial = await RunTrial.start(mode, computers);
         for (const one of steps) await trial.run(one);
         await trial.finish();
       }),

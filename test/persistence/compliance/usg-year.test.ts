@@ -73,19 +73,19 @@ describe('a year of a schedule', () => {
 
   it('shows operators its time zone, and in UTC the note that it always had', async () => {
     now = new Date(Date.UTC(2026, 10, 21, 12));
-    for (const [timezone, beginning] of [
+    for (const [timezone, prefix] of [
       ['UTC', 'USG audit by FREQ=WEEKLY; further dates'],
       ['Asia/Tokyo', 'USG audit by FREQ=WEEKLY in Asia/Tokyo; further dates'],
     ] as const) {
       const id = await world.create({ timezone, startDate: START.toISOString() });
       const { note } = (await world.kind.desiredSchedule(database.persistence.db, id, now))!;
-      expect(note.startsWith(beginning), note).toBe(true);
+      expect(note.startsWith(prefix), note).toBe(true);
       const later = new Date(now.getTime() + 3_600_000);
       expect(note.startsWith((await world.kind.expectedSchedules(later)).get(`usg/${id}`)!)).toBe(true);
     }
   });
 
-  it('skips a date while every computer still has an open run, and says so', async () => {
+  it('skips a date while every computer still has an open run, and records it', async () => {
     now = new Date(Date.UTC(2026, 10, 21, 12));
     const id = await world.create({ startDate: START.toISOString() });
     const [first, second, third] = (await ahead(id)) as [Date, Date, Date];

@@ -23,7 +23,7 @@ const computer = fc.record({
   below: fc.option(fc.nat(2)),
 });
 
-it('a computer made into JSON by the database is what its rows say one by one', async () => {
+it('the JSON of a computer from the database equals its rows one by one', async () => {
   const fleet = fc.array(computer, { minLength: 3, maxLength: 7 });
   // A failure prints its seed and path, and the smallest fleet that fails.
   await fc.assert(

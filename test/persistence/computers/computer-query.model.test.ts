@@ -10,13 +10,13 @@ import {
 import { createAccount } from '../../../tools/harness/accounts.ts';
 import {
   aQuery,
-  aSpelling,
+  aForm,
   aTerm,
   fulfils,
   NASTY,
   type ReferenceQuery,
   SELECTOR_NAMES,
-  spell,
+  queryText,
 } from '../../support/computers/query-reference.ts';
 import { createQueryWorld, NOW, type WorldComputer } from '../../support/computers/query-world.ts';
 import { type StoredWorld, storeQueryWorld } from '../../support/computers/query-world-rows.ts';
@@ -49,7 +49,7 @@ const SEARCHES: ReadonlyMap<string, ReferenceQuery> = new Map([
   ['everything', []],
 ]);
 const searches: SavedQueries = new Map(
-  [...SEARCHES].map(([name, query]) => [name, parseComputerQuery(spell(query, [0]))]),
+  [...SEARCHES].map(([name, query]) => [name, parseComputerQuery(queryText(query, [0]))]),
 );
 
 /** Ids that a query text finds in the first account: approved, not archived. One statement for all texts. */
@@ -73,7 +73,7 @@ function expectedIds(query: ReferenceQuery): number[] {
 
 describe('the query language over SQL', () => {
   it('finds what the reference finds, for thousands of random queries', async () => {
-    const queries = fc.array(fc.record({ query: aQuery(aTerm(stored)), spelling: aSpelling }), {
+    const queries = fc.array(fc.record({ query: aQuery(aTerm(stored)), form: aForm }), {
       minLength: 1,
       maxLength: BATCH,
       size: 'max',
@@ -82,7 +82,7 @@ describe('the query language over SQL', () => {
     let found = 0;
     await fc.assert(
       fc.asyncProperty(queries, async (batch) => {
-        const texts = batch.map(({ query, spelling }) => spell(query, spelling));
+        const texts = batch.map(({ query, form }) => queryText(query, form));
         const ids = await findAll(texts);
         const wanted = batch.map(({ query }) => expectedIds(query));
         expect(texts.map((text, place) => [text, ids[place]])).toEqual(
@@ -101,9 +101,9 @@ describe('the query language over SQL', () => {
     const term = aTerm(stored).filter((drawn) => drawn.selector === selector);
     const terms = fc.sample(term, { seed: SEED, numRuns: 40 });
     const queries = terms.flatMap((one) => [0, 1].map((nots): ReferenceQuery => [[{ nots, term: one }]]));
-    const ids = await findAll(queries.map((query, place) => spell(query, [place % 5])));
+    const ids = await findAll(queries.map((query, place) => queryText(query, [place % 5])));
     for (const [place, query] of queries.entries()) {
-      expect(ids[place], spell(query, [0])).toEqual(expectedIds(query));
+      expect(ids[place], queryText(query, [0])).toEqual(expectedIds(query));
     }
   });
 

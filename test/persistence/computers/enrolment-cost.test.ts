@@ -21,11 +21,11 @@ beforeAll(async () => {
   database = await createTestDatabase();
   db = database.persistence.db;
   for (const table of ['computer', 'agent']) await db.query(`alter table ${table} set (autovacuum_enabled = off)`);
-  const { accountId } = await createAccount(db, 'crowd');
+  const { accountId } = await createAccount(db, 'many');
   await db.query(
     `with made as (
        insert into computer (account_id, access_group_id, state, title, machine_id, hostagent_uid, is_wsl, registered_at)
-       select $1, g.id, 'approved', 'crowd-' || n, 'machine-' || n, 'host-' || n / 4, n % 4 > 0, now()
+       select $1, g.id, 'approved', 'many-' || n, 'machine-' || n, 'host-' || n / 4, n % 4 > 0, now()
        from access_group g, generate_series(1, $2::int) n
        where g.account_id = $1 and g.name = 'global' returning id)
      insert into agent (computer_id, registration_digest) select id, sha256(id::text::bytea) from made`,
@@ -58,7 +58,7 @@ async function readRows(tx: Sql): Promise<number> {
 }
 
 const registration = (name: string, of: Partial<Registration> = {}): Registration => ({
-  accountName: 'crowd',
+  accountName: 'many',
   password: null,
   title: name,
   hostname: name,

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** The activities of one report a day. */
-async function askedReports(days: readonly string[]): Promise<number[]> {
+async function requestedReports(days: readonly string[]): Promise<number[]> {
   const usg = await createUsgWorld(db, systemClock, 1);
   const reports = createUsgReportsService({ db, clock: systemClock, files: createDatabaseFileStore(db) });
   const profileId = await usg.create({ startDate: '2090-01-01' });
@@ -76,8 +76,8 @@ describe('figures of the fleet', () => {
   });
 
   it('shows messages once batches are open, and the engine reports how many events it applied', async () => {
-    const told: Array<[number, boolean]> = [];
-    const onProcessed = (events: number, closed: boolean): void => void told.push([events, closed]);
+    const processed: Array<[number, boolean]> = [];
+    const onProcessed = (events: number, closed: boolean): void => void processed.push([events, closed]);
     const engine = createEngine({ db, clock: systemClock, settings: SETTINGS, onProcessed: onProcessed });
     const [plan] = await engine.listOpenBatches(group);
     await engine.processPendingEvents(plan!.batch, false);
@@ -92,7 +92,7 @@ describe('figures of the fleet', () => {
     expect(before.inbox).toBe(30);
     expect(before.inboxOldestSeconds).toBeGreaterThanOrEqual(40);
     await engine.processPendingEvents(plan!.batch, false);
-    expect(told).toEqual([
+    expect(processed).toEqual([
       [0, false],
       [30, true],
     ]);
@@ -102,7 +102,7 @@ describe('figures of the fleet', () => {
   it('counts reports that have not ended, and shows the age of the oldest, by whether a worker has started it', async () => {
     const none = { waiting: 0, begun: 0 };
     expect(await readFleetFigures(db)).toMatchObject({ reports: none, reportsOldestSeconds: none });
-    const [ended, begun, old, young] = await askedReports(['2026-05-01', '2026-05-02', '2026-05-03', '2026-05-04']);
+    const [ended, begun, old, young] = await requestedReports(['2026-05-01', '2026-05-02', '2026-05-03', '2026-05-04']);
     const now = systemClock.now();
     await endReportActivity(db, ended!, { status: 'canceled', text: null, now });
     await beginReportActivity(db, begun!, now);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
-beforeEach(() => world.begin());
+beforeEach(() => world.reset());
 
 const body = { id: 1, version: 1, title: 'Say hello', interpreter: '/bin/sh', code: 'echo hello', attachments: [] };
 const run = (timeLimit = LIMIT) => scriptOperation(body, { username: 'root', timeLimit, env: {} });
@@ -32,7 +32,7 @@ async function delivered(operations: Parameters<typeof aGroup>[2], computers = 1
 }
 
 describe('an operation with a time limit for its result', () => {
-  it('fails ten minutes after its time limit, not before, and says why', async () => {
+  it('fails ten minutes after its time limit, not before, and gives the reason', async () => {
     const { group, lane, at, first } = await delivered({ operations: [run()] }, 3);
     expect(first.nextDueAt).toBe(at.getTime() + PATIENCE_MS);
     world.clock.advance(PATIENCE_MS - SECOND_MS);
@@ -78,7 +78,7 @@ describe('an operation with a time limit for its result', () => {
   it.each<[string, number, Parameters<typeof aGroup>[2], number]>([
     ['after its time limit', 30, { operations: [run()] }, PATIENCE_MS],
     ['after the usual days', 0.001, {}, 86_400],
-  ])('is given up %s by the clock that judges, however slow the other is', async (_, days, plan, waits) => {
+  ])('expires %s by the clock that decides, however slow the other is', async (_, days, plan, waits) => {
     world.engine = world.engineWith(days);
     const { group, lane, ids } = await world.oneBatch(plan, { computers: 2 });
     await world.engine.processPendingEvents(lane, false);

@@ -33,23 +33,23 @@ async function aGroupOf(...ends: readonly End[]): Promise<number> {
   const group = await aGroup(db, account, { now: clock.now() });
   for (const [index, { id, lane_id: lane }] of (await childrenOf(db, group)).entries()) {
     await engine.processPendingEvents(lane, false);
-    const news = { batch: lane, activity: id, at: clock.now() };
+    const event = { batch: lane, activity: id, at: clock.now() };
     const end = ends[index]!;
-    if (end === 'canceled') await addEvent(db, { ...news, kind: 'cancel' });
-    else if (end === 'delivered') await addEvent(db, { ...news, kind: 'delivered' });
-    else if (end !== 'open') await addEvent(db, { ...news, kind: 'result', ok: end === 'succeeded' });
+    if (end === 'canceled') await addEvent(db, { ...event, kind: 'cancel' });
+    else if (end === 'delivered') await addEvent(db, { ...event, kind: 'delivered' });
+    else if (end !== 'open') await addEvent(db, { ...event, kind: 'result', ok: end === 'succeeded' });
     await engine.processPendingEvents(lane, false);
   }
   return group;
 }
 
 const read = async (group: number) =>
-  (await db.query('select status, delivery_time is not null as begun from activity where id = $1', [group]))[0];
-const write = (group: number, status: string, begun: boolean) =>
+  (await db.query('select status, delivery_time is not null as started from activity where id = $1', [group]))[0];
+const write = (group: number, status: string, started: boolean) =>
   db.query('update activity set status = $2, delivery_time = case when $3 then now() end where id = $1', [
     group,
     status,
-    begun,
+    started,
   ]);
 
 describe('what an earlier build left', () => {
@@ -61,12 +61,12 @@ describe('what an earlier build left', () => {
     [['succeeded', 'canceled', 'open'], 'delivered', 'delivered', true],
     [['failed', 'canceled'], 'failed', 'failed', true],
     [['succeeded', 'succeeded'], 'succeeded', 'succeeded', true],
-  ] as const)('of a group whose operations are %j, %s, reads %s', async (ends, before, after, begun) => {
+  ] as const)('of a group whose operations are %j, %s, reads %s', async (ends, before, after, started) => {
     const group = await aGroupOf(...ends);
-    expect(await read(group)).toEqual({ status: after, begun });
+    expect(await read(group)).toEqual({ status: after, started });
     await write(group, before, true);
     await correct();
-    expect(await read(group)).toEqual({ status: after, begun });
+    expect(await read(group)).toEqual({ status: after, started });
   });
 
   it('keeps a group unapproved that waits for approval', async () => {
@@ -76,15 +76,15 @@ describe('what an earlier build left', () => {
     ]);
     await write(group, 'delivered', true);
     await correct();
-    expect(await read(group)).toEqual({ status: 'unapproved', begun: false });
+    expect(await read(group)).toEqual({ status: 'unapproved', started: false });
   });
 
   it('of a cancelled audit is no failure, and that of others stays', async () => {
     const run = await anAuditedRun({ db, engine: engine, clock }, 'audit', 4);
-    await run.tell(0, 0, 'delivered');
-    await run.tell(0, 0, 'cancel');
-    await run.tell(1, 0, 'result', false);
-    await run.tell(2, 0, 'cancel');
+    await run.notify(0, 0, 'delivered');
+    await run.notify(0, 0, 'cancel');
+    await run.notify(1, 0, 'result', false);
+    await run.notify(2, 0, 'cancel');
     await db.query(`update usg_audit set state = 'fail' where computer_id = $1`, [run.computers[0]]);
     await db.query('update usg_run set failing_count = 2, not_started_count = 2 where profile_id = $1', [run.profile]);
     await correct();

@@ -8,7 +8,7 @@ beforeAll(async () => {
   world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
-beforeEach(() => world.begin());
+beforeEach(() => world.reset());
 
 async function statuses(group: number) {
   return (await childrenOf(world.db, group)).map(({ status }) => status);
@@ -32,7 +32,7 @@ describe('chains', () => {
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 1, nextDueAt: null });
   });
 
-  it('cancels every step behind a failed one', async () => {
+  it('cancels every step that depends on a failed one', async () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(3) });
     await world.engine.processPendingEvents(lane, false);
     await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: false, at: world.clock.now() });
@@ -50,13 +50,13 @@ describe('chains', () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(3) });
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
-    const news = { batch: lane, activity: ids[0]!, at: world.clock.now() };
-    await addEvent(world.db, { ...news, kind: 'delivered' });
+    const event = { batch: lane, activity: ids[0]!, at: world.clock.now() };
+    await addEvent(world.db, { ...event, kind: 'delivered' });
     await world.engine.processPendingEvents(lane, false);
     await addEvent(
       world.db,
-      { ...news, kind: 'result', ok: true, body: 'done' },
-      { ...news, kind: 'cancel', body: 'why' },
+      { ...event, kind: 'result', ok: true, body: 'done' },
+      { ...event, kind: 'cancel', body: 'why' },
     );
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, canceled: 2 });
     expect((await childrenOf(world.db, group)).map(({ status, result_text }) => [status, result_text])).toEqual([

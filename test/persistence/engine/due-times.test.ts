@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
-beforeEach(() => world.begin());
+beforeEach(() => world.reset());
 
 describe('moments', () => {
   it('wakes a batch for the first and the last delivery of a random window only', async () => {

@@ -63,10 +63,10 @@ class Trial {
     this.engine = createEngine({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
   }
 
-  /** @param behind - for each step but the first, the earlier one it waits for, or none */
-  async begin(computers: number, behind: ReadonlyArray<number | null>): Promise<void> {
-    const steps = aChain(behind.length + 1, DELAY_SECONDS).map((operation, index) => {
-      const after = behind[index - 1] ?? null;
+  /** @param dependencies - for each step but the first, the earlier one it waits for, or none */
+  async start(computers: number, dependencies: ReadonlyArray<number | null>): Promise<void> {
+    const steps = aChain(dependencies.length + 1, DELAY_SECONDS).map((operation, index) => {
+      const after = dependencies[index - 1] ?? null;
       return { ...operation, after: after === null ? null : after % index };
     });
     const group = await aGroup(db, account, {
@@ -104,14 +104,14 @@ class Trial {
       case 'deliver':
         return this.#deliver(picked.id);
       case 'result':
-        if (picked.message === 'sent') await this.#news({ activity: picked.id, kind: 'result', ok: step.ok });
+        if (picked.message === 'sent') await this.#addEvent({ activity: picked.id, kind: 'result', ok: step.ok });
         return;
       case 'forged':
-        return this.#news({ activity: picked.id, kind: 'result', ok: step.ok });
+        return this.#addEvent({ activity: picked.id, kind: 'result', ok: step.ok });
       case 'gone':
-        return this.#news({ activity: picked.id, kind: 'gone' });
+        return this.#addEvent({ activity: picked.id, kind: 'gone' });
       case 'cancel':
-        return this.#news({ activity: picked.id, kind: 'cancel' });
+        return this.#addEvent({ activity: picked.id, kind: 'cancel' });
       case 'reregister':
         this.model.reregister(picked.computerId, this.clock.now());
         await db.query(
@@ -122,9 +122,9 @@ class Trial {
       case 'crash':
         return this.#crash(step.statements);
       case 'unknown':
-        return this.#news({ activity: 2_000_000_000, kind: 'result', ok: true });
+        return this.#addEvent({ activity: 2_000_000_000, kind: 'result', ok: true });
       case 'cancelLane':
-        return this.#news({ activity: null, kind: 'cancel' });
+        return this.#addEvent({ activity: null, kind: 'cancel' });
       case 'wait':
         return this.clock.advance(step.hours * HOUR_MS);
       case 'cancelAll':
@@ -182,8 +182,8 @@ class Trial {
     const ends = rows.map((row) => row.completion_time?.getTime() ?? 0);
     const ended = counts.open === 0 ? new Date(Math.max(...ends)) : null;
     const deliveries = rows.flatMap((row) => row.delivery_time?.getTime() ?? []);
-    const begun = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
-    expect(parent).toEqual({ ...counts, delivered, status, delivery_time: begun, completion_time: ended });
+    const startedAt = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
+    expect(parent).toEqual({ ...counts, delivered, status, delivery_time: startedAt, completion_time: ended });
   }
 
   async #deliver(id: number): Promise<void> {
@@ -191,11 +191,11 @@ class Trial {
     if (operation.message !== 'queued' || operation.deliverAtMs > this.clock.now().getTime()) return;
     await db.query(`update agent_message set state = 'sent' where activity_id = $1 and state = 'queued'`, [id]);
     operation.message = 'sent';
-    await this.#news({ activity: id, kind: 'delivered' });
+    await this.#addEvent({ activity: id, kind: 'delivered' });
   }
 
-  async #news(news: { activity: number | null; kind: 'delivered' | 'result' | 'gone' | 'cancel'; ok?: boolean }) {
-    const row = { ...news, batch: this.lane, at: this.clock.now() };
+  async #addEvent(event: { activity: number | null; kind: 'delivered' | 'result' | 'gone' | 'cancel'; ok?: boolean }) {
+    const row = { ...event, batch: this.lane, at: this.clock.now() };
     this.model.inbox.push(row);
     await addEvent(db, row);
   }
@@ -203,7 +203,7 @@ class Trial {
 
 const scenario = {
   computers: fc.integer({ min: 1, max: 4 }),
-  behind: fc.array(fc.option(fc.nat(3), { freq: 4 }), { maxLength: 3 }),
+  dependencies: fc.array(fc.option(fc.nat(3), { freq: 4 }), { maxLength: 3 }),
 };
 const walk = (length: number) => fc.array(step, { minLength: 5, maxLength: length });
 
@@ -217,9 +217,9 @@ async function finish(trial: Trial): Promise<void> {
 describe('advance', () => {
   it('does what the model does, whatever comes in which order, and keeps every counter a recount', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.record({ ...scenario, steps: walk(30) }), async ({ computers, behind, steps }) => {
+      fc.asyncProperty(fc.record({ ...scenario, steps: walk(30) }), async ({ computers, dependencies, steps }) => {
         const trial = new Trial();
-        await trial.begin(computers, behind);
+        await trial.start(computers, dependencies);
         for (const one of steps) await trial.run(one);
         await finish(trial);
       }),
@@ -228,7 +228,7 @@ describe('advance', () => {
   }, 120_000);
 });
 
-/** Status of what undoes an operation, as the rows of the undoing say. */
+/** Status of what undoes an operation, by the rows of the undoing. */
 async function undoings(group: number): Promise<Map<number, string>> {
   const rows = await db.query<{ origin: number; status: string }>(
     `select r.reverts as origin, r.status from activity r join activity a on a.id = r.reverts
@@ -239,7 +239,7 @@ async function undoings(group: number): Promise<Map<number, string>> {
 }
 
 describe('reapply and revert', () => {
-  it('make what the model says, which then moves as any other, and undo nothing twice', async () => {
+  it('create what the model has, which then moves as any other, and undo nothing twice', async () => {
     const caller = await administratorOf(db, account);
     await fc.assert(
       fc.asyncProperty(
@@ -248,9 +248,9 @@ describe('reapply and revert', () => {
           first: walk(20),
           more: fc.array(fc.record({ revert: fc.boolean(), steps: walk(15) }), { maxLength: 3 }),
         }),
-        async ({ computers, behind, first, more }) => {
+        async ({ computers, dependencies, first, more }) => {
           const trial = new Trial();
-          await trial.begin(computers, behind);
+          await trial.start(computers, dependencies);
           for (const one of first) await trial.run(one);
           await finish(trial);
           for (const { revert, steps } of more) {
@@ -261,13 +261,13 @@ describe('reapply and revert', () => {
               ({ id, status }) => status === 'succeeded' && ['failed', 'canceled', undefined].includes(made.get(id)),
             );
             const allowed = !revert || inForce.length > 0;
-            const ask = () =>
+            const repeat = () =>
               repeats[revert ? 'revert' : 'reapply'](caller, [group, group], { after: null, traceparent: null });
             if (!allowed) {
-              await expect(ask()).rejects.toThrow(`Cannot revert activity ${group}`);
+              await expect(repeat()).rejects.toThrow(`Cannot revert activity ${group}`);
               continue;
             }
-            const answers = await Promise.allSettled(revert ? [ask(), ask()] : [ask()]);
+            const answers = await Promise.allSettled(revert ? [repeat(), repeat()] : [repeat()]);
             const [won, ...others] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
             expect([won!.length, others.length]).toEqual([1, 0]);
             const next = new Trial(clock);

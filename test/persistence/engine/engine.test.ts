@@ -9,7 +9,7 @@ beforeAll(async () => {
   world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
-beforeEach(() => world.begin());
+beforeEach(() => world.reset());
 
 async function statuses(group: number) {
   return (await childrenOf(world.db, group)).map(({ status }) => status);
@@ -28,7 +28,7 @@ describe('opening a batch', () => {
   it('names the computers it waits for in one order, wherever their rows lie', async () => {
     const { lane, ids } = await world.oneBatch({}, { computers: 4 });
     const first = await world.engine.processPendingEvents(lane, false);
-    // A change of an indexed column puts the row's new version behind the others.
+    // A change of an indexed column puts the row's new version after the others.
     await world.db.query(`update activity set type = 'MovedRow' where id = $1`, [ids[0]]);
     expect(await world.engine.processPendingEvents(lane, false)).toEqual(first);
   });
@@ -77,7 +77,7 @@ describe('results', () => {
     });
   });
 
-  it('of groups say when the first was delivered, however late and in what order batches are settled', async () => {
+  it('of groups have the time of the first delivery, however late and in what order batches are settled', async () => {
     const account = await anAccount(world.db, { computers: 3 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const children = await childrenOf(world.db, group);
@@ -88,15 +88,15 @@ describe('results', () => {
     const moments = children.map((_, index) => at(3 - index));
     world.clock.advance(3_600_000);
     for (const [index, { lane_id, id }] of children.entries()) {
-      const told = { batch: lane_id, activity: id, at: moments[index]! };
-      await addEvent(world.db, { ...told, kind: 'delivered' }, { ...told, kind: 'result', ok: true });
+      const event = { batch: lane_id, activity: id, at: moments[index]! };
+      await addEvent(world.db, { ...event, kind: 'delivered' }, { ...event, kind: 'result', ok: true });
       await world.engine.processPendingEvents(lane_id, false);
       expect((await parent())!['delivery_time']).toEqual(moments[index]);
     }
     expect(await parent()).toEqual({ delivery_time: moments[2], completion_time: moments[0] });
   });
 
-  it('of groups do not say that anything was delivered when one loses its computer before', async () => {
+  it('of groups have no delivery when one loses its computer before', async () => {
     const account = await anAccount(world.db, { computers: 2 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const [gone, other] = await childrenOf(world.db, group);
@@ -112,7 +112,7 @@ describe('results', () => {
     expect(await parent()).toEqual([{ status: 'delivered', delivery_time: world.clock.now() }]);
   });
 
-  it('of groups say that something was delivered, though it had been cancelled by then', async () => {
+  it('of groups have a delivery, though it had been cancelled by then', async () => {
     const account = await anAccount(world.db, { computers: 2 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const [first] = await childrenOf(world.db, group);
@@ -142,15 +142,15 @@ describe('results', () => {
     const children = await childrenOf(world.db, group);
     for (const [index, end] of [one, other].entries()) {
       const { lane_id: lane, id: activity } = children[index]!;
-      const news = { batch: lane, activity, at: world.clock.now() };
+      const event = { batch: lane, activity, at: world.clock.now() };
       await world.engine.processPendingEvents(lane, false);
-      if (end === 'canceled') await addEvent(world.db, { ...news, kind: 'cancel' });
-      else if (end === 'gone') await addEvent(world.db, { ...news, kind: 'gone' });
+      if (end === 'canceled') await addEvent(world.db, { ...event, kind: 'cancel' });
+      else if (end === 'gone') await addEvent(world.db, { ...event, kind: 'gone' });
       else if (end === 'expired') {
-        await addEvent(world.db, { ...news, kind: 'delivered' });
+        await addEvent(world.db, { ...event, kind: 'delivered' });
         await world.engine.processPendingEvents(lane, false);
         world.clock.advance(31 * 86_400_000);
-      } else await addEvent(world.db, { ...news, kind: 'result', ok: end === 'succeeded' });
+      } else await addEvent(world.db, { ...event, kind: 'result', ok: end === 'succeeded' });
       await world.engine.processPendingEvents(lane, false);
     }
     expect(await world.engine.getGroupProgress(group, false)).toMatchObject({ open: 0, status });
@@ -192,7 +192,7 @@ describe('results', () => {
     expect(await statuses(other.group)).toEqual(['undelivered']);
   });
 
-  it('settles 5,000 events a call and asks to be called again for the rest', async () => {
+  it('processes 5,000 events per call and requests another call for the rest', async () => {
     const { lane, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(
@@ -204,7 +204,7 @@ describe('results', () => {
     expect(await world.db.query('select from agent_inbox where lane_id = $1', [lane])).toEqual([]);
   });
 
-  it('lets no cancel wait behind other events, which releases what it covers', async () => {
+  it('lets no cancel wait for other events, which releases what it covers', async () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(2) });
     await world.engine.processPendingEvents(lane, false);
     const [first, second] = ids;

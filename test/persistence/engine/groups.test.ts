@@ -8,7 +8,7 @@ beforeAll(async () => {
   world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
-beforeEach(() => world.begin());
+beforeEach(() => world.reset());
 
 const LANES_OF_TWO = { singleBatchLimit: 0, batchMinSize: 2, batchMaxSize: 2 };
 
@@ -27,7 +27,7 @@ async function ordered(group: number) {
 }
 
 describe('the cancel of a group', () => {
-  it('cancels unopened batches and writes a cancel for the opened ones, once however often it is asked', async () => {
+  it('cancels unopened batches and writes a cancel for the opened ones, once, however often it is called', async () => {
     const account = await anAccount(world.db, { computers: 6 });
     const group = await aGroup(world.db, account, { settings: LANES_OF_TWO });
     const [first, second, third] = await world.engine.listOpenBatches(group);
@@ -122,7 +122,7 @@ describe('what operators read of chains', () => {
     expect((await world.engine.getGroupProgress(group, false)).operations).toBeUndefined();
   });
 
-  it('is not asked for where every computer has one operation', async () => {
+  it('is not requested where every computer has one operation', async () => {
     const { group, lane } = await world.oneBatch({}, { computers: 5 });
     expect(await world.engine.listOpenBatches(group)).toMatchObject([{ size: 5, computers: 5 }]);
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ chained: false, moreWaiting: 2 });

@@ -30,7 +30,7 @@ const step = fc.oneof(
       unapproved: fc.constantFrom(false, false, true),
       inHours: fc.constantFrom(0, 0, 6),
       windowHours: fc.constantFrom(0, 0, 6),
-      behind: fc.option(fc.nat(99), { freq: 2 }),
+      dependsOn: fc.option(fc.nat(99), { freq: 2 }),
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('deliver' as const), limit: fc.integer({ min: 1, max: 6 }) }) },
@@ -72,7 +72,7 @@ class CountedTrial {
       case 'act': {
         const computers = trial.computers.filter((_, n) => (one.of & (1 << n)) > 0);
         if (computers.length > 0)
-          await trial.act({ ...one, computers, after: await this.#groupOn(computers, one.behind) });
+          await trial.act({ ...one, computers, after: await this.#groupOn(computers, one.dependsOn) });
         break;
       }
       case 'deliver':
@@ -128,20 +128,20 @@ class CountedTrial {
     }
   }
 
-  /** Asks for what may be allowed or not: the response has to be what the activity's `actions` say. */
+  /** Requests what may be allowed or not: the response has to match the activity's `actions`. */
   async #tryOn(verb: 'cancel' | 'approve' | 'reapply' | 'revert', pick: number): Promise<void> {
     const { activities, repeats, caller } = this.#trial;
     const { rows, recount } = await this.#read();
     if (rows.length === 0) return;
     const row = rows[pick % rows.length]!;
     const actions = recount.actionsOf(row);
-    const asked =
+    const requested =
       verb === 'cancel'
         ? activities.cancel(caller, { ids: [row.id] }, null)
         : verb === 'approve'
           ? activities.approve(caller, { ids: [row.id] })
           : repeats[verb](caller, [row.id], { after: null, traceparent: null });
-    const outcome = await asked.then(
+    const outcome = await requested.then(
       () => 'done',
       (error: { code?: string }) => error.code ?? error,
     );
@@ -259,11 +259,11 @@ class CountedTrial {
 }
 
 describe('everything that is counted in an account', () => {
-  it('is what a recount of its rows gives, and every action is allowed exactly where the table says so', async () => {
+  it('is what a recount of its rows gives, and every action is allowed exactly where the table does', async () => {
     // A failure prints its seed and path, and the shortest steps that fail.
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30, size: 'max' }), async (steps) => {
-        const counted = new CountedTrial(await AccountTrial.begin(db, 3));
+        const counted = new CountedTrial(await AccountTrial.start(db, 3));
         for (const one of steps) await counted.run(one);
         await counted.finish();
       }),

@@ -74,7 +74,7 @@ export class AccountTrial {
     this.#engine = createEngine({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
   }
 
-  static async begin(db: Database, computers: number): Promise<AccountTrial> {
+  static async start(db: Database, computers: number): Promise<AccountTrial> {
     const account = await anAccount(db, { computers });
     return new AccountTrial(db, account, await administratorOf(db, account));
   }
@@ -158,7 +158,7 @@ const DELIVER = `
   ), sent as (
     update agent_message m set state = 'sent', sent_at = $2, send_count = send_count + 1
     from due where m.activity_id = due.activity_id returning m.activity_id, m.lane_id
-  ), news as (
+  ), pending as (
     insert into agent_inbox (lane_id, activity_id, kind, at) select lane_id, activity_id, 'delivered', $2 from sent)
   select activity_id from sent order by 1`;
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** The statements that would make the schema what the entities say. */
+/** The statements that would make the schema equal to the entities. */
 const difference = () => database.persistence.orm.schema.getUpdateSchemaSQL({ wrap: false });
 
 async function names(text: string): Promise<string[]> {

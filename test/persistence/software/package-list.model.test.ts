@@ -113,7 +113,7 @@ function naive(filter: PackageFilter, page: { limit: number; offset: number }) {
     ({ id, group, archived }) =>
       (filter.groups?.includes(group) ?? true) && (filter.computers?.includes(id) ?? !archived),
   );
-  // A newer version of what is installed: that the package is installed, and not merely available, is said by it.
+  // A newer version of what is installed: that the package is installed, and not merely available, follows from it.
   const { installed, available, held, ...others } = filter.states;
   const areNewer = others.upgrade === true || others.security === true;
   const states = {
@@ -142,7 +142,7 @@ function naive(filter: PackageFilter, page: { limit: number; offset: number }) {
   };
 }
 
-/** Draws what may be asked; access groups and computers by their place. */
+/** Draws a request; access groups and computers by their place. */
 const aQuestion = fc.record({
   groups: fc.option(fc.subarray([0, 1]), { freq: 2 }),
   computers: fc.option(fc.uniqueArray(fc.nat(COMPUTERS - 1), { maxLength: COMPUTERS, size: 'max' }), { freq: 2 }),
@@ -154,7 +154,7 @@ const aQuestion = fc.record({
 });
 
 describe('a list of packages', () => {
-  it('is what every package of every computer says, however many computers are read at once', async () => {
+  it('equals every package of every computer, however many computers are read at once', async () => {
     let cut = 0;
     await fc.assert(
       fc.asyncProperty(aQuestion, async ({ page, batch, ...question }) => {

@@ -254,7 +254,7 @@ const DELIVER = `
   ), sent as (
     update agent_message m set state = 'sent', sent_at = now(), send_count = send_count + 1
     from due where m.activity_id = due.activity_id returning m.activity_id, m.lane_id
-  ), told as (insert into agent_inbox (lane_id, activity_id, kind) select lane_id, activity_id, 'delivered' from sent)
+  ), notified as (insert into agent_inbox (lane_id, activity_id, kind) select lane_id, activity_id, 'delivered' from sent)
   select count(*)::int as count from sent`;
 
 const REPORT = `
@@ -264,7 +264,7 @@ const REPORT = `
   ), acked as (
     update agent_message m set state = 'acked' from due where m.activity_id = due.activity_id
     returning m.activity_id, m.lane_id
-  ), told as (
+  ), notified as (
     insert into agent_inbox (lane_id, activity_id, kind, ok, code, body)
     select lane_id, activity_id, 'result', $2, 0, 'done' from acked)
   select count(*)::int as count from acked`;

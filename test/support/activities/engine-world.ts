@@ -25,8 +25,8 @@ export class EngineWorld {
     return this.#database.drop();
   }
 
-  /** To be called before each test: the clock stands where it began. */
-  begin(): void {
+  /** To be called before each test: the clock stands where it started. */
+  reset(): void {
     this.clock = new TestClock();
     this.engine = this.engineWith(30);
   }
@@ -68,7 +68,7 @@ export class EngineModel {
   inbox: PendingEvent[] = [];
   readonly #expiryMs: number;
   readonly #delayMs: number;
-  /** When the wait for results began. */
+  /** When the wait for results started. */
   readonly #waitedFromMs = new Map<number, number>();
   #opened = false;
 
@@ -84,9 +84,9 @@ export class EngineModel {
     const succeeded = this.#applyDecisive(pendingEvents, nowMs);
     const failed = [...this.#idsEnded(pendingEvents, 'failed'), ...this.#expire(nowMs)];
     const cancels = pendingEvents.filter(({ kind }) => kind === 'cancel').map(({ activity }) => activity);
-    const doomed = cancelAll || cancels.includes(null) ? [...this.operations.keys()] : (cancels as number[]);
-    for (const id of doomed) this.#cancelNamed(id, nowMs);
-    for (const id of failed) this.#cancelBehind(id, nowMs);
+    const canceled = cancelAll || cancels.includes(null) ? [...this.operations.keys()] : (cancels as number[]);
+    for (const id of canceled) this.#cancelNamed(id, nowMs);
+    for (const id of failed) this.#cancelDependents(id, nowMs);
     for (const id of succeeded) this.#release(id, nowMs);
     if (!this.#opened) for (const operation of this.operations.values()) this.#queue(operation);
     this.#opened = true;
@@ -167,7 +167,7 @@ export class EngineModel {
   /** What its cancel was accepted for, though its success may have been on its way: the following steps end in any case. */
   #cancelNamed(id: number, nowMs: number): void {
     if (this.#isOpen(id)) this.#cancel(id, nowMs);
-    else this.#cancelBehind(id, nowMs);
+    else this.#cancelDependents(id, nowMs);
   }
 
   #cancel(id: number, nowMs: number): void {
@@ -175,10 +175,10 @@ export class EngineModel {
     operation.status = 'canceled';
     operation.endedAtMs = nowMs;
     if (operation.message === 'queued') operation.message = 'withdrawn';
-    this.#cancelBehind(id, nowMs);
+    this.#cancelDependents(id, nowMs);
   }
 
-  #cancelBehind(id: number, nowMs: number): void {
+  #cancelDependents(id: number, nowMs: number): void {
     for (const next of this.operations.values()) {
       if (next.blockedBy === id && next.status === 'waiting') this.#cancel(next.id, nowMs);
     }

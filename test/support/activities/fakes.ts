@@ -57,7 +57,7 @@ export class FakeBatches {
     });
   }
 
-  /** Puts news into the inbox; the caller wakes it, or not. */
+  /** Adds pending events to the inbox; the caller wakes it, or not. */
   report(batch: number, row: number, outcome: Outcome): void {
     this.#batch(batch).pending.push({ row, outcome });
   }
@@ -204,14 +204,14 @@ export class FakeReports {
   /** How the next report goes. */
   outcome: 'succeeded' | 'fails' | 'never ends' | 'canceled meanwhile' = 'succeeded';
   /** Reports that were started. */
-  begun = 0;
+  started = 0;
   /** How reports ended without a file. */
   readonly ends: string[] = [];
 
   activities(client: Client): ReportActivities & CancelActivities {
     return {
       writeReport: async () => {
-        this.begun += 1;
+        this.started += 1;
         if (this.outcome === 'fails') throw ApplicationFailure.nonRetryable('no room');
         if (this.outcome === 'canceled meanwhile') return 'canceled';
         if (this.outcome === 'never ends') await beatUntilCancelled();

@@ -109,7 +109,7 @@ interface StoredResult {
   body: string | null;
 }
 
-export const QUICK = { pingMs: 300, urgentMs: 100, operationMs: 50, rebootMs: 200, retryMs: 100, rampMs: 50 };
+export const FAST_TIMES = { pingMs: 300, urgentMs: 100, operationMs: 50, rebootMs: 200, retryMs: 100, rampMs: 50 };
 
 export async function startGateway(): Promise<TestGateway> {
   const database = await createTestDatabase();
@@ -134,7 +134,7 @@ export async function startGateway(): Promise<TestGateway> {
         account: 'standalone',
         tickMs: 10,
         ...options,
-        times: { ...QUICK, ...options.times },
+        times: { ...FAST_TIMES, ...options.times },
       }),
     async close() {
       server.closeAllConnections();

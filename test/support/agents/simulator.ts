@@ -40,7 +40,7 @@ export async function run(
   );
 }
 
-/** One payload as it came over the wire. */
+/** One payload as it was received. */
 export interface SeenExchange {
   computerId: string | null;
   token: string | null;
@@ -50,7 +50,7 @@ export interface SeenExchange {
   answered: string | null;
 }
 
-/** A server for tests that speaks just enough to enrol agents, remembers all it hears, and fails when told to. */
+/** A server for tests that speaks just enough to enrol agents, records all it receives, and fails on request. */
 export interface ScriptedGateway {
   url: string;
   exchanges: SeenExchange[];

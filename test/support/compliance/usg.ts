@@ -105,7 +105,7 @@ export function usgReportRequests(worldOf: () => FleetWorld) {
     return insertAuditedRun(db, { accountId, profileId, startedAt: new Date(startedAt), computers, rules, ...over });
   };
 
-  const ask = (profileId: number, query: string, token?: string) =>
+  const requestReport = (profileId: number, query: string, token?: string) =>
     call('GET', `/usg-profiles/${profileId}/report?${query}`, token);
 
   const blob = (path: string, token?: string, headers?: object) =>
@@ -119,7 +119,7 @@ export function usgReportRequests(worldOf: () => FleetWorld) {
 
   /** The path of a report, made if need be. */
   async function made(profileId: number, query: string): Promise<string> {
-    const { status, body } = await ask(profileId, query);
+    const { status, body } = await requestReport(profileId, query);
     expect(status).toBe(200);
     if (body.id === null) return body.result_text;
     expect(await produce(body.id)).toBe('succeeded');
@@ -132,7 +132,7 @@ export function usgReportRequests(worldOf: () => FleetWorld) {
     return parse(body.file_content, { record_delimiter: '\r\n' });
   }
 
-  return { call, create, run, ask, blob, produce, made, csv };
+  return { call, create, run, requestReport, blob, produce, made, csv };
 }
 
 /** A rule with texts that need no attention. */
@@ -237,7 +237,7 @@ class AuditedRun {
     return all.filter(({ computer_id }) => computer_id === this.computers[index]);
   }
 
-  async tell(index: number, step: number, kind: 'delivered' | 'result' | 'cancel', ok = true) {
+  async notify(index: number, step: number, kind: 'delivered' | 'result' | 'cancel', ok = true) {
     const { db, clock, engine } = this.#scene;
     const { id, lane_id } = (await this.steps(index))[step]!;
     await addEvent(db, { batch: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });

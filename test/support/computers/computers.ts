@@ -60,7 +60,7 @@ export function computerReports(fleetOf: () => ServedFleet) {
     return response.body;
   }
 
-  /** The computer as the list shows it; the detail has to say the same. */
+  /** The computer as the list shows it; the detail has to be the same. */
   async function read(agent: { id: number }, parameters: string) {
     const { app, token } = fleetOf();
     const { body } = await app.call('GET', `/computers?root_only=false&${parameters}`, { token });
@@ -90,8 +90,8 @@ export async function insertPackage(
   return rows[0]!.id;
 }
 
-/** Lets the computers of an account name ids, as if a gateway had told it all of these. */
-export async function tellPackages(db: Sql, accountId: number, first: number, last = first): Promise<void> {
+/** Lets the computers of an account name ids, as if a gateway had sent all of these. */
+export async function announcePackages(db: Sql, accountId: number, first: number, last = first): Promise<void> {
   await db.query(
     `insert into account_packages as a values ($1, int4multirange(int4range($2, $3, '[]')))
      on conflict (account_id) do update set known = a.known + excluded.known`,
@@ -185,7 +185,7 @@ export function reportingAgent() {
   beforeAll(async () => {
     here.world = await createGatewayWorld();
     account = await anAccount(here.world.db);
-    await tellPackages(here.world.db, account.id, 1, 10);
+    await announcePackages(here.world.db, account.id, 1, 10);
   });
   afterAll(() => here.world?.close());
   beforeEach(async () => {

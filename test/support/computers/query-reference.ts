@@ -18,14 +18,14 @@ import {
 } from './query-world.ts';
 import type { StoredWorld } from './query-world-rows.ts';
 
-/** One term of a query: a keyword, or a selector with what stands behind its colon. */
+/** One term of a query: a keyword, or a selector with what follows its colon. */
 export interface ReferenceTerm {
   /** Null for a keyword. */
   selector: string | null;
   value: string;
 }
 
-/** A query as its meaning: all clauses, one factor of each, negated as often as `nots` says. */
+/** A query as its meaning: all clauses, one factor of each, negated `nots` times. */
 export type ReferenceQuery = ReadonlyArray<ReadonlyArray<{ nots: number; term: ReferenceTerm }>>;
 
 /** What the names and ids of a query mean. */
@@ -35,7 +35,7 @@ interface ReferenceScope {
   searches: ReadonlyMap<string, ReferenceQuery>;
 }
 
-/** Tells, by the words of the specification alone, whether a computer fulfils a query. */
+/** Whether, by the words of the specification alone, a computer fulfils a query. */
 export function fulfils(computer: WorldComputer, query: ReferenceQuery, scope: ReferenceScope): boolean {
   return query.every((factors) =>
     factors.some(({ nots, term }) => termHolds(computer, term, scope) === (nots % 2 === 0)),
@@ -138,8 +138,8 @@ type Pro = { attached?: unknown; expires?: unknown; contract?: { id?: string; pr
 const proOf = (c: WorldComputer) => (c.pro ?? {}) as Pro;
 const isAttached = (c: WorldComputer) => proOf(c).attached === true;
 const isFreePro = (c: WorldComputer) => proOf(c).contract?.products?.includes('free') ?? false;
-const toldOf = (id: string | undefined) => CONTRACTS.find((contract) => contract.id === id);
-const isFreeContract = (c: WorldComputer, id: string) => toldOf(id)!.free === (c.account === 0);
+const contractOf = (id: string | undefined) => CONTRACTS.find((contract) => contract.id === id);
+const isFreeContract = (c: WorldComputer, id: string) => contractOf(id)!.free === (c.account === 0);
 const isUnlicensed = (c: WorldComputer) => !isAttached(c) && c.license === null && c.contracts.length === 0;
 
 const LICENSE_TYPES: Readonly<Record<string, (c: WorldComputer) => boolean>> = {
@@ -149,17 +149,17 @@ const LICENSE_TYPES: Readonly<Record<string, (c: WorldComputer) => boolean>> = {
   free_pro: (c) => (isAttached(c) && isFreePro(c)) || c.contracts.some((id) => isFreeContract(c, id)),
 };
 
-/** Contracts of a computer and when they end, as the account was told or else as reported. */
+/** Contracts of a computer and when they end, as imported for the account, or else as reported. */
 function contractsOf(c: WorldComputer): Array<{ id: string | undefined; expires: Date | null }> {
-  const toldEnd = (id: string | undefined) => {
-    const days = toldOf(id)?.days ?? null;
+  const endOf = (id: string | undefined) => {
+    const days = contractOf(id)?.days ?? null;
     return days === null ? null : inDays(days + c.account);
   };
-  const associated = c.contracts.map((id) => ({ id, expires: toldEnd(id) }));
+  const associated = c.contracts.map((id) => ({ id, expires: endOf(id) }));
   if (!isAttached(c)) return associated;
   const { contract, expires } = proOf(c);
   const reportedEnd = typeof expires === 'string' ? new Date(expires) : null;
-  return [...associated, { id: contract?.id, expires: toldEnd(contract?.id) ?? reportedEnd }];
+  return [...associated, { id: contract?.id, expires: endOf(contract?.id) ?? reportedEnd }];
 }
 
 function isWithin(moment: Date | null, days: string): boolean {
@@ -262,21 +262,21 @@ export function aQuery(term: fc.Arbitrary<ReferenceTerm>): fc.Arbitrary<Referenc
   return fc.array(fc.array(factor, { minLength: 1, maxLength: 3 }), { maxLength: 4 });
 }
 
-/** How a query is spelled where the language leaves a choice; one number for each choice, over and over. */
-export const aSpelling = fc.array(fc.nat(11), { minLength: 1, maxLength: 8 });
+/** The form of a query where the language leaves a choice; one number for each choice, over and over. */
+export const aForm = fc.array(fc.nat(11), { minLength: 1, maxLength: 8 });
 
 /** The text of a query. */
-export function spell(query: ReferenceQuery, spelling: readonly number[]): string {
+export function queryText(query: ReferenceQuery, form: readonly number[]): string {
   let drawn = 0;
-  const draw = (choices: readonly string[]) => choices[spelling[drawn++ % spelling.length]! % choices.length]!;
+  const draw = (choices: readonly string[]) => choices[form[drawn++ % form.length]! % choices.length]!;
   const factors = (clause: ReferenceQuery[number]) =>
     clause
-      .map(({ nots, term }) => `${`NOT${draw([' ', '  '])}`.repeat(nots)}${spellTerm(term, draw)}`)
+      .map(({ nots, term }) => `${`NOT${draw([' ', '  '])}`.repeat(nots)}${termText(term, draw)}`)
       .join(draw([' OR ', '  OR\t']));
   return query.map(factors).join(draw([' ', ' AND ', '\n']));
 }
 
-function spellTerm({ selector, value }: ReferenceTerm, draw: (choices: readonly string[]) => string): string {
+function termText({ selector, value }: ReferenceTerm, draw: (choices: readonly string[]) => string): string {
   const plain = value !== '' && !/[\s"]/.test(value);
   const escaped = (text: string) => text.replace(/["\\]/g, '\\$&');
   const quoted = `"${escaped(value)}"`;

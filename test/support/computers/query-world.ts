@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../../../tools/simulator/random.ts';
 
-/** When queries over the world are asked. */
+/** The time of queries over the world. */
 export const NOW = new Date('2026-11-20T12:00:00Z');
 
 const DAY_MS = 86_400_000;
@@ -61,9 +61,9 @@ export const GROUPS: Readonly<Record<string, string | null>> = {
   "o'brien": 'global',
 };
 
-/** Contracts each account was told about; the second account's have other ends and are free the other way round. */
+/** Contracts imported for each account; the second account's have other ends and are free the other way round. */
 export const CONTRACTS: ReadonlyArray<{ id: string; free: boolean; days: number | null }> = [
-  { id: 'c-told', free: false, days: 10 },
+  { id: 'c-imported', free: false, days: 10 },
   { id: 'c-free', free: true, days: 100 },
   { id: 'c-open', free: false, days: null },
   { id: 'c-past', free: false, days: -1 },
@@ -164,7 +164,7 @@ function createSystem(random: Random): Pick<WorldComputer, 'distribution' | 'inf
 
 /** What an agent reports of its subscription, odd reports among them. */
 function createPro(random: Random): object | null {
-  const id = random.pick(['c-told', 'c-free', 'c-open', 'c-other', 'c-past']);
+  const id = random.pick(['c-imported', 'c-free', 'c-open', 'c-other', 'c-past']);
   const expires = random
     .pick([inDays(5), inDays(20), inDays(-20)])
     .toISOString()

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** What the code says of the rows of a statement. */
+/** The row type of a statement in the code. */
 export interface Statement {
   /** File and line of its call. */
   place: string;

@@ -73,7 +73,7 @@ export interface TestAppOptions {
   onRequestEnd?: AppDeps['onRequestEnd'];
 }
 
-/** Asks again while no database connection was free in time: of what is answered 503 then nothing was tried. */
+/** Retries while no database connection was free in time: a request that is answered 503 then has had no effect. */
 export async function insist(request: () => Promise<ApiResponse>): Promise<ApiResponse> {
   let response = await request();
   while (response.status === 503) response = await request();

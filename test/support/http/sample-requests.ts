@@ -18,9 +18,9 @@ export interface DocumentedOperation {
   path: string;
   /** `METHOD /path`, for the names of tests. */
   title: string;
-  /** What `x-permission` says. */
+  /** Value of `x-permission`. */
   access: 'none' | 'token' | 'account' | string[];
-  /** What `x-login` says. */
+  /** Value of `x-login`. */
   needsLogin: boolean;
   pathParameters: string[];
   /** Those of the query that have to be given. */

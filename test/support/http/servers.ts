@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** Certificates are made by openssl: where it is not there, what needs them is left out and says so. */
+/** Certificates are made by openssl: where it is not there, what needs them is skipped with a message. */
 export const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 
 /** PEM files of a certificate and of its key. */
@@ -20,7 +20,7 @@ export interface Authority {
   sign(name: string, names?: readonly string[]): Certificate;
 }
 
-/** Makes an authority that signs whatever it is asked to, with all its files in `directory`. */
+/** Makes an authority that signs whatever is requested, with all its files in `directory`. */
 export function createAuthority(directory: string, name: string): Authority {
   const at = (file: string): string => join(directory, `${name}-${file}`);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });

@@ -1,6 +1,6 @@
 import { BFloat, BTuple, type BValue, emptyDict } from '../../../src/protocol/bpickle.ts';
 
-/** Reads the typed JSON of the recorded fixtures into wire values. See `typed_json` in test/fixtures/bpickle-vectors.json. */
+/** Reads the typed JSON of the recorded fixtures into protocol values. See `typed_json` in test/fixtures/bpickle-vectors.json. */
 export function fromTypedJson(json: unknown): BValue {
   if (json === null || typeof json === 'boolean' || typeof json === 'number' || typeof json === 'string') return json;
   if (Array.isArray(json)) return json.map(fromTypedJson);

@@ -24,7 +24,7 @@ export async function temporaryFolder(): Promise<Folder> {
   };
 }
 
-/** A helper that knows one login, hangs for `hang`, and cannot tell for `away`. */
+/** A helper that knows one login, hangs for `hang`, and is undecided for `away`. */
 export const SCRIPTED_HELPER = `#!/bin/sh
 input=$(tr '\\000' '|')
 case "$input" in

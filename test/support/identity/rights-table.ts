@@ -15,7 +15,7 @@ export const NEEDS_LOGIN =
 
 /**
  * The decided matrix, first match first. The document's `x-permission` is what the server holds; this table is what it
- * is judged by, so that neither can be wrong alone.
+ * is checked with, so that neither can be wrong alone.
  */
 export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^(POST \/login(\/access-key)?|GET \/login\/methods)$/, needs: 'none', roles: 'everybody' },
@@ -129,7 +129,7 @@ export interface ObjectPlace {
   read(objects: Samples): unknown;
 }
 
-/** Names that nobody has said yet whether they name objects. */
+/** Names of which nobody has declared yet whether they name objects. */
 export function unknownPlaces(): string[] {
   const known = (name: string) => name in NAMING || PLAIN.has(name) || QUERIES.includes(name) || name === 'secure_id';
   return OPERATIONS.flatMap((operation) =>

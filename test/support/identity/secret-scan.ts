@@ -8,7 +8,7 @@ import { environmentOf } from '../../../tools/harness/stack-processes.ts';
 
 /**
  * How a text looks in what holds it: in clear, in hexadecimal digits (so JSON shows bytes) and in base 64 (so files
- * travel and agents keep messages). In the midst of other bytes a text begins at one of three places of a base 64
+ * travel and agents keep messages). In the midst of other bytes a text starts at one of three places of a base 64
  * group; the digits that it shares with its neighbours are left out.
  */
 function formsOf(text: string): string[] {

@@ -5,7 +5,7 @@ const DAY = 24 * HOUR;
 const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 const UNITS: Readonly<Record<string, number>> = { DAILY: DAY, HOURLY: HOUR, MINUTELY: MINUTE, SECONDLY: SECOND };
 
-/** A rule as its text says it. */
+/** A rule as in its text. */
 interface Rule {
   frequency: string;
   interval: number;
@@ -165,7 +165,7 @@ function isWeekday(entry: string, date: Date, inYear: boolean): boolean {
   return place === Math.abs(ordinal);
 }
 
-/** What the rule does not say comes from the start. */
+/** What the rule omits comes from the start. */
 function isLikeStart({ by, frequency }: Rule, date: Date, start: Date): boolean {
   const has = (...names: string[]) => names.some((name) => by.has(name));
   const isSameWeekday = date.getUTCDay() === start.getUTCDay();
@@ -180,7 +180,7 @@ function isLikeStart({ by, frequency }: Rule, date: Date, start: Date): boolean 
 const NAMES = ['jan feb mar apr may jun jul aug sep oct nov dec', 'sun mon tue wed thu fri sat'];
 
 /**
- * Tells of a minute in UTC whether cron text means it, written from the words of POSIX and nothing else: five fields,
+ * Whether cron text includes a minute in UTC, written from the words of POSIX and nothing else: five fields,
  * and where neither kind of day is `*`, either is enough.
  */
 export function naiveCron(text: string): (minute: Date) => boolean {

@@ -35,7 +35,7 @@ export class Scenario {
   }
 
   /** Starts a stack, with further settings, and enrols so many computers. */
-  static async begin(size: number, env: Record<string, string> = {}): Promise<Scenario> {
+  static async start(size: number, env: Record<string, string> = {}): Promise<Scenario> {
     const stack = await createStack({ ...SETTINGS, ...env });
     try {
       await stack.start();
@@ -96,7 +96,7 @@ export class Scenario {
     expect(this.fleet.violations).toEqual([]);
   }
 
-  /** As {@link expectSound}; besides, every computer succeeded and the workflow says so. */
+  /** As {@link expectSound}; besides, every computer succeeded and the workflow reports it. */
   async expectSucceeded(group: number, limitMs = this.limitMs): Promise<void> {
     await this.expectSound(group, { limitMs });
     expect(await this.statuses(group)).toEqual({ succeeded: this.#size });

@@ -18,7 +18,7 @@ interface HistoryFile {
 
 const codec = new EncryptionCodec(TEST_KEYS);
 
-/** Writes a history without what it says about the machine that recorded it. */
+/** Writes a history without data about the machine that recorded it. */
 export async function writeHistory(file: string, history: WorkflowHistory): Promise<void> {
   await anonymise(history);
   const events = (history.events ?? []).map(({ eventType }) => EventType[eventType ?? 0]!.replace('EVENT_TYPE_', ''));

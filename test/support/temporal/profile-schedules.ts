@@ -12,7 +12,7 @@ export function schedulesOf(runtime: () => ActivityRuntime, kind: 'usg' | 'scrip
   const handle = (id: number): ScheduleHandle => runtime().client.schedule.getHandle(`${kind}/${id}`);
   return {
     handle,
-    /** Tells whether the profile has a schedule. */
+    /** Whether the profile has a schedule. */
     async exists(id: number): Promise<boolean> {
       try {
         await handle(id).describe();

@@ -28,7 +28,7 @@ describe('findSyntaxFault', () => {
     ['{"a": "b\nc"}', 1, 9, 'a string has a line break, a control character or an unknown escape'],
     ['{"a": 1', 1, 8, 'it ends where a comma or "}" is expected'],
     [' ', 1, 2, 'it ends where a value is expected'],
-  ])('%j: says where and what', (text, line, column, message) => {
+  ])('%j: reports where and what', (text, line, column, message) => {
     expect(findSyntaxFault(text)).toEqual({ line, column, message });
   });
 

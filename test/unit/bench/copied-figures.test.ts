@@ -6,7 +6,7 @@ import { readKept } from '../../../tools/bench/page/kept-result.ts';
 
 const HEAD = '| What | Separate topology | Embedded |';
 
-/** By the row's first cell: the set, and what its other cells say, with the names of figures. */
+/** By the row's first cell: the set, and the text of its other cells, with the names of figures. */
 const ROWS: Readonly<Record<string, readonly [set: string, ...parts: string[]]>> = {
   'computers that a core at 70 % carries, all processes counted (ping every 30 s, exchange every 15 min)': [
     'checkins',
@@ -53,7 +53,7 @@ function byRole(figure: string): string[] {
   return ['API', 'gateway', 'worker', 'Temporal', 'PostgreSQL'].map((role) => `${role} {${figure}, ${role}}`);
 }
 
-/** What a cell has to say; a figure that the set does not have on this product is left out. */
+/** The text of a cell; a figure that the set does not have on this product is left out. */
 function cellOf([set, ...parts]: readonly [string, ...string[]], on: Product): string {
   const rows = kept.find((result) => result.name === set && result.on === on)?.rows ?? [];
   const shown = parts.flatMap((part) => {

@@ -98,11 +98,11 @@ describe('docker-compose.yml', () => {
 
   it('gives PostgreSQL the settings of the embedded one', () => {
     const { command = [] } = compose.services['postgres']!;
-    const pairs = Object.entries(POSTGRES_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    expect(command).toEqual(pairs);
+    const options = Object.entries(POSTGRES_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    expect(command).toEqual(options);
   });
 
-  it('has as many of each part as .env says, one by default', () => {
+  it('has as many of each part as .env requests, one by default', () => {
     const numbers = running.map(([name, { deploy }]) => [name, deploy?.replicas]);
     expect(Object.fromEntries(numbers)).toEqual({
       api: `\${FLOTILLA_APIS:-1}`,

@@ -26,7 +26,7 @@ describe('the proxy of docker-compose.yml', () => {
     expect(compose.services['proxy']!.ports!.map((port) => port.split(':').at(-1))).toEqual(bound.map(([at]) => at));
   });
 
-  it('speaks TLS where .env says so, at the same ports, with the certificates of a mounted directory', () => {
+  it('uses TLS where .env requests it, at the same ports, with the certificates of a mounted directory', () => {
     const secured = [
       ...proxy.matchAll(/^\.if streq\("\$FLOTILLA_TLS",true\)\n {2}bind :(\d+) ssl crt (\S+) ssl-min-ver TLSv1\.2 /gm),
     ];

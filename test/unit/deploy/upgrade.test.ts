@@ -12,7 +12,7 @@ describe('deploy/upgrade.sh', () => {
   it('rejects a build that only this command names, before it touches anything', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'flotilla-upgrade-'));
     try {
-      // A docker that knows what .env says, and records what else it is called with.
+      // A docker that knows .env, and records what else it is called with.
       const docker = join(directory, 'docker');
       const requested = join(directory, 'requested');
       await writeFile(

@@ -79,7 +79,7 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   ['I1', 'a doubled operation', { activities: [group(), operation(11, 101), operation(12, 102), operation(13, 102)] }],
   [
     'I1',
-    'a computer that was not asked for',
+    'a computer that was not requested',
     {
       activities: [group(), operation(11, 101), operation(12, 102), operation(13, 103)],
     },
@@ -113,7 +113,7 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   ],
   [
     'I1',
-    'a group that says nothing was delivered',
+    'a group that reports no delivery',
     { activities: [group({ delivered: false }), operation(11, 101), operation(12, 102)] },
   ],
   ['I2', 'a success that became a failure', { transitions: [{ activity: 11, from: 'succeeded', to: 'failed' }] }],

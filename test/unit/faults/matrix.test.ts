@@ -22,7 +22,7 @@ describe('the table of the fault matrix', () => {
     }
   });
 
-  it('knows every row that a random fault says it belongs to', () => {
+  it('knows every row that a random fault names', () => {
     const rows = new Set(MATRIX.map(({ row }) => row));
     for (const { rows: mine } of Object.values(FAULTS)) for (const row of mine) expect(rows).toContain(row);
   });

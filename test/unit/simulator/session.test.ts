@@ -115,7 +115,7 @@ function expectRequest(session: Session, id: string): void {
 }
 
 describe('the recorded agent', () => {
-  it('begins without identity and types, with everything it can do', () => {
+  it('starts without identity and types, with everything it can do', () => {
     expectRequest(new Session(aHost().host), '01');
   });
 

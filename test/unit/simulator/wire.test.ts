@@ -55,7 +55,7 @@ async function failing(failure: { status: number; counted: boolean }): Promise<[
   return [failed!, next!];
 }
 
-describe('an agent on the wire', () => {
+describe('the transport of an agent', () => {
   it('registers at an account with its key, after it learned what is wanted', () => {
     const [first, second] = gateway.exchanges;
     expect(first).toMatchObject({ computerId: null, token: null, api: '3.2', body: { sequence: 0, messages: [] } });

@@ -80,7 +80,7 @@ describe('the official download', () => {
     expect(requested).toEqual([expect.stringMatching(/^\/v1\.32\.0\/temporal_1\.32\.0_linux_(amd64|arm64)\.tar\.gz$/)]);
   });
 
-  it('says why there is none, and leaves nothing', async () => {
+  it('reports why there is none, and leaves nothing', async () => {
     const { url } = await aRelease(404);
     const directory = await temporaryDirectory();
     await expect(downloadOfficial(directory, { report }, url)).rejects.toThrow(/tar\.gz: status 404/);
@@ -151,7 +151,7 @@ describe('versions', () => {
 
 describe('startTemporal', () => {
   const start = async (directory: string, server: string) => {
-    const said: string[] = [];
+    const printed: string[] = [];
     const starting = startTemporal({
       programs: { server, hasUi: true, sqlTool: '' },
       store: { sqlite: join(directory, 'temporal.db') },
@@ -161,11 +161,11 @@ describe('startTemporal', () => {
       dynamicConfig: {},
       directory: join(directory, 'server'),
       logFile: join(directory, 'temporal.log'),
-      report: (message) => said.push(message),
+      report: (message) => printed.push(message),
     });
     return starting.then(
-      () => ({ error: '', said }),
-      (error: Error) => ({ error: error.message, said }),
+      () => ({ error: '', printed }),
+      (error: Error) => ({ error: error.message, printed }),
     );
   };
   const broken = (directory: string) =>
@@ -182,8 +182,8 @@ describe('startTemporal', () => {
     const directory = await temporaryDirectory();
     for (const name of ['temporal.db', 'temporal.db-wal']) await writeFile(join(directory, name), 'old');
     await writeFile(join(directory, 'temporal.db.version'), '1.29.1\n');
-    const { said } = await start(directory, await broken(directory));
-    expect(said.join()).toContain('the Temporal data of server 1.29.1 were moved to');
+    const { printed } = await start(directory, await broken(directory));
+    expect(printed.join()).toContain('the Temporal data of server 1.29.1 were moved to');
     const left = (await readdir(directory)).filter((name) => name.startsWith('temporal.db'));
     expect(left.sort()).toEqual([
       'temporal.db-old',
@@ -191,10 +191,10 @@ describe('startTemporal', () => {
       'temporal.db-old.version',
       'temporal.db.version',
     ]);
-    expect((await start(directory, await broken(directory))).said).toEqual([]);
+    expect((await start(directory, await broken(directory))).printed).toEqual([]);
   });
 
-  it('says what the server said when it ends at once', async () => {
+  it('reports the message of the server when it ends at once', async () => {
     const directory = await temporaryDirectory();
     const { error } = await start(directory, await broken(directory));
     expect(error).toMatch(/ended \(exit code 1\): file is not a database/);

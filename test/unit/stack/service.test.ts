@@ -37,7 +37,7 @@ function aProcess(): Running & { end(reason: string): void; stops: number[] } {
 const hasty = () => createRestartPolicy({ ...RESTART, firstPauseMs: 1 as never, maxPauseMs: 1 as never });
 
 describe('createService', () => {
-  it('starts what ended again and says so', async () => {
+  it('restarts what ended and reports it', async () => {
     const lives = [aProcess(), aProcess()];
     const secondLife = Promise.withResolvers<void>();
     const reports: string[] = [];

@@ -51,7 +51,7 @@ describe('the certificates of a stack', () => {
     expect(await shakesHands(ours, { ...theirs, ca: ours.ca })).toBe(false);
   });
 
-  it('are what they say, for years, and for the eyes of their owner alone', async () => {
+  it('are valid for years, and readable for their owner alone', async () => {
     const { ca, server, client } = await made();
     const authority = new X509Certificate(await readFile(ca));
     expect(authority.ca).toBe(true);

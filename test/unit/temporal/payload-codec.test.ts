@@ -35,14 +35,14 @@ describe('EncryptionCodec', () => {
   });
 
   it('renews what another key encrypted, and nothing else', async () => {
-    const [sealed] = await new EncryptionCodec([old]).encode([payloadOf('kept')]);
+    const [encrypted] = await new EncryptionCodec([old]).encode([payloadOf('kept')]);
     const rotated = new EncryptionCodec([current, old]);
-    expect(rotated.isOutdated(sealed!)).toBe(true);
-    const renewed = await rotated.renew(sealed!);
+    expect(rotated.isOutdated(encrypted!)).toBe(true);
+    const renewed = await rotated.renew(encrypted!);
     expect(rotated.isOutdated(renewed)).toBe(false);
     expect(readValue((await new EncryptionCodec([current]).decode([renewed]))[0]!)).toBe('kept');
     for (const payload of [renewed, payloadOf('clear')]) expect(await rotated.renew(payload)).toBe(payload);
-    await expect(new EncryptionCodec([current]).renew(sealed!)).rejects.toThrow('not configured');
+    await expect(new EncryptionCodec([current]).renew(encrypted!)).rejects.toThrow('not configured');
   });
 
   it('rejects a key that is not there, a wrong key, and changed or cut payloads', async () => {

@@ -7,19 +7,19 @@ const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, w
 const LARGE_FROM = 1000;
 
 it('runs the activity of a small batch before those of large batches, of its own account too', async () => {
-  const begun: number[] = [];
+  const started: number[] = [];
   let endLarge = () => {};
   const large = new Promise<void>((resolve) => {
     endLarge = resolve;
   });
-  let asked = 0;
+  let reads = 0;
   const engine: Engine = {
     turnOf: async (batch) => {
-      asked += 1;
+      reads += 1;
       return { account: batch % 2, isLarge: batch >= LARGE_FROM };
     },
     processPendingEvents: async (batch) => {
-      begun.push(batch);
+      started.push(batch);
       if (batch >= LARGE_FROM) await large;
       return DONE;
     },
@@ -30,9 +30,9 @@ it('runs the activity of a small batch before those of large batches, of its own
   const fanOut = [1000, 1002, 1004, 1006, 1008].map((batch) => steps.processPendingEvents({ batch, cancelAll: false }));
   await steps.processPendingEvents({ batch: 1, cancelAll: false });
   await steps.processPendingEvents({ batch: 2, cancelAll: false });
-  expect(begun).toEqual([1000, 1002, 1, 2]);
+  expect(started).toEqual([1000, 1002, 1, 2]);
   endLarge();
   await Promise.all(fanOut);
   await steps.processPendingEvents({ batch: 1, cancelAll: false });
-  expect([begun.length, asked]).toEqual([8, 7]);
+  expect([started.length, reads]).toEqual([8, 7]);
 });

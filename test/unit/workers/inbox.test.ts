@@ -7,11 +7,11 @@ const REJECTED = 1;
 /** gRPC: the server cannot be reached. */
 const UNAVAILABLE = 14;
 
-/** A relay with news of 50 batches, of which the first gets no signal because of `error`. */
-function aRelay(error: Error) {
-  const told: number[] = [];
+/** A dispatcher with pending events of 50 batches, of which the first gets no signal because of `error`. */
+function aDispatcher(error: Error) {
+  const woken: number[] = [];
   const counts: Record<string, number> = {};
-  const news = Array.from({ length: LANES }, (_, n) => ({
+  const pending = Array.from({ length: LANES }, (_, n) => ({
     id: n + 1,
     account: 7,
     workflowId: `activity/${n + 1}`,
@@ -26,11 +26,11 @@ function aRelay(error: Error) {
     async signal() {
       const batch = Number(workflowId.slice('activity/'.length));
       if (batch === REJECTED) throw error;
-      told.push(batch);
+      woken.push(batch);
     },
   });
   const deps = {
-    db: { query: async () => news },
+    db: { query: async () => pending },
     client: { withDeadline: (_: number, work: () => Promise<void>) => work(), workflow: { getHandle } },
     settings: { wakeUpMinMs: 500, wakeUpMaxMs: 5000 },
     logger: createLogger({ level: 'silent', role: 'test' }),
@@ -39,7 +39,7 @@ function aRelay(error: Error) {
       counts[what] = (counts[what] ?? 0) + 1;
     },
   } as unknown as InboxDeps;
-  return { round: inboxPoll(deps), told, counts };
+  return { round: inboxPoll(deps), woken, counts };
 }
 
 describe('a poll of the inbox', () => {
@@ -47,9 +47,9 @@ describe('a poll of the inbox', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('continues when the server rejects the wake-up of one batch, which is retried on its own', async () => {
-    const { round, told, counts } = aRelay(new Error('exceeded workflow execution limit for signal events'));
+    const { round, woken, counts } = aDispatcher(new Error('exceeded workflow execution limit for signal events'));
     await round();
-    expect(told).toHaveLength(LANES - 1);
+    expect(woken).toHaveLength(LANES - 1);
     expect(counts).toEqual({ refused: 1, nudged: LANES - 1 });
     vi.advanceTimersByTime(50);
     await round();
@@ -60,21 +60,21 @@ describe('a poll of the inbox', () => {
   });
 
   it('fails when the database is unavailable', async () => {
-    const { round, counts } = aRelay(Object.assign(new Error('read-only'), { code: '25006' }));
+    const { round, counts } = aDispatcher(Object.assign(new Error('read-only'), { code: '25006' }));
     await expect(round()).rejects.toThrow('read-only');
     expect(counts['refused']).toBeUndefined();
   });
 
   it('fails when the server is unavailable, and all remaining batches are due again', async () => {
     const away = Object.assign(new Error('unavailable'), { code: UNAVAILABLE, details: '', metadata: {} });
-    const { round, told, counts } = aRelay(away);
+    const { round, woken, counts } = aDispatcher(away);
     await expect(round()).rejects.toThrow('unavailable');
-    const reached = told.length;
+    const reached = woken.length;
     expect(reached).toBeLessThan(LANES - 1);
     vi.advanceTimersByTime(50);
     await expect(round()).rejects.toThrow('unavailable');
-    expect(told.length).toBeGreaterThan(reached);
-    expect(new Set(told).size).toBe(told.length);
+    expect(woken.length).toBeGreaterThan(reached);
+    expect(new Set(woken).size).toBe(woken.length);
     expect(counts['refused']).toBeUndefined();
   });
 });

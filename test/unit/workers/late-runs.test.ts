@@ -7,13 +7,13 @@ import { lateRunsPoll } from '../../../workers/dispatcher/late-runs.ts';
 const NOW = new Date('2026-05-04T02:11:05Z');
 const DUE = new Date('2026-05-04T02:11:00Z');
 const LONG_AGO = new Date('2026-05-04T02:10:04Z');
-/** Dates that a kind tells at once. */
+/** Dates that a kind returns at once. */
 const PAGE = 500;
 
 function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLeader = true }: Setup) {
   const started: number[] = [];
   let now = NOW;
-  const asked: Date[] = [];
+  const requested: Date[] = [];
   let lists = 0;
   const missed = Array.from({ length: late + old }, (_, n): MissedRun => {
     return { profileId: n + 1, scheduledTime: n < late ? DUE : LONG_AGO };
@@ -30,10 +30,10 @@ function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLead
     },
     extendSchedule: async () => [],
     skipRun: async () => {
-      throw new Error('not asked for');
+      throw new Error('not requested');
     },
     async missedRuns(dueBefore) {
-      asked.push(dueBefore);
+      requested.push(dueBefore);
       return missed.filter(({ profileId }) => !started.includes(profileId)).slice(0, PAGE);
     },
     expectedSchedules: async () => new Map(),
@@ -53,7 +53,7 @@ function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLead
   const wait = (seconds: number) => {
     now = new Date(now.getTime() + seconds * 1000);
   };
-  return { round, started, asked, lists: () => lists, wait };
+  return { round, started, requested, lists: () => lists, wait };
 }
 
 interface Setup {
@@ -67,9 +67,9 @@ interface Setup {
 
 describe('late runs', () => {
   it('are left to the server as long as they are few', async () => {
-    const { round, started, asked, lists } = aRound({ late: 49 });
+    const { round, started, requested, lists } = aRound({ late: 49 });
     expect(await round()).toBe(false);
-    expect(asked).toEqual([new Date('2026-05-04T02:11:03Z')]);
+    expect(requested).toEqual([new Date('2026-05-04T02:11:03Z')]);
     expect([started, lists()]).toEqual([[], 0]);
   });
 
@@ -134,8 +134,8 @@ describe('late runs', () => {
   });
 
   it('are handled by one dispatcher only', async () => {
-    const { round, started, asked } = aRound({ late: 500, isLeader: false });
+    const { round, started, requested } = aRound({ late: 500, isLeader: false });
     await round();
-    expect([started, asked]).toEqual([[], []]);
+    expect([started, requested]).toEqual([[], []]);
   });
 });

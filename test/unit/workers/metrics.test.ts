@@ -17,7 +17,7 @@ function worldOfOne() {
 }
 
 describe('metrics of repairs', () => {
-  it('begin at 0 and count into one, whoever found the row', async () => {
+  it('start at 0 and count into one, whoever found the row', async () => {
     const { metrics, lines } = worldOfOne();
     metrics.repaired('relay', 'restarted');
     metrics.repaired('reconciler', 'closed');

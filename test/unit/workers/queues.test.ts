@@ -7,7 +7,7 @@ describe('chooseQueues', () => {
     expect(chooseQueues([])).toEqual(['fleet-activity', 'fleet-schedule', 'fleet-report']);
   });
 
-  it('serves the queues that are named, in both spellings, each once', () => {
+  it('serves the queues that are named, in both forms, each once', () => {
     expect(chooseQueues(['--queues', 'fleet-schedule'])).toEqual(['fleet-schedule']);
     expect(chooseQueues(['--queues=fleet-activity, fleet-schedule,fleet-activity'])).toEqual([
       'fleet-activity',

@@ -60,7 +60,7 @@ describe('spans of workflows', () => {
     expect(ends()).toEqual([0, 1, 2]);
   });
 
-  it('have their parent and, of what the SDK says about the workflow, only the ids', () => {
+  it('have their parent and, of what the SDK adds about the workflow, only the ids', () => {
     const { out, spans } = exported();
     spans.add(span('a', 1));
     spans.flush();

@@ -55,13 +55,13 @@ describe('activityRetention', () => {
     expect(calls).toEqual([null, 1]);
   });
 
-  it('stops after a bounded number of steps and says where', async ({ server }) => {
+  it('stops after a bounded number of steps and returns where', async ({ server }) => {
     const { activities, calls } = steps(RETENTION_STEPS + 50);
     expect(await run(server, activities)).toEqual({ deletedCount: RETENTION_STEPS * 10, next: at(RETENTION_STEPS) });
     expect(calls).toHaveLength(RETENTION_STEPS);
   });
 
-  it('begins where the last run of its schedule stopped', async ({ server }) => {
+  it('starts where the last run of its schedule stopped', async ({ server }) => {
     const { activities, calls } = steps(RETENTION_STEPS + 3);
     await withWorker({ connection: server.nativeConnection, activities }, async (taskQueue) => {
       const handle = await server.client.workflow.start<() => Promise<RetentionResult>>(ACTIVITY_RETENTION_WORKFLOW, {

@@ -54,7 +54,7 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
       return rows.processPendingEvents(id, cancelAll);
     },
   };
-  const news = async (activities: readonly number[], kind: 'delivered' | 'result', at: Date) => {
+  const addEvents = async (activities: readonly number[], kind: 'delivered' | 'result', at: Date) => {
     const rows = await db.query<{ id: number; batch: number; wf_id: string }>(
       'select a.id, l.id as batch, l.wf_id from activity a join lane l on l.id = a.lane_id where a.id = any($1)',
       [activities],
@@ -81,11 +81,11 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
         const at = new Date(await clock.read());
         const due = await db.query<{ activity_id: number }>(FETCH, [computers, at]);
         const ids = due.map(({ activity_id }) => activity_id);
-        if (ids.length > 0) await news(ids, 'delivered', at);
+        if (ids.length > 0) await addEvents(ids, 'delivered', at);
         return ids;
       },
       async report(operations) {
-        await news(operations, 'result', new Date(await clock.read()));
+        await addEvents(operations, 'result', new Date(await clock.read()));
       },
     });
   });
@@ -161,7 +161,7 @@ describe('a window after a moment', () => {
 });
 
 describe('what cannot be answered any more', () => {
-  it('ends 30 days after delivery and says so', async () => {
+  it('fails 30 days after delivery, with the reason', async () => {
     await withFleet(async ({ start, fetch }) => {
       const account = await anAccount(db);
       await clock.read();
@@ -179,7 +179,7 @@ describe('what cannot be answered any more', () => {
     });
   });
 
-  it('ends ten minutes after the time limit when it is a script, and says so', async () => {
+  it('ends ten minutes after the time limit when it is a script, with the reason', async () => {
     await withFleet(async ({ start, fetch }) => {
       const account = await anAccount(db);
       await clock.read();
@@ -202,7 +202,7 @@ describe('what cannot be answered any more', () => {
     });
   });
 
-  it('is not delivered after its last moment, and says so', async () => {
+  it('is not delivered after its last moment, and has the reason', async () => {
     await withFleet(async ({ start, fetch }) => {
       const account = await anAccount(db, { computers: 2 });
       const last = (await clock.read()) + 3 * DAY_MS;

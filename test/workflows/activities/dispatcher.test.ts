@@ -106,7 +106,7 @@ describe('dispatcher', () => {
     );
   });
 
-  it('names profile and type of a run on its workflows, less urgent than what somebody asks for', async () => {
+  it('names profile and type of a run on its workflows, less urgent than what somebody requests', async () => {
     const scripts = await createScriptWorld(runtime.db, systemClock);
     const { id: script } = await scripts.create({ type: 'one_time', timestamp: '2026-01-01T00:00:00Z' });
     const usgs = await createUsgWorld(runtime.db, systemClock);

@@ -19,7 +19,7 @@ interface Context {
   /** Ids of the batches. */
   ids: number[];
   start: () => Promise<WorkflowHandle<Group>>;
-  /** Reports the first row of a batch and nudges it. */
+  /** Reports the first row of a batch and wakes it. */
   report: (batch: number, outcome: 'succeeded' | 'failed' | 'canceled') => Promise<void>;
 }
 
@@ -91,7 +91,7 @@ describe('activity', () => {
       const events = await countEvents(handle);
       const tasks = events.of('workflowTaskScheduled');
       expect(events.total - tasks * 3).toBe(15);
-      // One at the start, and one for each batch that begins and each that ends; what comes together shares one.
+      // One at the start, and one for each batch that starts and each that ends; what comes together shares one.
       expect(tasks).toBeLessThanOrEqual(7);
     }));
 

@@ -127,7 +127,7 @@ const DUE = `
 const isOpened = (batch: number) => async () =>
   (await db.query('select 1 from lane where id = $1 and opened_at is not null', [batch])).length > 0;
 
-describe('a kernel change with a restart behind it', () => {
+describe('a kernel change followed by a restart', () => {
   it('waits days for its moment and its place in the window, then restarts after the success alone', async () => {
     await clock.read();
     const after = clock.now().getTime() + 3 * DAY_MS;

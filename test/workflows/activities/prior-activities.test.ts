@@ -60,8 +60,8 @@ const allAre = (group: number, status: string) => async () => {
 
 describe('workflows of activities that follow another', () => {
   it.each([
-    ['a batch of many computers behind another', 60, 60],
-    ['single computers behind a large batch', 60, 3],
+    ['a batch of many computers after another', 60, 60],
+    ['single computers after a large batch', 60, 3],
   ])('%s: start with its success, and each ends as its operations do', async (_, first, second) => {
     const prior = await fleet.act(fleet.computers.slice(0, first));
     const next = await follow(prior, fleet.computers.slice(0, second));

@@ -25,8 +25,8 @@ const reports = () =>
   createUsgReportsService({ db: runtime.db, clock: systemClock, files: createDatabaseFileStore(runtime.db) });
 const wf = (id: number) => `activity/${id}`;
 
-/** A report that was asked for, on a run of twenty computers. */
-async function asked(): Promise<{ id: number; profileId: number }> {
+/** A requested report, on a run of twenty computers. */
+async function requested(): Promise<{ id: number; profileId: number }> {
   const profileId = await usg.create({ startDate: '2090-01-01' });
   await insertAuditedRun(runtime.db, {
     accountId: usg.caller.accountId,
@@ -62,7 +62,7 @@ const ended = (id: number) =>
 describe('reportActivity', () => {
   it('makes a report on a queue of its own, as the least urgent work, and closes as its activity', async () => {
     const stop = await runtime.startReportWorker();
-    const { id, profileId } = await asked();
+    const { id, profileId } = await requested();
     await until(async () => (await read(id))['status'] === 'succeeded');
     await ended(id);
     expect(await runtime.status(wf(id))).toBe('COMPLETED');
@@ -80,7 +80,7 @@ describe('reportActivity', () => {
   });
 
   it('is cancelled before a worker is there', async () => {
-    const { id } = await asked();
+    const { id } = await requested();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     await runtime.client.workflow.getHandle(wf(id)).cancel();
     const stop = await runtime.startReportWorker();
@@ -94,12 +94,12 @@ describe('reportActivity', () => {
     const stop = await runtime.startReportWorker({
       writeReport: async () => {
         const context = Context.current();
-        // A cancel is told with the answer to a heartbeat.
+        // A cancel arrives with the response to a heartbeat.
         const beat = setInterval(() => context.heartbeat(), 500);
         return await context.cancelled.finally(() => clearInterval(beat));
       },
     });
-    const { id } = await asked();
+    const { id } = await requested();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     await runtime.client.workflow.getHandle(wf(id)).cancel();
     await ended(id);
@@ -109,7 +109,7 @@ describe('reportActivity', () => {
   });
 
   it('closes as Canceled when its row was cancelled by the API alone', async () => {
-    const { id } = await asked();
+    const { id } = await requested();
     await runtime.db.query(`update activity set status = 'canceled', completion_time = now() where id = $1`, [id]);
     const stop = await runtime.startReportWorker();
     await ended(id);
@@ -119,7 +119,7 @@ describe('reportActivity', () => {
   });
 
   it('is started again when its workflow is lost, and canceled when an operator terminated it', async () => {
-    const [lost, terminated] = [await asked(), await asked()];
+    const [lost, terminated] = [await requested(), await requested()];
     for (const { id } of [lost, terminated]) {
       await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     }
@@ -140,7 +140,7 @@ describe('reportActivity', () => {
   });
 
   it('is left standing and reported when its workflow is stuck, however long it takes', async () => {
-    const { id } = await asked();
+    const { id } = await requested();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     const { connection } = runtime.client;
     const dataConverter = createDataConverter([{ id: 'other', key: Buffer.alloc(32, 9) }]);
@@ -168,7 +168,7 @@ describe('reportActivity', () => {
   });
 
   it('is started again where no build that knows it is left', async () => {
-    const { id } = await asked();
+    const { id } = await requested();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     const { runId } = await runtime.client.workflow.getHandle(wf(id)).describe();
     expect(await runtime.reconciler.reconcileWorkflows({ cursor: null })).toMatchObject({ restarted: 0, closed: 0 });

@@ -63,15 +63,15 @@ class PlayedRun {
       const steps = await this.steps(computer_id);
       const step = steps.findIndex(({ id }) => id === activity_id);
       fetched.set(computer_id, step);
-      await this.#tell(computer_id, step, 'delivered', true);
+      await this.#notify(computer_id, step, 'delivered', true);
     }
     return fetched;
   }
 
-  /** Lets a computer report a step; behind a successful audit goes the report. */
+  /** Lets a computer report a step; a successful audit is followed by the report. */
   async report(computer: number, step: number, ok = true): Promise<void> {
     await clock.read();
-    await this.#tell(computer, step, 'result', ok);
+    await this.#notify(computer, step, 'result', ok);
     const { id } = (await this.steps(computer))[step]!;
     if (step !== 2 || !ok) return;
     const values = [id, computer, 'r', auditReport(['pass']), clock.now()];
@@ -79,7 +79,7 @@ class PlayedRun {
     await ingestReports({ db, clock, read: async (report) => readAuditReport(report) });
   }
 
-  async #tell(computer: number, step: number, kind: 'delivered' | 'result', ok: boolean): Promise<void> {
+  async #notify(computer: number, step: number, kind: 'delivered' | 'result', ok: boolean): Promise<void> {
     const { id, lane_id } = (await this.steps(computer))[step]!;
     await addEvent(db, { batch: lane_id, activity: id, kind, ok, at: clock.now() });
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane_id]);

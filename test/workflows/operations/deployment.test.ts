@@ -114,7 +114,7 @@ describe('worker builds', () => {
       workflowId: 'activity/2',
       args: [{ id: 2 }],
     });
-    await until(() => reports.begun === 1);
+    await until(() => reports.started === 1);
     const stopThird = await startBuild('third', TASK_QUEUES.report);
     await makeBuildCurrent(settings, 'third', WAIT_MS);
     await until(async () => (await countPinnedElsewhere(settings, 'third')) === 1);
@@ -124,7 +124,7 @@ describe('worker builds', () => {
     await handle.result().catch(() => undefined);
     const { raw } = await handle.describe();
     expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('second');
-    expect(reports).toMatchObject({ begun: 1, ends: ['canceled'] });
+    expect(reports).toMatchObject({ started: 1, ends: ['canceled'] });
     await until(async () => (await countPinnedElsewhere(settings, 'third')) === 0);
     await Promise.all([stopSecond(), stopThird()]);
   });

@@ -10,7 +10,7 @@ import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '
 import { temporaryDirectory } from '../../support/process.ts';
 import { SERVER_ADDRESS } from '../../support/temporal/temporal.ts';
 
-const title = 'a Temporal server that asks for certificates';
+const title = 'a Temporal server that requires certificates';
 
 describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is no openssl)`, () => {
   let right: Authority;
@@ -43,7 +43,7 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
     );
   }
 
-  async function askAsClient(over?: Record<string, string>): Promise<unknown> {
+  async function callAsClient(over?: Record<string, string>): Promise<unknown> {
     const connection = openConnection(settings(over));
     try {
       return await connection.withDeadline(Date.now() + 3000, () => connection.workflowService.getSystemInfo({}));
@@ -53,15 +53,15 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
   }
 
   it('lets clients and workers in that show theirs and trust its own', async () => {
-    expect(await askAsClient()).toHaveProperty('serverVersion');
+    expect(await callAsClient()).toHaveProperty('serverVersion');
     const worker = await NativeConnection.connect(serverOptions(settings()));
     expect(await worker.workflowService.getSystemInfo({})).toHaveProperty('serverVersion');
     await worker.close();
   });
 
   it('is not trusted under the authority of somebody else, or another name', async () => {
-    await expect(askAsClient({ FLOTILLA_TEMPORAL_TLS_CA: wrong.ca })).rejects.toThrow();
-    await expect(askAsClient({ FLOTILLA_TEMPORAL_TLS_SERVER_NAME: 'other.example' })).rejects.toThrow();
+    await expect(callAsClient({ FLOTILLA_TEMPORAL_TLS_CA: wrong.ca })).rejects.toThrow();
+    await expect(callAsClient({ FLOTILLA_TEMPORAL_TLS_SERVER_NAME: 'other.example' })).rejects.toThrow();
     await expect(
       NativeConnection.connect(serverOptions(settings({ FLOTILLA_TEMPORAL_TLS_CA: wrong.ca }))),
     ).rejects.toThrow();
@@ -70,15 +70,15 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
 
   it('rejects clients without a certificate, or with one of another authority', async () => {
     const none = { FLOTILLA_TEMPORAL_TLS_CERT: '', FLOTILLA_TEMPORAL_TLS_KEY: '' };
-    await expect(askAsClient(none)).rejects.toThrow();
-    const stranger = wrong.sign('stranger');
-    const strange = { FLOTILLA_TEMPORAL_TLS_CERT: stranger.cert, FLOTILLA_TEMPORAL_TLS_KEY: stranger.key };
-    await expect(askAsClient(strange)).rejects.toThrow();
+    await expect(callAsClient(none)).rejects.toThrow();
+    const foreign = wrong.sign('stranger');
+    const strange = { FLOTILLA_TEMPORAL_TLS_CERT: foreign.cert, FLOTILLA_TEMPORAL_TLS_KEY: foreign.key };
+    await expect(callAsClient(strange)).rejects.toThrow();
     expect(rejections.join()).toMatch(/DID_NOT_RETURN_A_CERTIFICATE/);
   });
 });
 
-/** Puts the run's server behind one that asks every caller for a certificate of the authority. Resolves to its port. */
+/** Puts the run's server behind one that requires of every caller a certificate of the authority. Resolves to its port. */
 async function guardServer({ ca }: Authority, own: Certificate, rejections: string[]): Promise<number> {
   const [host, target] = SERVER_ADDRESS.split(':');
   const options = {

@@ -37,7 +37,7 @@ const desired = (kind: ProfileKindName, profileId: number, times: ScheduleTimes)
   accountId: 1,
   times,
   summary: `run of profile ${profileId}`,
-  note: 'as the profile says',
+  note: 'as in the profile',
 });
 
 /** A namespace, and processes with these or those keys on it. */

@@ -55,7 +55,7 @@ describe('ids after a restore', () => {
     const day = await moved(86_400_000);
     expect(day).toBeGreaterThan(9_600_000);
     expect(day).toBeLessThan(9_700_000);
-    // A repair that was cut off is begun again.
+    // A repair that was cut off is started again.
     expect(await moved(86_400_000)).toBeLessThan(1_100_000);
     // Never over more than a quarter of what is left.
     expect(await moved(100 * 365 * 86_400_000)).toBeLessThan(2 ** 29);

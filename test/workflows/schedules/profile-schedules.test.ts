@@ -33,7 +33,7 @@ const repair = async (now: Date, kinds = runtime.kinds): Promise<string[]> => {
 };
 
 describe('the schedule of a profile', () => {
-  it('holds the dates of the profile and says what it is', async () => {
+  it('holds the dates of the profile and a note that describes it', async () => {
     const start = inSeconds(3600);
     const id = await world.create({ startDate: start.toISOString() });
     await until(() => exists(id));
@@ -153,7 +153,7 @@ describe('the schedule of a profile', () => {
       'update usg_profile set planned_dates = array[$2::timestamptz] || planned_dates where id = $1',
       [id, inSeconds(-30)],
     );
-    // The round of the second change begins when that of the first is over.
+    // The round of the second change starts when that of the first is over.
     for (const title of ['Renamed', 'Renamed again']) {
       await world.profiles.patch(world.caller, id, { title });
       await noOrders();

@@ -56,10 +56,10 @@ describe('profileTrigger', () => {
   it('waits for a database that is unavailable for hours', async ({ server }) => {
     const profiles = new FakeProfiles();
     profiles.failures = 150;
-    const began = await server.currentTimeMs();
+    const startedAt = await server.currentTimeMs();
     const { result, events } = await trigger(server, profiles, 'usg-run/7-2026-12-15T02:00:00Z');
     expect(result.outcome).toBe('started');
-    expect((await server.currentTimeMs()) - began).toBeGreaterThan(2 * 3_600_000);
+    expect((await server.currentTimeMs()) - startedAt).toBeGreaterThan(2 * 3_600_000);
     expect(profiles.runs.size).toBe(1);
     expect(events.total).toBeLessThanOrEqual(20);
   });

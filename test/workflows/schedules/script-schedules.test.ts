@@ -54,7 +54,7 @@ describe('the schedule of a script profile', () => {
     },
   );
 
-  it('begins at its start', async () => {
+  it('starts at its start time', async () => {
     const [start, next] = utcDates('0 * * * *', new Date(Date.now() + HOUR), 2);
     const { id, state } = await world.create(recurring('0 * * * *', start));
     await until(() => exists(id));
@@ -155,7 +155,7 @@ describe('the schedule of a script profile', () => {
     expect(await read(id)).toEqual(finished);
     expect(await kind.startRun(id, at, at)).toMatchObject({ outcome: 'known' });
     expect(await kind.missedRuns(at, id)).toEqual([]);
-    // Neither does an edit that says the same, once its time has passed.
+    // Neither does an edit that changes nothing, once its time has passed.
     const past = inSeconds(-60);
     await runtime.db.query('update script_profile set run_at = $2 where id = $1', [id, past]);
     expect((await patch(id, once(past))).state).toEqual(finished);

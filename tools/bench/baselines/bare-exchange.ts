@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import pg from 'pg';
 
 const pool = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max: 10 });
-const INSERT = `insert into told (computer_id, pid, name, state, start_time)
+const INSERT = `insert into reported (computer_id, pid, name, state, start_time)
   select $1, t.* from unnest($2::int[], $3::text[], $4::text[], $5::bigint[]) t`;
 
 interface Report {
@@ -20,7 +20,7 @@ const server = createServer((request, response) => {
       messages.map((reported) => reported[key]),
     );
     pool
-      .query({ name: 'told', text: INSERT, values: [computer, ...columns] })
+      .query({ name: 'reported', text: INSERT, values: [computer, ...columns] })
       .then(() => response.end('{}'))
       .catch((error: unknown) => {
         process.stderr.write(`${String(error)}\n`);

@@ -78,7 +78,7 @@ async function packageMessages(
   return [report, packageDelta(null, sets, ids)!];
 }
 
-/** Encodes and decodes a message, as the wire does. */
+/** Encodes and decodes a message, as an exchange does. */
 function encodeAndDecode(message: BValue): BObject {
   return decode(encode(message)) as BObject;
 }

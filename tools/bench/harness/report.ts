@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Summary, sum, summarize } from './statistics.ts';
 import type { Usage } from './usage.ts';
-import { judge, type Target, type Verdict } from './verdict.ts';
+import { classify, type Target, type Verdict } from './verdict.ts';
 
 /** One line of the table. */
 export interface Row {
@@ -24,7 +24,7 @@ export interface Report {
   notes: string[];
 }
 
-/** Collects the rows of a benchmark and judges them by the noise of its windows. */
+/** Collects the rows of a benchmark and classifies them by the noise of its windows. */
 export class ReportBuilder {
   readonly #rows: Row[] = [];
   readonly #windows: Usage[] = [];
@@ -56,7 +56,7 @@ export class ReportBuilder {
     const noise = noiseOf(this.#windows);
     const level = judgeAnyway ? 0 : Math.max(noise.foreignShare, noise.stealShare);
     const rows = this.#rows.map((row) =>
-      row.target && !row.verdict ? { ...row, verdict: judge(row.value.median, row.target, level) } : row,
+      row.target && !row.verdict ? { ...row, verdict: classify(row.value.median, row.target, level) } : row,
     );
     return { name, rows, noise, asserted: this.#asserted, rounds, notes: this.#notes };
   }

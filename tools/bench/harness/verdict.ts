@@ -13,9 +13,9 @@ export const NOISE_LIMIT = 0.1;
 
 /**
  * Compares a figure with its target.
- * @param noise - highest share of foreign load or steal during the measurement; 0 to judge in any case
+ * @param noise - highest share of foreign load or steal during the measurement; 0 for a verdict in any case
  */
-export function judge(value: number, target: Target, noise: number): Verdict {
+export function classify(value: number, target: Target, noise: number): Verdict {
   if (noise > NOISE_LIMIT || !Number.isFinite(value)) return 'not judged';
   const reaches = (bound: number) => (target.kind === 'least' ? value >= bound : value <= bound);
   if (reaches(target.goal)) return 'goal met';

@@ -128,7 +128,7 @@ const PARENT_SELECTORS: typeof SELECTORS = [
   [() => 'type:ActivityGroup', () => `a.type = 'ActivityGroup'`],
 ];
 
-const restricted = (listCase: ListCase): ListCase => ({ ...listCase, asker: 'restricted' });
+const restricted = (listCase: ListCase): ListCase => ({ ...listCase, requester: 'restricted' });
 
 /** Every case for an account with these activities. */
 export function activityCases(facts: ActivityFacts): ListCase[] {

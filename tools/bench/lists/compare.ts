@@ -72,8 +72,8 @@ export async function compareCase(tools: CompareTools, listCase: ListCase): Prom
   return { name, family, rows: page.results.length, count: page.count, statements, ...sides };
 }
 
-function apiOf({ api, restricted }: CompareTools, { name, asker }: ListCase): Api {
-  if (asker === undefined) return api;
+function apiOf({ api, restricted }: CompareTools, { name, requester }: ListCase): Api {
+  if (requester === undefined) return api;
   if (!restricted) throw new Error(`no restricted person for "${name}"`);
   return restricted;
 }

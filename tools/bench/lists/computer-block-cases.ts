@@ -18,7 +18,7 @@ export interface Block {
   key: string;
   /** Reads the block's rows, each with `computer_id`. Null where the page's own rows contain it. */
   text: string | null;
-  /** Number of rows, or of ones in a number, behind the key of one item. */
+  /** Number of rows, or of ones in a number, after the key of one item. */
   size(value: unknown): number;
   /** The same for one bare row. */
   worth(row: Item): number;

@@ -24,7 +24,7 @@ export interface ListCase {
   family: 'page' | 'selector' | 'narrow' | 'block' | 'offset';
   path: string;
   /** The caller: the first administrator, or one who sees only some access groups. */
-  asker?: 'restricted';
+  requester?: 'restricted';
   /** First the rows of the page, second the total number. */
   bare: readonly BareStatement[];
   /** Whether the response contains what the case measures; absent: yes. */

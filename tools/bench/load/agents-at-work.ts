@@ -38,7 +38,7 @@ export async function work(
 /** Agents exchange in turn; every message reports one process with a new name. */
 export async function report(
   agents: readonly BenchAgent[],
-  command: Extract<LoadCommand, { kind: 'tell' }>,
+  command: Extract<LoadCommand, { kind: 'report' }>,
 ): Promise<LoadResult> {
   const tally = new Tally();
   const end = performance.now() + command.seconds * 1000;
@@ -104,7 +104,7 @@ async function oneOperation(
     await sleep(PING_EVERY_MS);
     const response = await gateway.request(ping);
     if (response.status !== 200) throw new Error(`a ping answered ${response.status}`);
-    const told = decode(response.body);
-    if (isDict(told) && told.messages === true && (await agent.work(gateway)) > 0) return undefined;
+    const reply = decode(response.body);
+    if (isDict(reply) && reply.messages === true && (await agent.work(gateway)) > 0) return undefined;
   }
 }

@@ -116,7 +116,7 @@ function execute(command: Exclude<LoadCommand, { kind: 'stop' }>): Promise<LoadR
       return times(command);
     case 'exchange':
       return exchange(command);
-    case 'tell':
+    case 'report':
       return report(agents, command);
     case 'work':
       return work(agents, command);

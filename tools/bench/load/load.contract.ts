@@ -13,7 +13,7 @@ export type LoadCommand =
   /** Empty exchanges of the enrolled agents in turn. */
   | { kind: 'exchange'; port: Ports; connections: number; seconds: number }
   /** Exchanges of the enrolled agents in turn, each with so many messages with new facts, of so many bytes each. */
-  | { kind: 'tell'; port: Ports; connections: number; seconds: number; messages: number; bytes: number }
+  | { kind: 'report'; port: Ports; connections: number; seconds: number; messages: number; bytes: number }
   /** Exchanges of the enrolled agents in turn until they have reported success of so many operations. */
   | { kind: 'work'; port: Ports; connections: number; operations: number; limitSeconds: number }
   /** Requests for one operation of one enrolled agent each, which the agent fetches and reports. */

@@ -55,7 +55,7 @@ async function atRest({ roles }: UsgSetting): Promise<void> {
     const { usage } = await measure(roles, () => sleep(LOOK_MS));
     return cpuMsOf(usage, PRODUCT_ROLES) < AT_REST * usage.wallMs ? true : null;
   };
-  await waitFor('the end of what the round before has begun', look, { everyMs: 0, limitMs: LIMIT_MS });
+  await waitFor('the end of what the round before has started', look, { everyMs: 0, limitMs: LIMIT_MS });
 }
 
 /** @returns how many milliseconds the creation of so many profiles will take */

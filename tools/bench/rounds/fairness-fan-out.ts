@@ -82,7 +82,7 @@ const REPORT = `
     update agent_message set state = 'acked', sent_at = now(), send_count = send_count + 1
     where activity_id = any($1::int[]) and state = 'queued'
     returning activity_id, lane_id
-  ), told as (
+  ), notified as (
     insert into agent_inbox (lane_id, activity_id, kind, ok, code, body)
     select lane_id, activity_id, 'result', true, 0, 'done' from taken
   )

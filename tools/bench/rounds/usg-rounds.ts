@@ -47,7 +47,7 @@ async function runAudits({ api, database }: UsgSetting, profile: number) {
     return rows[0]!;
   };
   const limits = { everyMs: 50, limitMs: RUN_LIMIT_MS };
-  await waitFor('all audits begun', async () => ((await state()).waiting === 0 ? true : null), limits);
+  await waitFor('all audits started', async () => ((await state()).waiting === 0 ? true : null), limits);
   const deliveredSeconds = seconds();
   const ended = async () => {
     const run = await state();

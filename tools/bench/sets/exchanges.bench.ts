@@ -30,7 +30,7 @@ const CONNECTIONS = 8;
 const MESSAGES = 100;
 const BYTES = 1000;
 const BODIES = 40;
-const BARE_TABLE = `create table told
+const BARE_TABLE = `create table reported
   (computer_id int not null, pid int not null, name text not null, state text not null, start_time bigint not null)`;
 
 /**
@@ -46,7 +46,7 @@ export async function exchanges(context: BenchContext): Promise<Report> {
   const database = await openDatabase(context, url);
   const load = await startLoad(resources);
   context.progress(`enrolling ${AGENTS} agents`);
-  const { ids } = await load.run({ kind: 'enrol', port: stack.agentPorts, account, count: AGENTS, prefix: 'telling' });
+  const { ids } = await load.run({ kind: 'enrol', port: stack.agentPorts, account, count: AGENTS, prefix: 'reports' });
   const bare = await startBare(context, database, url);
   const roles: Role[] = [
     ...stack.roles,
@@ -56,10 +56,10 @@ export async function exchanges(context: BenchContext): Promise<Report> {
   ];
   const common = { connections: CONNECTIONS, seconds: options.seconds };
   const request = { method: 'POST', path: '/', headers: { 'Content-Type': 'application/json' }, bodies: bodies(ids) };
-  const tell = { kind: 'tell', port: stack.agentPorts, messages: MESSAGES, bytes: BYTES, ...common } as const;
+  const command = { kind: 'report', port: stack.agentPorts, messages: MESSAGES, bytes: BYTES, ...common } as const;
   const rounds = await interleave<Round, Record<Side, () => Promise<Round>>>(
     {
-      product: () => oneRound(roles, PRODUCT_ROLES, () => load.run(tell)),
+      product: () => oneRound(roles, PRODUCT_ROLES, () => load.run(command)),
       bare: () =>
         oneRound(roles, ['baseline', 'PostgreSQL'], () =>
           load.run({ kind: 'repeat', port: bare.port, request, ...common }),
@@ -109,7 +109,7 @@ async function assertStored(database: pg.Client, ids: readonly number[]): Promis
   const { rows } = await database.query<{ computers: number; fewest: number; most: number; length: number }>(
     `select count(*)::int as computers, min(n)::int as fewest, max(n)::int as most, min(shortest)::int as length
      from (select count(*) as n, min(length(name)) as shortest from computer_process
-       where computer_id = any($1::int[]) group by computer_id) told`,
+       where computer_id = any($1::int[]) group by computer_id) reported`,
     [ids],
   );
   const { computers, fewest, most, length } = rows[0]!;
@@ -163,7 +163,7 @@ function report({ options }: BenchContext, rounds: Record<Side, Round[]>): Repor
       per(list, (r) => r.load.latencyMs.p99),
     );
   }
-  builder.asserted('no answer but 200; every process that was told of is stored with the name of its message');
+  builder.asserted('no answer but 200; every reported process is stored with the name of its message');
   builder.note(
     `${MESSAGES} messages of ${BYTES} bytes an exchange, each with one process whose name is new; ${AGENTS} agents`,
   );

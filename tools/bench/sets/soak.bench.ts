@@ -24,8 +24,8 @@ const WINDOWS = 24;
 const LIST_EVERY_MS = 25;
 /** Dropped while caches fill. */
 const WARM_UP_SHARE = 0.25;
-/** In shorter soaks a trend is shown but not judged, because it would be extrapolated to an hour. */
-const JUDGED_MINUTES = 30;
+/** In shorter soaks a trend is shown without a verdict, because it would be extrapolated to an hour. */
+const VERDICT_MINUTES = 30;
 const SETTLE_LIMIT_MS = 300_000;
 
 /**
@@ -109,7 +109,7 @@ function report({ options }: BenchContext, all: readonly SoakWindow[], groups: n
   const builder = new ReportBuilder();
   const windows = all.slice(Math.floor(all.length * WARM_UP_SHARE));
   for (const { usage } of windows) builder.window(usage);
-  const target: Target | undefined = options.minutes >= JUDGED_MINUTES ? TARGETS.soakPercent : undefined;
+  const target: Target | undefined = options.minutes >= VERDICT_MINUTES ? TARGETS.soakPercent : undefined;
   const trend = (figure: string, of: (window: SoakWindow) => number) => {
     const { percent, error } = hourlyTrend(windows.map((window) => ({ hours: window.hours, value: of(window) })));
     // A figure that scatters by more than the target gets no verdict.
@@ -141,7 +141,7 @@ function report({ options }: BenchContext, all: readonly SoakWindow[], groups: n
   builder.note(
     `${options.minutes} min in ${WINDOWS} windows, the first ${WARM_UP_SHARE * 100} % of them not looked at`,
   );
-  if (!target) builder.note(`trends are carried on to an hour and judged from ${JUDGED_MINUTES} min on only`);
+  if (!target) builder.note(`trends are carried on to an hour and judged from ${VERDICT_MINUTES} min on only`);
   const worst = quantile(
     windows.map(({ latencyMs }) => latencyMs.max),
     1,

@@ -17,7 +17,7 @@ export const FAIL_POINTS = [
   'after-start',
   'after-outbox-commit',
   /** The group's first activity has read its batches. */
-  'after-begin',
+  'after-list-batches',
   /** S3: some statements of the chunk that queues messages are done. */
   'inside-open',
   'before-advance',
@@ -31,7 +31,7 @@ export const FAIL_POINTS = [
   'before-exchange-store',
   'after-exchange-store',
   /** Pending events were read, and no workflow was woken. */
-  'before-nudge',
+  'before-wake-up',
   'before-enrol-commit',
   'after-enrol-commit',
   /** A profile's run, created for a schedule or a person. */
@@ -69,11 +69,11 @@ const MARKS: ReadonlyArray<readonly [Mark, RegExp]> = [
 const SINGLE: ReadonlyArray<readonly [RegExp, Passed]> = [
   [/from outbox[^;]*for update skip locked/, { before: null, after: 'before-start' }],
   [/delete from outbox\b/, { before: 'after-start', after: null }],
-  [/order by l\.ordinal/, { before: null, after: 'after-begin' }],
+  [/order by l\.ordinal/, { before: null, after: 'after-list-batches' }],
   [/insert into agent_message\b/, { before: null, after: 'inside-open' }],
   [/from lane l where l\.id = \$1 for update/, { before: 'before-advance', after: null }],
   [/case when open_count = 0 then status else 'open' end/, { before: 'before-settle', after: 'after-settle' }],
-  [/sum\(id\)::text as fingerprint/, { before: null, after: 'before-nudge' }],
+  [/sum\(id\)::text as fingerprint/, { before: null, after: 'before-wake-up' }],
 ];
 
 const COMMITS: ReadonlyArray<readonly [Mark, Passed]> = [
@@ -87,7 +87,7 @@ const COMMITS: ReadonlyArray<readonly [Mark, Passed]> = [
 ];
 
 /** These reads are usually empty, and count only when they find rows. */
-export const WITH_ROWS: ReadonlySet<FailPoint> = new Set(['before-start', 'before-nudge', 'inside-open']);
+export const WITH_ROWS: ReadonlySet<FailPoint> = new Set(['before-start', 'before-wake-up', 'inside-open']);
 
 /** Tracks the next statement of a connection. @returns its new marks and the passed points */
 export function follow(marks: Marks, text: string): { marks: Marks; passed: Passed | null } {

@@ -34,8 +34,8 @@ if (directory && role && isMainThread) {
 }
 
 function useProxies(of: Role): void {
-  for (const wire of (process.env[FAULT_PROXIES] ?? '').split(',')) {
-    const [, owner, server, port] = /^(\w+):(\w+)=(\d+)$/.exec(wire) ?? [];
+  for (const proxy of (process.env[FAULT_PROXIES] ?? '').split(',')) {
+    const [, owner, server, port] = /^(\w+):(\w+)=(\d+)$/.exec(proxy) ?? [];
     if (owner !== of) continue;
     if (server === 'temporal') process.env['FLOTILLA_TEMPORAL_ADDRESS'] = `127.0.0.1:${port}`;
     if (server === 'database') {

@@ -52,10 +52,10 @@ const blockedLoop: Fault = async ({ world }, random) => {
 const cutOf =
   (names: readonly ProxyName[]): Fault =>
   async ({ world }, random) => {
-    const wire = world.proxies[random.pick(names)];
-    await wire.cut();
+    const proxy = world.proxies[random.pick(names)];
+    await proxy.cut();
     await sleep(random.int(200, 3000));
-    await wire.mend();
+    await proxy.mend();
   };
 
 /** Drops every connection at once and accepts new ones: pending responses never arrive. */
@@ -71,19 +71,19 @@ const dropOf =
 const slowOf =
   (names: readonly ProxyName[]): Fault =>
   async ({ world }, random) => {
-    const wire = world.proxies[random.pick(names)];
-    wire.delay(random.int(50, 400));
+    const proxy = world.proxies[random.pick(names)];
+    proxy.delay(random.int(50, 400));
     await sleep(random.int(1000, 3000));
-    wire.delay(0);
+    proxy.delay(0);
   };
 
 const frozenOf =
   (names: readonly ProxyName[]): Fault =>
   async ({ world }, random) => {
-    const wire = world.proxies[random.pick(names)];
-    wire.freeze();
+    const proxy = world.proxies[random.pick(names)];
+    proxy.freeze();
     await sleep(random.int(1000, 5000));
-    wire.thaw();
+    proxy.thaw();
   };
 
 const DATABASE: readonly ProxyName[] = ['api:database', 'worker:database'];
@@ -216,9 +216,9 @@ export type FaultName = keyof typeof FAULTS;
 /** Removes every fault that may still be active; the supervisor restarts dead processes. */
 export async function heal(world: FaultWorld): Promise<void> {
   for (const { pid } of world.stack.processes()) signal(pid, 'SIGCONT');
-  for (const wire of Object.values(world.proxies)) {
-    wire.delay(0);
-    wire.thaw();
+  for (const proxy of Object.values(world.proxies)) {
+    proxy.delay(0);
+    proxy.thaw();
   }
   for (const role of ['api', 'worker'] as const) {
     await world.processes.send(role, { do: 'disable' });

@@ -26,7 +26,7 @@ export const MATRIX: readonly MatrixRow[] = [
   {
     row: 4,
     fault: 'Temporal down',
-    elsewhere: [at(FAULTS_E2E, 'accepts an action while Temporal hangs, says so in /readyz')],
+    elsewhere: [at(FAULTS_E2E, 'accepts an action while Temporal hangs, reports it in /readyz')],
   },
   { row: 5, fault: 'worker killed while it queues messages', elsewhere: [] },
   {
@@ -94,7 +94,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'wrong clocks',
     elsewhere: [
       at('test/unit/workers/dispatcher-clock.test.ts', 'after the clock was set back by an hour'),
-      at('test/persistence/database/answer-limits.test.ts', 'by the clock that judges, however slow the other is'),
+      at('test/persistence/database/answer-limits.test.ts', 'by the clock that decides, however slow the other is'),
     ],
   },
   {

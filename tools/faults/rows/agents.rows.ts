@@ -87,7 +87,7 @@ export const AGENTS: readonly RowCase[] = [
   },
   {
     row: 18,
-    title: 'polls sent twice at once by one computer hand out and take in everything once',
+    title: 'polls sent twice at once by one computer deliver and ingest everything once',
     async run(stage) {
       const { session } = await stage.sound(async (current) => {
         for (const id of stage.all) stage.world.main.computers.byId(id)!.options.next.duplicateSends = 3;
@@ -119,7 +119,7 @@ export const AGENTS: readonly RowCase[] = [
           for (const { fleet } of [original, copy]) for (const computer of fleet.computers) computer.exchangeSoon();
           return new Set([...original.ids(), ...copy.ids()]).size === 2;
         };
-        await stage.world.stack.waitUntil('the two to be told apart', areTwo, { limitMs: 120_000, everyMs: 500 });
+        await stage.world.stack.waitUntil('the two to be distinguished', areTwo, { limitMs: 120_000, everyMs: 500 });
       });
       const ids = session.newcomers.flatMap((computers) => computers.ids()).toSorted((a, b) => a - b);
       const rows = await stage.world.stack.rows<{ clone_id: number | null }>(

@@ -52,13 +52,13 @@ export const DURABLE: readonly RowCase[] = [
     row: 4,
     title: 'an action is accepted while Temporal is unavailable and runs after its return',
     async run(stage) {
-      const wires = [stage.world.proxies['api:temporal'], stage.world.proxies['worker:temporal']];
+      const proxies = [stage.world.proxies['api:temporal'], stage.world.proxies['worker:temporal']];
       await stage.sound(async (session) => {
-        for (const wire of wires) await wire.cut();
+        for (const proxy of proxies) await proxy.cut();
         const group = await stage.mustInstall(session);
         await sleep(stage.isLong ? 120_000 : 2000);
         expect(await stage.statuses(group)).toEqual({ undelivered: stage.all.length });
-        for (const wire of wires) await wire.mend();
+        for (const proxy of proxies) await proxy.mend();
         await stage.waitUntilUnderWay([group]);
       });
     },

@@ -80,7 +80,7 @@ export const WORKERS: readonly RowCase[] = [
   },
   {
     row: 29,
-    title: 'SIGTERM under load hands everything over, and no request fails behind a client that tries again',
+    title: 'SIGTERM under load hands everything over, and no request fails for a client that retries',
     async run(stage) {
       await stage.sound(async (session) => {
         let isOver = false;

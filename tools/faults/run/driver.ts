@@ -29,7 +29,7 @@ export async function runSeeds(options: DriverOptions): Promise<Outcome[]> {
         world = null;
       }
       if (!world) {
-        world = await FaultWorld.begin(computers);
+        world = await FaultWorld.start(computers);
         used = 0;
         onWorld?.(world);
       }
@@ -49,7 +49,7 @@ export async function runSeeds(options: DriverOptions): Promise<Outcome[]> {
 /** A seed that cannot be completed has failed. */
 async function attempt(world: FaultWorld, seed: number, only: readonly FaultName[]): Promise<Outcome> {
   const plan = drawPlan(seed, only);
-  const began = performance.now();
+  const startedAt = performance.now();
   try {
     return await runSeed(world, plan);
   } catch (error) {
@@ -66,7 +66,7 @@ async function attempt(world: FaultWorld, seed: number, only: readonly FaultName
       struck: [],
       restMs: 0,
       late: [],
-      ms: Math.round(performance.now() - began),
+      ms: Math.round(performance.now() - startedAt),
     };
   }
 }

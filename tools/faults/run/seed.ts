@@ -37,7 +37,7 @@ const LOOK_MS = 400;
 
 /** Runs one seed on an idle world, and leaves it idle unless something is wrong. */
 export async function runSeed(world: FaultWorld, plan: Plan): Promise<Outcome> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const struckBefore = world.processes.struck().length;
   const session = new Session(world, plan.seed);
   const { facts, rest, violations } = await observe(session, () => perform(session, plan));
@@ -51,7 +51,7 @@ export async function runSeed(world: FaultWorld, plan: Plan): Promise<Outcome> {
     executions: facts.activities.reduce((sum, { id }) => sum + (facts.executions.get(id)?.length ?? 0), 0),
     responses: Object.fromEntries(session.responses),
     struck: world.processes.struck().slice(struckBefore),
-    ms: Math.round(performance.now() - began),
+    ms: Math.round(performance.now() - startedAt),
     restMs: rest.ms,
     late: rest.late,
   };
@@ -139,12 +139,12 @@ export interface Rest {
 
 async function waitUntilAtRest(session: Session, watermark: Watermark): Promise<Rest> {
   const { stack } = session.world;
-  const began = performance.now();
-  let movedAt = began;
+  const startedAt = performance.now();
+  let movedAt = startedAt;
   let [last, late]: [string, string[]] = ['', []];
   for (;;) {
     const pending = await readPending(stack, watermark).catch((error: Error) => [`cannot look: ${error.message}`]);
-    const ms = Math.round(performance.now() - began);
+    const ms = Math.round(performance.now() - startedAt);
     if (pending.length === 0) return { pending, late, ms };
     if (ms > LATE_MS && late.length === 0) late = pending.slice(0, 20);
     const now = pending.toSorted().join('\n');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Action } from './action.ts';
-import { approve, askFirst } from './approvals.ts';
+import { approve, requestApproval } from './approvals.ts';
 import { clone } from './clones.ts';
 import type { Session } from './session.ts';
 
@@ -196,7 +196,7 @@ export const ACTIONS = {
 /** Added later and drawn separately, so that older draws of a seed do not change. */
 export const FURTHER_ACTIONS = {
   clone: { weight: 1, run: clone },
-  askFirst: { weight: 2, run: askFirst },
+  requestApproval: { weight: 2, run: requestApproval },
   approve: { weight: 3, run: approve },
 } as const satisfies Record<string, { weight: number; run: Action }>;
 

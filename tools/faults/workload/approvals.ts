@@ -1,7 +1,7 @@
 import type { Action } from './action.ts';
 
 /** An administrator whose actions need another person's approval. */
-export const askFirst: Action = async (session, random) => {
+export const requestApproval: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };
   const group = await session.act(session.world.trainee, '/snaps', body, computers);
@@ -12,7 +12,7 @@ export const askFirst: Action = async (session, random) => {
 export const approve: Action = async (session, random) => {
   const { main } = session.world;
   const group = random.pick([...session.unapproved, 0]);
-  if (group === 0) return askFirst(session, random);
+  if (group === 0) return requestApproval(session, random);
   const ids = random.chance(0.5) ? [group] : random.sample(await childrenOf(session, group), random.int(1, 12));
   if (ids.length === 0) return;
   const done = await session.request(main, 'POST', '/activities/approve', { activity_ids: ids });

@@ -43,19 +43,19 @@ export class FaultWorld {
   readonly fixtures = { script: 0, auditProfile: 0, fixProfile: 0 };
   readonly #deaths: { role: StackRole; at: number }[] = [];
 
-  private constructor(stack: TestStack, wires: Proxies, directory: string) {
+  private constructor(stack: TestStack, proxies: Proxies, directory: string) {
     this.stack = stack;
-    this.proxies = wires;
+    this.proxies = proxies;
     this.processes = createFaultableProcesses(directory);
   }
 
   /** Starts a stack, enrols the computers of both accounts and creates what the seeds share. */
-  static async begin(computers: number, settings: Record<string, string> = {}): Promise<FaultWorld> {
+  static async start(computers: number, settings: Record<string, string> = {}): Promise<FaultWorld> {
     const root = await newStackRoot();
     const ports = await choosePorts();
     const directory = join(root, 'faults');
     mkdirSync(directory);
-    const wires = await openProxies(ports);
+    const proxies = await openProxies(ports);
     const preload = pathToFileURL(join(import.meta.dirname, '../inside/preload.ts')).href;
     const stack = new TestStack(root, ports, {
       FLOTILLA_ADMIN_PASSWORD: CANARIES.password,
@@ -67,11 +67,11 @@ export class FaultWorld {
       FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL: '1',
       FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES: '10000',
       [FAULT_DIRECTORY]: directory,
-      [FAULT_PROXIES]: proxySetting(wires),
+      [FAULT_PROXIES]: proxySetting(proxies),
       NODE_OPTIONS: `--import=${preload}`,
       ...settings,
     });
-    const world = new FaultWorld(stack, wires, directory);
+    const world = new FaultWorld(stack, proxies, directory);
     try {
       await stack.start();
       await logTransitions(stack);
@@ -85,9 +85,9 @@ export class FaultWorld {
 
   async end(): Promise<void> {
     for (const { computers } of this.parties) await computers.fleet.stop();
-    for (const wire of Object.values(this.proxies)) {
-      wire.thaw();
-      await wire.cut().catch(() => undefined);
+    for (const proxy of Object.values(this.proxies)) {
+      proxy.thaw();
+      await proxy.cut().catch(() => undefined);
     }
     await this.stack.dispose();
   }

@@ -45,9 +45,9 @@ export const usg: Operation = async (message, context) => {
 };
 
 async function isReadable(tailoring: BValue, { download }: OperationContext): Promise<boolean> {
-  const pair = tailoring instanceof BTuple ? tailoring.items : tailoring;
-  if (!Array.isArray(pair) || pair.length !== 2) return false;
-  return typeof pair[1] === 'string' || (await download(Number(pair[1]))) !== null;
+  const parts = tailoring instanceof BTuple ? tailoring.items : tailoring;
+  if (!Array.isArray(parts) || parts.length !== 2) return false;
+  return typeof parts[1] === 'string' || (await download(Number(parts[1]))) !== null;
 }
 
 function auditReport({ machine, auditRules, nowSeconds }: OperationContext, profile: string, pro: boolean): string {

@@ -10,7 +10,7 @@ export interface StopShare {
 
 /** The services of one stack: started in any order, stopped in a fixed one. */
 export interface ServiceGroup {
-  /** Aborted when the stop begins. */
+  /** Aborted when the stop starts. */
   readonly signal: AbortSignal;
   /**
    * Starts a service. Resolves when it serves.

@@ -189,7 +189,7 @@ describe('parseComputerQuery', () => {
     ]);
   });
 
-  it('reports deprecated spellings', () => {
+  it('reports deprecated forms', () => {
     expect(usesDeprecated(parseComputerQuery('a OR NOT profile:security:1'))).toBe(true);
     expect(usesDeprecated(parseComputerQuery('a OR NOT profile:usg:1 "profile:security:1"'))).toBe(false);
   });

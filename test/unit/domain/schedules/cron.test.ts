@@ -77,7 +77,7 @@ describe('dates of cron text', () => {
   const dates = (text: string, limit = 3) =>
     nextZonedDates(zonedCalendars({ interval: text, timezone: 'UTC' }), from, limit).map((date) => date.toISOString());
 
-  it('begins strictly after the moment', () => {
+  it('starts strictly after the time', () => {
     expect(dates('0 12 * * *', 1)).toEqual(['2026-11-22T12:00:00.000Z']);
   });
 

@@ -103,7 +103,7 @@ describe('dates of cron text in a time zone', () => {
 });
 
 describe('clocks of a time zone', () => {
-  it('show what they do everywhere, and times stand for the moments that RFC 5545 says', () => {
+  it('show what they do everywhere, and times stand for the moments of RFC 5545', () => {
     const zones = Intl.supportedValuesOf('timeZone');
     const minutes = fc.integer({ min: Date.UTC(1975, 0, 1) / MINUTE, max: Date.UTC(2040, 0, 1) / MINUTE });
     fc.assert(

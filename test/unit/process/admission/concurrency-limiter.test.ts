@@ -3,7 +3,7 @@ import { ConcurrencyLimiter } from '../../../../src/process/admission/concurrenc
 
 const LIMITS = { concurrency: 3, concurrencyPerKey: 2, maxQueued: 100, maxQueuedPerKey: 100 };
 
-/** A task that ends when told to. */
+/** A task that ends on request. */
 function held() {
   let end = () => {};
   const until = new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ describe('ConcurrencyLimiter', () => {
     expect(await limiter.run('c', async () => 1)).toBe(1);
   });
 
-  it('does not begin what waited too long, and hands its slot on', async () => {
+  it('does not start what waited too long, and hands its slot on', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const limiter = new ConcurrencyLimiter({ ...LIMITS, concurrency: 1, concurrencyPerKey: 1, queueTimeoutMs: 0 });

@@ -9,9 +9,9 @@ const [old, current] = ['old', 'current'].map((id) => ({ id, key: randomBytes(32
 
 describe('encryptSecret and decryptSecret', () => {
   it('give a secret back, also after the keys were rotated', () => {
-    const sealed = encryptSecret([old], 'secret é', 'computer/1');
-    expect(sealed.keyId).toBe('old');
-    expect(decryptSecret([current, old], sealed, 'computer/1')).toBe('secret é');
+    const encrypted = encryptSecret([old], 'secret é', 'computer/1');
+    expect(encrypted.keyId).toBe('old');
+    expect(decryptSecret([current, old], encrypted, 'computer/1')).toBe('secret é');
     expect(encryptSecret([current, old], 'x', 'c').keyId).toBe('current');
   });
 
@@ -20,12 +20,12 @@ describe('encryptSecret and decryptSecret', () => {
   });
 
   it('reject another context, changed bytes, a missing key', () => {
-    const sealed = encryptSecret([old], 'x', 'computer/1');
-    expect(() => decryptSecret([old], sealed, 'computer/2')).toThrow();
-    const changed = Buffer.from(sealed.ciphertext);
+    const encrypted = encryptSecret([old], 'x', 'computer/1');
+    expect(() => decryptSecret([old], encrypted, 'computer/2')).toThrow();
+    const changed = Buffer.from(encrypted.ciphertext);
     changed[changed.length - 1]! ^= 1;
-    expect(() => decryptSecret([old], { ...sealed, ciphertext: changed }, 'computer/1')).toThrow();
-    expect(() => decryptSecret([current], sealed, 'computer/1')).toThrow('not configured');
+    expect(() => decryptSecret([old], { ...encrypted, ciphertext: changed }, 'computer/1')).toThrow();
+    expect(() => decryptSecret([current], encrypted, 'computer/1')).toThrow('not configured');
     expect(() => encryptSecret([], 'x', 'c')).toThrow('no encryption key');
   });
 });

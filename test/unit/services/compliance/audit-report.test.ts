@@ -139,7 +139,7 @@ describe('hostile reports', () => {
     ['nested entities', `<!DOCTYPE B [<!ENTITY e0 "x">${ENTITIES}]><B>&e10;</B>`],
     ['quadratic blow-up', `<!DOCTYPE B [<!ENTITY a "${'a'.repeat(50_000)}">]><B>${'&a;'.repeat(50_000)}</B>`],
     ['several document types', `<!DOCTYPE B><!DOCTYPE B><B>${testResult('a=pass')}</B>`],
-    ['spelled otherwise', `<!doctype B><B>${testResult('a=pass')}</B>`],
+    ['in another form', `<!doctype B><B>${testResult('a=pass')}</B>`],
   ])('XML-bomb: rejects %s before anything is expanded', (_, text) => {
     const before = process.cpuUsage();
     expect(reasonOf(text)).toBe('the report has a document type or entities');

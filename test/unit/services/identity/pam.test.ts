@@ -23,7 +23,7 @@ const login = (identity: string, password: string, address = '192.0.2.1') => ({
 const unavailable = { code: 'ServiceUnavailable', retryAfterSeconds: 5 };
 
 describe('a helper program', () => {
-  it('says yes or no by its exit status', async () => {
+  it('reports yes or no by its exit status', async () => {
     expect(await requested(scripted).verify(login('ada', 'right horse'))).toBe(true);
     expect(await requested(scripted).verify(login('ada', 'wrong'))).toBe(false);
     expect(await requested(scripted).verify(login('bob', 'right horse'))).toBe(false);
@@ -56,13 +56,13 @@ describe('a helper program', () => {
   });
 
   it('does not get the password as an argument or in its environment', async () => {
-    const telling = await folder.write(
-      'telling.sh',
-      `#!/bin/sh\n{ env; echo "$0 $*"; } > ${folder.path}/told\n`,
+    const recording = await folder.write(
+      'recording.sh',
+      `#!/bin/sh\n{ env; echo "$0 $*"; } > ${folder.path}/recorded\n`,
       0o755,
     );
-    await requested(telling).verify(login('ada', 'right horse'));
-    const reported = await readFile(`${folder.path}/told`, 'utf8');
+    await requested(recording).verify(login('ada', 'right horse'));
+    const reported = await readFile(`${folder.path}/recorded`, 'utf8');
     expect(reported).toContain('PATH=');
     expect(reported).not.toMatch(/right horse|FLOTILLA/);
   });
@@ -76,16 +76,16 @@ describe('our own helper', () => {
     await folder.write('fleet', `auth required pam_exec.so quiet expose_authtok ${program}\n${account}`);
     await folder.write('closed', 'auth required pam_permit.so\naccount required pam_deny.so\n');
     const [python, ...args] = pamCommand({ helper: null });
-    const ask = (service: string, identity: string, password: string) =>
+    const verify = (service: string, identity: string, password: string) =>
       createPamAuthenticator({ command: [python, ...args, folder.path], service })
         .verify(login(identity, password))
         .catch((error: { code: string }) => error.code);
     const responses = [
-      await ask('fleet', 'ada', 'right horse'),
-      await ask('fleet', 'ada', 'wrong'),
-      await ask('fleet', 'bob', 'right horse'),
-      await ask('closed', 'ada', 'right horse'),
-      await ask('missing', 'ada', 'right horse'),
+      await verify('fleet', 'ada', 'right horse'),
+      await verify('fleet', 'ada', 'wrong'),
+      await verify('fleet', 'bob', 'right horse'),
+      await verify('closed', 'ada', 'right horse'),
+      await verify('missing', 'ada', 'right horse'),
     ];
     const none = 'ServiceUnavailable';
     expect(responses).toEqual(hasPam() ? [true, false, false, false, none] : Array(5).fill(none));

@@ -17,7 +17,7 @@ function readRule(text: string) {
   return rule;
 }
 
-const judge = (text: string, start = START) => {
+const classify = (text: string, start = START) => {
   const rule = readRule(text);
   return frequencyOf(rule, daysOfYear(rule, start));
 };
@@ -61,7 +61,7 @@ describe('how often a rule has dates', () => {
     'FREQ=YEARLY;BYWEEKNO=52,53,1',
     'FREQ=WEEKLY;BYDAY=MO,FR;BYSETPOS=1',
   ])('is weekly at most for %s', (text) => {
-    expect(judge(text)).toBe('weekly-at-most');
+    expect(classify(text)).toBe('weekly-at-most');
   });
 
   it.each([
@@ -85,7 +85,7 @@ describe('how often a rule has dates', () => {
     ['seconds', 'FREQ=SECONDLY'],
   ])('is more than weekly by %s: %s', (_, text) => {
     for (const start of [START, Date.UTC(1955, 6, 2), Date.UTC(2098, 11, 31, 23, 59, 59)]) {
-      expect(judge(text, start)).toBe('too-often');
+      expect(classify(text, start)).toBe('too-often');
     }
   });
 
@@ -98,10 +98,10 @@ describe('how often a rule has dates', () => {
     'FREQ=YEARLY;BYMONTH=1;BYDAY=40MO',
     'FREQ=YEARLY;BYYEARDAY=366;BYMONTH=1,2',
   ])('is never for %s', (text) => {
-    expect(judge(text)).toBe('never');
+    expect(classify(text)).toBe('never');
   });
 
-  it('depends on the rule alone, as the dates of random rules show in whatever period they begin', () => {
+  it('depends on the rule alone, as the dates of random rules show in whatever period they start', () => {
     const frequent = { yes: 0, no: 0 };
     const intervals = /INTERVAL=(\d+)/;
     const rules = ENDLESS_RULES.filter((text) => Number(intervals.exec(text)?.[1] ?? 1) <= 60);
@@ -111,13 +111,13 @@ describe('how often a rule has dates', () => {
         const isClose = Array.from({ length: turns }, (_, turn) => later(text, turn)).some((from) =>
           comesClose(text, from),
         );
-        const verdict = judge(text);
+        const verdict = classify(text);
         expect(verdict === 'too-often', text).toBe(isClose);
         frequent[isClose ? 'yes' : 'no'] += 1;
         // A rule of weeks that takes its weekday from the start may have dates from some starts and none from others, and
         // its positions count others at the turn of a year.
         const isByStart = /BYWEEKNO.*BYSETPOS/.test(text) && !text.includes('BYDAY');
-        const own = judge(text, start);
+        const own = classify(text, start);
         if (own !== 'never' && !isByStart) expect(own === 'too-often', text).toBe(isClose);
       }),
       { numRuns: 500 },
@@ -125,7 +125,7 @@ describe('how often a rule has dates', () => {
     expect(Math.min(frequent.yes, frequent.no)).toBeGreaterThan(50);
   }, 120_000);
 
-  it('is judged in bounded time', async () => {
+  it('is classified in bounded time', async () => {
     const all = (count: number, from = 0) => Array.from({ length: count }, (_, n) => n + from).join(',');
     const texts = [
       `FREQ=DAILY;BYHOUR=${all(24)};BYMINUTE=${all(60)};BYSECOND=${all(60)};BYSETPOS=366`,
@@ -135,12 +135,12 @@ describe('how often a rule has dates', () => {
       `FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYSETPOS=${all(200, 100)}`,
       `FREQ=MONTHLY;BYMONTHDAY=${all(31, 1)};BYMONTH=2;BYSETPOS=${all(200, 30)}`,
     ];
-    const judgeAll = () => {
+    const classifyAll = () => {
       for (const text of texts) {
-        judge(text);
+        classify(text);
         comesClose(text, START);
       }
     };
-    expect(await processorMs(judgeAll)).toBeLessThan(5_000);
+    expect(await processorMs(classifyAll)).toBeLessThan(5_000);
   });
 });

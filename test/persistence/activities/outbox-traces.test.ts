@@ -24,7 +24,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   db = database.persistence.db;
   account = await anAccount(db);
-  directory = mkdtempSync(join(tmpdir(), 'flotilla-relay-'));
+  directory = mkdtempSync(join(tmpdir(), 'flotilla-outbox-'));
   logger = createLogger({ level: 'debug', role: 'test', file: join(directory, 'log') });
 });
 
@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 /** One round of an outbox dispatcher whose server takes everything but what `rejects` names. */
-async function relay(rejects: readonly string[] = []): Promise<void> {
+async function dispatch(rejects: readonly string[] = []): Promise<void> {
   const take = async (workflowId: string): Promise<void> => {
     if (rejects.includes(workflowId)) throw new Error('rejected');
   };
@@ -77,9 +77,9 @@ function lines(): Array<Record<string, unknown>> {
 describe('the lines of an outbox dispatcher, with tracing off', () => {
   it('name the trace of the request that caused the start or the cancel', async () => {
     const group = await aGroup(db, account, { traceparent });
-    await relay();
+    await dispatch();
     await cancel(group, traceparent);
-    await relay();
+    await dispatch();
     const about = { trace_id: traceId, activityId: group, workflowId: `activity/${group}` };
     const mine = lines().filter((line) => line['trace_id'] === traceId);
     expect(mine).toEqual([
@@ -90,7 +90,7 @@ describe('the lines of an outbox dispatcher, with tracing off', () => {
 
   it('name it where the server rejects, and no trace where there is none', async () => {
     const [rejected, plain] = [await aGroup(db, account, { traceparent }), await aGroup(db, account)];
-    await relay([`activity/${rejected}`]);
+    await dispatch([`activity/${rejected}`]);
     const mine = lines().filter((line) => line['trace_id'] === traceId);
     expect(mine.map(({ msg }) => msg)).toEqual([
       'Temporal rejected an outbox command; will retry',
@@ -111,15 +111,15 @@ describe('the spans of an outbox dispatcher', () => {
     try {
       const group = await aGroup(db, account);
       await cancel(group, traceparent);
-      await relay();
-      const began = await aGroup(db, account, { traceparent });
-      await relay();
+      await dispatch();
+      const started = await aGroup(db, account, { traceparent });
+      await dispatch();
       await tracing.close();
       const at = { traceId, parentSpanId: traceId.slice(0, 16), failed: false };
       const about = (id: number) => ({ 'flotilla.activity_id': id, 'flotilla.workflow_id': `activity/${id}` });
       expect(receiver.spans.filter((span) => span.traceId === traceId)).toEqual([
         expect.objectContaining({ ...at, name: 'relay cancel', attributes: about(group) }),
-        expect.objectContaining({ ...at, name: 'relay start', attributes: about(began) }),
+        expect.objectContaining({ ...at, name: 'relay start', attributes: about(started) }),
       ]);
       expect(receiver.bodies.join()).toContain('"kind":4');
     } finally {
