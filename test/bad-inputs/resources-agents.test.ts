@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { encode } from '../../src/protocol/bpickle.ts';
 import { RawAgent } from '../support/agents/raw-agent.ts';
@@ -68,12 +67,12 @@ describe('agents', () => {
     const { hostname, port } = new URL(world.server.url);
     const attack = async () => {
       const sockets = Array.from({ length: 60 }, () => connect(Number(port), hostname));
-      const responses = sockets.map((socket) => {
+      const responses = sockets.map(readAll);
+      const sent = sockets.map((socket) => {
         socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`);
-        socket.write(body.subarray(0, -1));
-        return readAll(socket);
+        return new Promise((resolve) => socket.write(body.subarray(0, -1), resolve));
       });
-      await setTimeout(1000);
+      await Promise.all(sent);
       for (const socket of sockets) socket.write(body.subarray(-1));
       const statuses = (await Promise.all(responses)).map((response) => Number(response.slice(9, 12)));
       expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Executions } from '../../../tools/harness/delivery-order.ts';
 import { STOP_LIMIT_MS, type TestStack } from '../../../tools/harness/stack.ts';
@@ -108,7 +107,10 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     const group = await api.actOnSnaps(scenario.computers);
     expect(performance.now() - startedAt).toBeLessThan(5000);
     expect((await api.activity(group)).activity_status).toBe('undelivered');
-    await sleep(1000);
+    const commands = (lock = '') => stack.rows(`select from outbox where key = $1 ${lock}`, [String(group)]);
+    const isClaimed = async () => (await commands('for update skip locked')).length === 0;
+    await stack.waitUntil('the worker to try to start it', isClaimed);
+    expect(await commands()).toHaveLength(1);
     expect((await scenario.progress(group)).ended).toBe(0);
     process.kill(temporal, 'SIGCONT');
     await scenario.expectSucceeded(group, LATENESS_MS);

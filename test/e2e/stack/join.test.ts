@@ -1,8 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { temporaryDirectory } from '../../support/process.ts';
 import {
@@ -49,13 +48,8 @@ function beside(name: string, args: readonly string[] = []): RunningScript {
 }
 
 async function untilPrinted(script: RunningScript, pattern: RegExp): Promise<RegExpExecArray> {
-  const end = performance.now() + 60_000;
-  for (;;) {
-    const found = pattern.exec(script.output());
-    if (found) return found;
-    if (performance.now() > end) throw new Error(`${pattern} was not printed:\n${script.output()}`);
-    await sleep(50);
-  }
+  await expect.poll(script.output, { timeout: 60_000 }).toMatch(pattern);
+  return pattern.exec(script.output())!;
 }
 
 async function logIn(baseUrl: string, password = 'chosen-by-this-test'): Promise<string> {
@@ -117,17 +111,14 @@ describe('beside a running npm start', () => {
     const fleet = beside('fleet', ['--computers', '2']);
     await untilPrinted(fleet, /^fleet: joins .*$/m);
     const headers = { authorization: `Bearer ${await logIn(stack.baseUrl)}` };
-    for (const end = performance.now() + 60_000; ; await sleep(200)) {
+    const cloneIds = async () => {
       // What docs/computers.md finds simulated computers by.
       const url = `${stack.baseUrl}/api/v2/computers?root_only=false&query=annotation:rack`;
-      const response = await fetch(url, { headers });
-      const { results } = (await response.json()) as { results: Array<{ clone_id: number | null }> };
-      if (results.length >= 3) {
-        expect(results.map(({ clone_id }) => clone_id)).toEqual([null, null, null]);
-        break;
-      }
-      if (performance.now() > end) throw new Error(`not enrolled:\n${fleet.output()}`);
-    }
+      const { results } = (await (await fetch(url, { headers })).json()) as { results: { clone_id: number | null }[] };
+      expect(results.length, fleet.output()).toBeGreaterThanOrEqual(3);
+      return results.map(({ clone_id }) => clone_id);
+    };
+    expect(await vi.waitFor(cloneIds, { timeout: 60_000, interval: 200 })).toEqual([null, null, null]);
   });
 });
 
@@ -142,9 +133,7 @@ describe('npm run reset-password beside a running npm start', () => {
     await logIn(stack.baseUrl, password);
     const status = async (): Promise<number> =>
       (await fetch(`${stack.baseUrl}/api/v2/computers`, { headers: { authorization: `Bearer ${token}` } })).status;
-    for (const end = performance.now() + 10_000; (await status()) !== 401; await sleep(200)) {
-      expect(performance.now()).toBeLessThan(end);
-    }
+    await expect.poll(status, { timeout: 10_000, interval: 200 }).toBe(401);
   });
 
   it.each([

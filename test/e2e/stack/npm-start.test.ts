@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive, signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { temporaryDirectory } from '../../support/process.ts';
 import { script } from '../../support/scripts/scripts.ts';
@@ -59,13 +58,12 @@ async function whileRunning<T>(stack: RunningStack, work: () => Promise<T>): Pro
 }
 
 async function untilEnrolled(stack: RunningStack, token: string, count: number): Promise<number[]> {
-  const end = performance.now() + 60_000;
-  for (;;) {
+  const enrolled = async () => {
     const ids = await computerIds(stack, token);
-    if (ids.length >= count) return ids;
-    if (performance.now() > end) throw new Error(`only ${ids.length} computers enrolled:\n${stack.output()}`);
-    await sleep(200);
-  }
+    expect(ids.length, stack.output()).toBeGreaterThanOrEqual(count);
+    return ids;
+  };
+  return await vi.waitFor(enrolled, { timeout: 60_000, interval: 200 });
 }
 
 function passwordOf(stack: RunningStack): string {
@@ -100,15 +98,17 @@ describe('npm start', () => {
     expect(reset.output()).not.toContain(chosen);
     expect(processesOfStack(dataDir)).toEqual([]);
 
+    const fleetLog = () => readFile(join(dataDir, 'logs', 'fleet.log'), 'utf8');
+    const { length: logged } = await fleetLog();
     const second = startStack(settings);
     await second.ready();
     expect(second.output()).not.toContain('Password');
     const token = await logIn(second, 'admin@example.com', chosen);
-    await sleep(1500);
+    await expect.poll(async () => (await fleetLog()).slice(logged)).toContain('"fleet enrolled"');
     await expect(computerIds(second, token)).resolves.toEqual(before);
     // Ctrl-C reaches the whole group of the terminal, and impatient people press it twice.
     process.kill(-second.process.pid!, 'SIGINT');
-    await sleep(100);
+    await expect.poll(second.output).toContain('Flotilla: stopping');
     process.kill(-second.process.pid!, 'SIGINT');
     await expect(second.exited).resolves.toBe(0);
     expect(processesOfStack(dataDir)).toEqual([]);

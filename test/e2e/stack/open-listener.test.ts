@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { register } from '../../support/agents/raw-agent.ts';
@@ -24,11 +23,8 @@ async function logIn(stack: RunningStack): Promise<string> {
 }
 
 async function untilEnrolled(stack: RunningStack, token: string, count: number): Promise<void> {
-  const end = performance.now() + 60_000;
-  while ((await call(stack, 'GET', '/computers', token))['count'] !== count) {
-    if (performance.now() > end) throw new Error(`the computers did not enrol:\n${stack.output()}`);
-    await sleep(200);
-  }
+  const enrolled = async () => (await call(stack, 'GET', '/computers', token))['count'];
+  await expect.poll(enrolled, { timeout: 60_000, interval: 200 }).toBe(count);
 }
 
 /** A machine of somebody else that tries to enrol. @returns what it is answered */

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eachOperation, loadDocument } from '../../../src/api/openapi/document.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
@@ -267,16 +266,13 @@ async function seedForSchemathesis(baseUrl: string, admin: { email: string; pass
 }
 
 async function waitForComputers(baseUrl: string, token: string): Promise<void> {
-  const end = performance.now() + ENROLMENT_LIMIT_MS;
-  for (;;) {
+  const enrolled = async () => {
     const response = await fetch(`${baseUrl}/api/v2/computers?limit=1`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    const { count } = (await response.json()) as { count: number };
-    if (count >= COMPUTERS / 2) return;
-    if (performance.now() > end) throw new Error(`only ${count} computers have enrolled`);
-    await sleep(500);
-  }
+    return ((await response.json()) as { count: number }).count;
+  };
+  await expect.poll(enrolled, { timeout: ENROLMENT_LIMIT_MS, interval: 500 }).toBeGreaterThanOrEqual(COMPUTERS / 2);
 }
 
 async function post(baseUrl: string, token: string | null, path: string, body: object) {

@@ -63,7 +63,7 @@ describe('a fleet of 25 at the real gateway', () => {
 
   async function execute(computer: SimulatedComputer, type: string, fields: object) {
     const id = await gateway.give(computer.computerId!, type, fields);
-    const [result, ...more] = await gateway.resultsOf(id);
+    const [result, ...more] = await gateway.resultsOf(id, fleet);
     expect(more).toEqual([]);
     expect(fleet.executionLog.count(computer.title, id)).toBe(1);
     return result!;
@@ -141,7 +141,7 @@ describe('a fleet of 25 at the real gateway', () => {
     const ids = await Promise.all(
       able.map(({ computerId }) => gateway.give(computerId!, 'install-snaps', { snaps: [{ name: 'hello' }] })),
     );
-    const results = await Promise.all(ids.map((id) => gateway.resultsOf(id)));
+    const results = await Promise.all(ids.map((id) => gateway.resultsOf(id, fleet)));
     expect(results.every(([first, ...more]) => first!.ok && more.length === 0)).toBe(true);
     expect(able.map(({ title }, position) => fleet.executionLog.count(title, ids[position]!))).toEqual(
       able.map(() => 1),

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { vi } from 'vitest';
 import { createGateway, type Gateway } from '../../../src/gateway/http/gateway.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { loadConfig } from '../../../src/process/config.ts';
@@ -96,8 +97,8 @@ export interface TestGateway {
   url: string;
   /** Queues an operation as the engine does. @returns its id */
   give(computerId: number, type: string, fields: object): Promise<number>;
-  /** Waits for the results of an operation, and a moment longer for a second one. */
-  resultsOf(operationId: number): Promise<StoredResult[]>;
+  /** Waits for a result of an operation, and until the fleet has nothing left to send. */
+  resultsOf(operationId: number, fleet?: Fleet): Promise<StoredResult[]>;
   /** A fast fleet for this gateway; the caller stops it. */
   fleet(options?: Partial<FleetOptions>): Fleet;
   close(): Promise<void>;
@@ -125,7 +126,7 @@ export async function startGateway(): Promise<TestGateway> {
     database,
     url,
     give: (computerId, type, fields) => insertOperation(database.persistence.db, computerId, type, fields),
-    resultsOf: (operationId) => waitForResults(database.persistence.db, operationId),
+    resultsOf: (operationId, fleet) => resultsOf(database.persistence.db, operationId, fleet),
     fleet: (options = {}) =>
       createFleet({
         computers: 1,
@@ -168,25 +169,18 @@ async function insertOperation(db: Database, computerId: number, type: string, f
   return row!.id;
 }
 
-const RESULT_LIMIT_MS = 20_000;
-const SECOND_RESULT_MS = 300;
-
-async function waitForResults(db: Database, operationId: number): Promise<StoredResult[]> {
+async function resultsOf(db: Database, operationId: number, fleet?: Fleet): Promise<StoredResult[]> {
   const read = () =>
     db.query<StoredResult & Record<string, unknown>>(
       `select ok, code, body from agent_inbox where activity_id = $1 and kind = 'result' order by id`,
       [operationId],
     );
-  for (const end = performance.now() + RESULT_LIMIT_MS; performance.now() < end; ) {
-    if ((await read()).length > 0) {
-      await pause(SECOND_RESULT_MS);
-      return read();
-    }
-    await pause(20);
-  }
-  throw new Error(`no result of operation ${operationId}`);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  const some = async () => {
+    const results = await read();
+    if (results.length === 0) throw new Error(`no result of operation ${operationId}`);
+    return results;
+  };
+  const results = await vi.waitFor(some, { timeout: 20_000, interval: 20 });
+  await fleet?.settled(10_000);
+  return fleet ? read() : results;
 }

@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect } from 'vitest';
+import { createLogger } from '../../../src/process/logger.ts';
 import { type BObject, type BValue, decode, encode } from '../../../src/protocol/bpickle.ts';
+import { createFleet } from '../../../tools/simulator/fleet.ts';
 import { Machine } from '../../../tools/simulator/inventory/machine.ts';
 import { findOperation, unsupported } from '../../../tools/simulator/operations/index.ts';
 import type { Outcome } from '../../../tools/simulator/operations/operation.ts';
@@ -138,6 +141,23 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
       await new Promise((resolve) => server.close(resolve));
     },
   });
+}
+
+/** What an agent does meanwhile that must do nothing: enrol, report its inventory, and ping twice. */
+export async function enrolElsewhere(): Promise<void> {
+  const gateway = await startScriptedGateway();
+  const fleet = createFleet({
+    computers: 1,
+    url: gateway.url,
+    logger: createLogger({ level: 'silent', role: 'test' }),
+    times: { pingMs: 100, urgentMs: 50, operationMs: 20, retryMs: 50, rampMs: 0, rebootMs: 100 },
+    tickMs: 5,
+  });
+  await fleet.start();
+  await fleet.settled(10_000);
+  await expect.poll(() => gateway.pings.filter((ping) => ping === 'insecure_id=1').length).toBeGreaterThan(1);
+  await fleet.stop();
+  await gateway.close();
 }
 
 function enrolment(messages: readonly BObject[], counters: Map<string, number>): BObject {

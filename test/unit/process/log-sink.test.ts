@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { createLogSink } from '../../../src/process/log-sink.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'flotilla-log-'));
@@ -13,7 +13,7 @@ function aPipe(): { read: number; write: number } {
   const path = join(directory, `pipe-${crypto.randomUUID()}`);
   execFileSync('mkfifo', [path]);
   // Opened for both, so that opening waits for nobody.
-  const read = openSync(path, 'r+');
+  const read = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   return { read, write: openSync(path, 'w') };
 }
 
@@ -37,10 +37,11 @@ describe('the log sink', () => {
     const dropped = sink.dropped();
     let text = '';
     const buffer = Buffer.alloc(65_536);
-    while (!text.includes('log lines were dropped')) {
+    const read = () => {
       text += buffer.toString('latin1', 0, readSync(pipe.read, buffer));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+      expect(text).toContain('log lines were dropped');
+    };
+    await vi.waitFor(read, { timeout: 20_000, interval: 5 });
     const lines = text.trimEnd().split('\n');
     expect(JSON.parse(lines.pop()!)).toMatchObject({ level: 40, lost: dropped });
     expect(new Set(lines)).toEqual(new Set([LINE.trimEnd()]));
@@ -52,15 +53,19 @@ describe('the log sink', () => {
   it('STDOUT-closed: a process whose reader has ended keeps working', async () => {
     const done = join(directory, 'done');
     const program = `
+      import { once } from 'node:events';
       import { writeFileSync } from 'node:fs';
+      import { setImmediate } from 'node:timers/promises';
       import { createLogger } from './src/process/logger.ts';
       const logger = createLogger({ level: 'info', role: 'test' });
-      for (let n = 0; n < 500; n++) { logger.info({ n }, 'line'); await new Promise((r) => setTimeout(r, 1)); }
+      logger.info('line');
+      await once(process.stdin.resume(), 'end');
+      for (let n = 0; n < 500; n++) { logger.info({ n }, 'line'); await setImmediate(); }
       writeFileSync(process.argv[1], 'still here');`;
     const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program, done], {
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['pipe', 'ignore', 'pipe'],
     });
-    child.stderr.once('data', () => child.stderr.destroy());
+    child.stderr.once('data', () => child.stderr.destroy()).once('close', () => child.stdin.end());
     const code = await new Promise((resolve) => child.once('exit', resolve));
     expect(code).toBe(0);
     expect(existsSync(done) && readFileSync(done, 'utf8')).toBe('still here');

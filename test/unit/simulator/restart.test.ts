@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import { type BObject, decode } from '../../../src/protocol/bpickle.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../../../tools/simulator/fleet.ts';
-import { type ScriptedGateway, startScriptedGateway } from '../../support/agents/simulator.ts';
+import { enrolElsewhere, type ScriptedGateway, startScriptedGateway } from '../../support/agents/simulator.ts';
 
 /** The smallest fleet with a computer that generates recovery keys. */
 const WITH_KEYS = 16;
@@ -79,10 +79,6 @@ function queuedOnDisk(): BObject[] {
   return entries.flatMap((entry) => (entry === 0 ? [] : [decode(Buffer.from(entry, 'base64')) as BObject]));
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 const generate: BObject = { type: 'fde-recovery-key', 'operation-id': 5, action: 'generate' };
 const reboot: BObject = { type: 'shutdown', 'operation-id': 6, reboot: true };
 const lost = { 'operation-id': 5, successful: false, 'result-text': 'the agent restarted' };
@@ -127,7 +123,7 @@ describe('what a server sets for good', () => {
     await first.stop();
     const before = gateway.exchanges.length;
     await aFleet().start();
-    await pause(500);
+    await enrolElsewhere();
     expect(gateway.exchanges.length).toBe(before);
   });
 
@@ -138,7 +134,7 @@ describe('what a server sets for good', () => {
     await first.stop();
     gateway.pings.length = 0;
     await aFleet().start();
-    await pause(500);
+    await enrolElsewhere();
     // The initial check of the gateway.
     expect(gateway.pings).toEqual(['insecure_id=0']);
   });
@@ -161,7 +157,7 @@ describe('a fleet that was stopped', () => {
     ];
     const stopped = seen();
     response();
-    await pause(500);
+    await enrolElsewhere();
     expect(seen()).toEqual(stopped);
   });
 });

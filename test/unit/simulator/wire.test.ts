@@ -2,7 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import type { BObject } from '../../../src/protocol/bpickle.ts';
 import { createFleet, type Fleet, type SimulatedComputer } from '../../../tools/simulator/fleet.ts';
-import { type ScriptedGateway, type SeenExchange, startScriptedGateway } from '../../support/agents/simulator.ts';
+import {
+  enrolElsewhere,
+  type ScriptedGateway,
+  type SeenExchange,
+  startScriptedGateway,
+} from '../../support/agents/simulator.ts';
 
 let gateway: ScriptedGateway;
 let fleet: Fleet;
@@ -175,7 +180,7 @@ describe('the transport of an agent', () => {
     await expect.poll(() => fleet.violations.size).toBe(1);
     const before = identified().length;
     computer.exchangeSoon();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await enrolElsewhere();
     expect(identified().length).toBe(before);
   });
 });
