@@ -165,7 +165,7 @@ export const SETTINGS = {
   }),
   FLOTILLA_PASSWORD_MIN_LENGTH: setting(types.wholeNumber(8, 128).default(12), 'API', {
     about:
-      'Minimum length of a new password; the maximum is 128. Common passwords, names and sequences are refused. Existing passwords and those of PAM are not checked.',
+      'Minimum length of a new password; the maximum is 128. Common passwords, names and sequences are rejected. Existing passwords and those of PAM are not checked.',
     unit: 'characters',
   }),
   FLOTILLA_ENFORCE_PASSWORD_STRENGTH: setting(types.boolean.default(false), 'API', {

@@ -15,7 +15,7 @@ export function parseJson(text: string): Json | undefined {
   return storableJson(value, 0);
 }
 
-/** Converts a wire value to JSON: byte strings to UTF-8 text, tuples to lists, keys to text. */
+/** Converts a protocol value to JSON: byte strings to UTF-8 text, tuples to lists, keys to text. */
 export function toJson(value: BValue, depth = 0): Json {
   if (depth > MAX_DEPTH) throw new MalformedMessage('nested too deeply');
   if (value === null || typeof value === 'boolean') return value;

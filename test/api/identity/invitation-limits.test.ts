@@ -108,7 +108,7 @@ describe('an invitation', () => {
     await brief.close();
   });
 
-  it('of the build before expires 14 days after the upgrade, and so does one that it makes meanwhile', async () => {
+  it('of the previous build expires 14 days after the upgrade, and so does one that it makes meanwhile', async () => {
     const [row] = await database.persistence.db.query<{ days: number; bound: boolean }>(
       `insert into invitation (account_id, secure_id, name, email, creation_time)
        select id, 'older', 'Older', 'older@fleet.example', now() from account where name = 'standalone'

@@ -141,7 +141,7 @@ describe('access keys', () => {
     expect(await keys()).toEqual([]);
   });
 
-  it('of the build before stay good, and what it does to them during an upgrade holds', async () => {
+  it('of the previous build stay valid, and what it does to them during an upgrade holds', async () => {
     const { db } = database.persistence;
     const [made] = await db.query<{ account_id: number; secret_digest: Buffer }>(
       'select account_id, secret_digest from credential where access_key = $1',

@@ -5,7 +5,7 @@ import { encode } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { RawAgent } from '../../support/agents/raw-agent.ts';
 
-/** Responses of the gateway on the wire, whatever they contain. */
+/** Responses of the gateway as they are sent, whatever they contain. */
 let world: GatewayWorld;
 
 beforeAll(async () => {

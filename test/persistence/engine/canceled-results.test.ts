@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** Makes groups and audits of the build before read as all others. */
+/** Makes groups and audits of the previous build read as all others. */
 async function correct(): Promise<void> {
   const name = MIGRATIONS.find((one) => one.name.endsWith('CanceledResults'))!.name;
   const plan = (await planMigrations()).find((one) => one.name === name)!;

@@ -42,7 +42,7 @@ const IDLE_SHARE = 0.1;
 /** Measures this process from one moment to another. */
 class Meter {
   readonly #delay = monitorEventLoopDelay({ resolution: TICK_MS });
-  #begunAt = performance.now();
+  #startedAt = performance.now();
   #cpu = process.cpuUsage();
   #rss = 0;
   #peak = 0;
@@ -50,13 +50,13 @@ class Meter {
   #busy: number[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  begin(): void {
+  start(): void {
     globalThis.gc?.();
     globalThis.gc?.();
     this.#busy = [];
     this.#rss = process.memoryUsage.rss();
     this.#peak = this.#rss;
-    this.#begunAt = performance.now();
+    this.#startedAt = performance.now();
     this.#cpu = process.cpuUsage();
     this.#delay.reset();
     this.#delay.enable();
@@ -69,7 +69,7 @@ class Meter {
     const { user, system } = process.cpuUsage(this.#cpu);
     const sorted = this.#busy.toSorted((a, b) => a - b);
     return {
-      seconds: (performance.now() - this.#begunAt) / 1000,
+      seconds: (performance.now() - this.#startedAt) / 1000,
       cpuMs: (user + system) / 1000,
       rssMb: (this.#peak - this.#rss) / MIB,
       blockedMs: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
@@ -112,7 +112,7 @@ async function main(): Promise<void> {
   const meter = new Meter();
   const reply = (message: GuardReply): void => void process.send!(message);
   process.on('message', async (command: GuardCommand) => {
-    if (command === 'begin') meter.begin();
+    if (command === 'start') meter.start();
     if (command === 'end') return reply({ usage: meter.end() });
     if (command === 'calibrate') return reply({ calibrationMs: calibrate() });
     if (command === 'stop') {

@@ -12,7 +12,7 @@ import { createAdmin, createTestApp } from './app.ts';
 export interface Usage {
   seconds: number;
   cpuMs: number;
-  /** Highest resident set above that at the beginning, MiB. */
+  /** Highest resident set above that at the start, MiB. */
   rssMb: number;
   /** 99th percentile of the CPU time that the serving thread took between two looks at its clock. */
   blockedMs: number;
@@ -28,7 +28,7 @@ interface Honest {
   honestMs: number;
 }
 
-export type GuardCommand = 'begin' | 'end' | 'calibrate' | 'stop';
+export type GuardCommand = 'start' | 'end' | 'calibrate' | 'stop';
 export interface GuardReply {
   port?: number;
   usage?: Usage;
@@ -95,7 +95,7 @@ class GuardedServer {
     const { port } = await reply(child);
     if (port === undefined) throw new Error('the guarded server did not start');
     const server = new GuardedServer(child, port, token);
-    await server.#ask('calibrate');
+    await server.#command('calibrate');
     await server.#calibrate();
     await server.#findBaseline();
     return server;
@@ -108,7 +108,7 @@ class GuardedServer {
    * @throws when an honest request is answered anything but 200
    */
   async measure(attack: () => Promise<unknown>): Promise<Usage & Honest> {
-    await this.#ask('begin');
+    await this.#command('start');
     let isOver = false;
     const honest = this.#beHonest(() => isOver);
     try {
@@ -118,7 +118,7 @@ class GuardedServer {
     }
     const times = await honest;
     const count = times.length;
-    const { usage } = await this.#ask('end');
+    const { usage } = await this.#command('end');
     const cpuMs = Math.max(0, usage!.cpuMs - count * this.#cpuPerHonest);
     return { ...usage!, cpuMs, honest: count, honestMs: percentile(times, 0.99) };
   }
@@ -170,7 +170,7 @@ class GuardedServer {
   }
 
   async #calibrate(): Promise<void> {
-    const { calibrationMs } = await this.#ask('calibrate');
+    const { calibrationMs } = await this.#command('calibrate');
     this.#slowness = Math.max(1, calibrationMs! / REFERENCE_MS);
   }
 
@@ -188,7 +188,7 @@ class GuardedServer {
     return times;
   }
 
-  #ask(command: GuardCommand): Promise<GuardReply> {
+  #command(command: GuardCommand): Promise<GuardReply> {
     this.#child.send(command);
     return reply(this.#child);
   }
@@ -216,7 +216,7 @@ interface GuardedWorld {
   server: GuardedServer;
   token: string;
   computerId: number;
-  /** One request, with the administrator's token unless `headers` say otherwise. */
+  /** One request, with the administrator's token unless `headers` replace it. */
   call: (
     method: string,
     path: string,
@@ -253,7 +253,7 @@ async function createGuardedWorld(limits: Parameters<typeof GuardedServer.start>
   return { database, server, token, computerId, call, close };
 }
 
-/** One for all tests of a file, from their beginning to their end; nothing of it is there before. */
+/** One for all tests of a file, from their start to their end; nothing of it is there before. */
 export function useGuardedWorld(limits?: Parameters<typeof createGuardedWorld>[0]): Omit<GuardedWorld, 'close'> {
   let world: GuardedWorld;
   beforeAll(async () => {

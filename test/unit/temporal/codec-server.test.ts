@@ -34,7 +34,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const payload = { metadata: { encoding: base64('json/plain') }, data: base64('"hello"') };
 
 describe('POST /codec/encode, /codec/decode', () => {
-  it('decodes what it encoded, in the wire form of the Temporal UI', async () => {
+  it('decodes what it encoded, in the wire format of the Temporal UI', async () => {
     const encoded = await post('encode', JSON.stringify({ payloads: [payload] }));
     expect(encoded.status).toBe(200);
     expect(JSON.stringify(encoded.body)).not.toContain(payload.data);

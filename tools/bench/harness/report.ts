@@ -62,7 +62,7 @@ export class ReportBuilder {
   }
 }
 
-/** The kernel counts CPU time in steps of 10 ms: shorter stretches say little about foreign load. */
+/** The kernel counts CPU time in steps of 10 ms: shorter stretches are no measure of foreign load. */
 const STRETCH_MS = 5_000;
 
 /** The worst foreign load; short windows are combined with the short ones after them. */

@@ -94,7 +94,7 @@ export async function compareDay(setting: ReportSetting, detailed: boolean): Pro
   });
   const bare = createHash('sha256').update(await headerOf(setting, path));
   await copyOut(database, copyOf(profileId, detailed, days.first), (piece) => updateWithCrLf(bare, piece));
-  assert.equal(report.digest('hex'), bare.digest('hex'), 'a report says what the bare rows say, byte by byte');
+  assert.equal(report.digest('hex'), bare.digest('hex'), 'a report equals the bare rows, byte by byte');
   return lines;
 }
 

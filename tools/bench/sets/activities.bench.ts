@@ -78,7 +78,7 @@ function report(context: BenchContext, figures: ListFigures): Report {
   addDepth(builder, named('parents, page of 1,000')[0], parents, 'offset of parents');
   addCases(builder, figures);
   if (figures.unserved.length > 0) builder.note(`not served yet: ${figures.unserved.join('; ')}`);
-  builder.asserted('every page says what the bare rows say: the same activities, children, counters and count');
+  builder.asserted('every page equals the bare rows: the same activities, children, counters and count');
   builder.note(
     'bare SQL: the rows of the page, their exact number and their children by plain statements, kept as text',
   );

@@ -37,7 +37,7 @@ function report(context: BenchContext, sizes: readonly ListFigures[]): Report {
   addCases(builder, sizes.at(-1)!);
   const unserved = [...new Set(sizes.flatMap((figures) => figures.unserved))];
   if (unserved.length > 0) builder.note(`not served yet: ${unserved.join('; ')}`);
-  builder.asserted('every page says what the bare rows say: the same computers, fields, children and count');
+  builder.asserted('every page equals the bare rows: the same computers, fields, children and count');
   builder.note('bare SQL: the rows of the page, their number and their children by plain statements, kept as text');
   builder.note('narrow cases answer few rows, so that the price of any HTTP request decides their ratio');
   return builder.finish('computers', sizes, context.options.judgeAnyway);

@@ -95,7 +95,7 @@ function report({ options }: BenchContext, sizes: readonly SizeRounds[]): Report
   }
   for (const size of sizes) addSize(builder, size);
   builder.asserted('every computer has one operation, succeeded, its message sent once');
-  builder.note('agents exchange one after another on 16 connections: what a computer costs, not when it would ask');
+  builder.note('agents exchange one after another on 16 connections: the cost of a computer, not its schedule');
   builder.note('the exponent is the slope of the medians of all sizes, logarithm over logarithm');
   return builder.finish('growth', sizes, options.judgeAnyway);
 }

@@ -92,7 +92,7 @@ function report({ options }: BenchContext, rounds: readonly RecoveryRound[], pin
   row('open operations done per second over undisturbed', 'x', (r) => r.left / r.drainSeconds / r.undisturbedRate);
   row('undisturbed: computers per second', '/s', (r) => r.undisturbedRate);
   builder.asserted('every operation succeeded in the end; the agents executed each once, whatever was killed');
-  builder.note(`agents ping every ${pingSeconds} s, work 0.1 s and wait as the protocol says when nobody answers`);
+  builder.note(`agents ping every ${pingSeconds} s, work 0.1 s and wait as the protocol defines when nobody responds`);
   builder.note('SIGKILL to supervisor, API, worker, Temporal and PostgreSQL once a quarter of the operations is done');
   return builder.finish('recovery', rounds, options.judgeAnyway);
 }

@@ -123,7 +123,7 @@ describe('dates of a rule', () => {
     ['FREQ=WEEKLY', 'Europe/Berlin', '2026-10-18T00:30', ['2026-10-18T00:30', '2026-10-25T00:30', '2026-11-01T01:30']],
     // Half an hour is skipped on 4 October.
     ['FREQ=WEEKLY', 'Australia/Lord_Howe', '2026-09-26T15:45', ['2026-09-26T15:45', '2026-10-03T15:45']],
-    // The day of the end is the one there: 10 December begins at 08:00 UTC.
+    // The day of the end is the one there: 10 December starts at 08:00 UTC.
     [
       'FREQ=DAILY;INTERVAL=7;UNTIL=20261209',
       'America/Los_Angeles',
