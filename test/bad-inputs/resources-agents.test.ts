@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { encode } from '../../src/protocol/bpickle.ts';
 import { RawAgent } from '../support/agents/raw-agent.ts';
-import { times, useGuardedWorld } from '../support/http/resource-guard.ts';
+import { times, useGuardedWorld } from './resource-guard.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see docs/reliability.md#cost-of-an-attack */
 const world = useGuardedWorld();

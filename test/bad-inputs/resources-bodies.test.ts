@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { constants, createDeflateRaw } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { LIMITS, times, useGuardedWorld } from '../support/http/resource-guard.ts';
+import { LIMITS, times, useGuardedWorld } from './resource-guard.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see docs/reliability.md#cost-of-an-attack */
 const world = useGuardedWorld();

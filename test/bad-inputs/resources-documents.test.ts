@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { usgProfile } from '../support/compliance/usg.ts';
-import { times, useGuardedWorld } from '../support/http/resource-guard.ts';
 import { scriptProfile } from '../support/scripts/scripts.ts';
+import { times, useGuardedWorld } from './resource-guard.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see docs/reliability.md#cost-of-an-attack */
 const world = useGuardedWorld();

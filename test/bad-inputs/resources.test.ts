@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { times, useGuardedWorld } from '../support/http/resource-guard.ts';
+import { times, useGuardedWorld } from './resource-guard.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see docs/reliability.md#cost-of-an-attack */
 const world = useGuardedWorld();

@@ -2,7 +2,7 @@ import { execSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { useGuardedWorld } from '../support/http/resource-guard.ts';
+import { useGuardedWorld } from './resource-guard.ts';
 
 /** Clients that bring next to nothing, and do not go. @see docs/reliability.md#bad-input */
 const SOCKETS = 2000;

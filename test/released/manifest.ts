@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { planMigrations } from '../support/database/migration-rules.ts';
+import { planMigrations } from './migration-rules.ts';
 
 /**
  * What one released version left in the world: schemas that its migrations made, and workflows that go on for weeks.

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type MigrationPlan, planMigrations, problemsOf } from '../support/database/migration-rules.ts';
 import { describeTree, type ReleaseManifest, readReleases } from './manifest.ts';
+import { type MigrationPlan, planMigrations, problemsOf } from './migration-rules.ts';
 
 let releases: ReleaseManifest[];
 let tree: ReleaseManifest;

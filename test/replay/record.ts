@@ -5,8 +5,8 @@ import { loadConfig } from '../../src/process/config.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, serverOptions } from '../../temporal/connection.ts';
 import { FakeBatches, FakeProfiles, FakeReports } from '../support/activities/fakes.ts';
-import { writeHistory } from '../support/temporal/history-file.ts';
 import { quietRuntime, TEST_KEYS, withWorker } from '../support/temporal/workflow-environment.ts';
+import { writeHistory } from './history-file.ts';
 import { type FakeAudits, type Scenario, scheduledSteps } from './paths.ts';
 import { SCENARIOS } from './scenarios.ts';
 

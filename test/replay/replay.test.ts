@@ -7,8 +7,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { WorkflowSpans } from '../../workers/workflow-spans.ts';
 import { TRACE_HEADER } from '../../workflows/contracts/tracing.contract.ts';
 import * as workflows from '../../workflows/index.ts';
-import { readHistory } from '../support/temporal/history-file.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, workflowCode } from '../support/temporal/workflow-environment.ts';
+import { readHistory } from './history-file.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 const DIRECTORY = fileURLToPath(new URL('./histories', import.meta.url));

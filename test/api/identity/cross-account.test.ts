@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DocumentedOperation, OPERATIONS, type Samples, sampleBody } from '../../support/http/sample-requests.ts';
-import { neverAt, OBJECT_PLACES, type ObjectPlace, unknownPlaces } from '../../support/identity/rights-table.ts';
 import { createRightsWorld, MARK, NEVER, OTHER_MARK, type RightsWorld } from '../../support/identity/rights-world.ts';
+import { neverAt, OBJECT_PLACES, type ObjectPlace, unknownPlaces } from './rights-table.ts';
 
 let world: RightsWorld;
 /** Digest of every table after the test before. */
@@ -64,7 +64,7 @@ const theirs = (place: ObjectPlace) => place.read({ ...world.objects, account: '
 
 describe('an object of another account', () => {
   it('is looked for in every parameter and field that names one', () => {
-    expect(unknownPlaces(), 'declare in test/support/identity/rights-table.ts whether these name objects').toEqual([]);
+    expect(unknownPlaces(), 'declare in test/api/identity/rights-table.ts whether these name objects').toEqual([]);
     expect(places.length).toBeGreaterThan(80);
   });
 

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
 import { createMember, PASSWORD } from '../../../tools/harness/accounts.ts';
-import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { type Folder, SCRIPTED_HELPER, temporaryFolder } from '../../support/identity/pam.ts';
+import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import { type Folder, SCRIPTED_HELPER, temporaryFolder } from '../../support/process.ts';
 
 let database: TestDatabase;
 let folder: Folder;

@@ -1,9 +1,9 @@
 import jsonwebtoken from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GROUP_PERMISSIONS, SEED_ROLES } from '../../../src/domain/identity/permissions.ts';
-import { JWT_SECRET } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
-import { NEEDS_LOGIN, RIGHTS_TABLE } from '../../support/identity/rights-table.ts';
+import { JWT_SECRET } from '../../support/http/app.ts';
+import { bodyFields, type DocumentedOperation, OPERATIONS } from '../../support/http/sample-requests.ts';
 import {
   ACCOUNT_OBJECTS,
   createRightsWorld,
@@ -12,7 +12,7 @@ import {
   type RightsWorld,
   SCOPED_OBJECTS,
 } from '../../support/identity/rights-world.ts';
-import { bodyFields, type DocumentedOperation, OPERATIONS } from '../../support/http/sample-requests.ts';
+import { NEEDS_LOGIN, RIGHTS_TABLE } from './rights-table.ts';
 
 let world: RightsWorld;
 
@@ -63,7 +63,7 @@ describe('the matrix of rights', () => {
     '%s is decided, and declared as decided',
     (title, operation) => {
       const row = RIGHTS_TABLE.find(({ operations }) => operations.test(title));
-      expect(row, 'needs a row in test/support/identity/rights-table.ts').toBeDefined();
+      expect(row, 'needs a row in test/api/identity/rights-table.ts').toBeDefined();
       expect(operation.access).toEqual(row!.needs);
       if (!Array.isArray(row!.needs)) return;
       const needs = row!.needs;

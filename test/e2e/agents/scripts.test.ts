@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityBody } from '../../../tools/harness/stack-client.ts';
-import { filesWith, readableHistory } from '../../support/identity/secret-scan.ts';
 import { base64, script } from '../../support/scripts/scripts.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
+import { filesWith, readableHistory } from '../secret-scan.ts';
 
 const COMPUTERS = 6;
 const TIMEOUT_MS = 180_000;

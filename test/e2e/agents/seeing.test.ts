@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestStack } from '../../../tools/harness/stack.ts';
 import { environmentOf } from '../../../tools/harness/stack-processes.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../support/http/servers.ts';
 import { script } from '../../support/scripts/scripts.ts';
 import { metricsIn, readAlertRules, readPanels } from '../../support/stack/deploy-files.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../support/temporal/otlp-receiver.ts';
 
 const TIMEOUT_MS = 180_000;
 const CANARY = `canary-${crypto.randomUUID()}`;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityBody, Page } from '../../../tools/harness/stack-client.ts';
-import { filesWith, readableHistory, tablesWith } from '../../support/identity/secret-scan.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
+import { filesWith, readableHistory, tablesWith } from '../secret-scan.ts';
 
 const COMPUTERS = 23;
 const TIMEOUT_MS = 180_000;

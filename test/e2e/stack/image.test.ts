@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_COMMAND } from '../../../tools/stack/topology/roles.ts';
 import { buildBundle } from '../../../workers/workflow-bundle.ts';
-import { createProcessesApart, type ProcessesApart } from '../../support/stack/processes-apart.ts';
+import { createProcessesApart, type ProcessesApart } from './processes-apart.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 

@@ -2,16 +2,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { killStack } from '../../../tools/harness/stack-processes.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { temporaryDirectory } from '../../support/process.ts';
-import {
-  processesOfStack,
-  type RunningScript,
-  type RunningStack,
-  runScript,
-  stackSettings,
-  startStack,
-} from '../../support/stack/npm-start.ts';
+import { type RunningScript, type RunningStack, runScript, stackSettings, startStack } from './npm-start.ts';
 
 let root: string;
 let dataDir: string;
@@ -34,7 +28,7 @@ beforeAll(async () => {
 afterAll(async () => {
   stack.process.kill('SIGTERM');
   await stack.exited;
-  for (const line of processesOfStack(dataDir)) signalProcess(Number(line.split(' ')[0]), 'SIGKILL');
+  await killStack(dataDir);
   await rm(root, { recursive: true, force: true, maxRetries: 10 });
 });
 

@@ -3,22 +3,15 @@ import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { killStack, processesOf } from '../../../tools/harness/stack-processes.ts';
 import { isAlive, signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { temporaryDirectory } from '../../support/process.ts';
 import { script } from '../../support/scripts/scripts.ts';
-import {
-  processesOfStack,
-  type RunningStack,
-  runScript,
-  stackSettings,
-  startStack,
-} from '../../support/stack/npm-start.ts';
+import { type RunningStack, runScript, stackSettings, startStack } from './npm-start.ts';
 
 /** Ends whatever a failed test leaves of a stack. */
 function endAtLast(dataDir: string): void {
-  onTestFinished(() => {
-    for (const line of processesOfStack(dataDir)) signalProcess(Number(line.split(' ')[0]), 'SIGKILL');
-  });
+  onTestFinished(() => killStack(dataDir));
 }
 
 async function logIn(stack: RunningStack, email: string, password: string): Promise<string> {
@@ -90,13 +83,13 @@ describe('npm start', () => {
     const startedAt = performance.now();
     await expect(first.exited).resolves.toBe(0);
     expect(performance.now() - startedAt).toBeLessThan(15_000);
-    expect(processesOfStack(dataDir)).toEqual([]);
+    expect(processesOf(dataDir)).toEqual([]);
 
     const chosen = 'chosen while it was stopped';
     const reset = runScript('reset-password', settings, ['admin@example.com', '--stdin'], `${chosen}\n`);
     await expect(reset.exited, reset.output()).resolves.toBe(0);
     expect(reset.output()).not.toContain(chosen);
-    expect(processesOfStack(dataDir)).toEqual([]);
+    expect(processesOf(dataDir)).toEqual([]);
 
     const fleetLog = () => readFile(join(dataDir, 'logs', 'fleet.log'), 'utf8');
     const { length: logged } = await fleetLog();
@@ -111,7 +104,7 @@ describe('npm start', () => {
     await expect.poll(second.output).toContain('Flotilla: stopping');
     process.kill(-second.process.pid!, 'SIGINT');
     await expect(second.exited).resolves.toBe(0);
-    expect(processesOfStack(dataDir)).toEqual([]);
+    expect(processesOf(dataDir)).toEqual([]);
     await noSecretsIn(dataDir, password);
   });
 
@@ -127,9 +120,9 @@ describe('npm start', () => {
     const first = startStack(settings);
     await first.ready();
     for (const part of [/src\/server\/main\.ts/, /workers\/main\.ts/, /flotilla-temporal/, /bin\/postgres -D/]) {
-      const victim = processesOfStack(dataDir).find((line) => part.test(line));
+      const victim = processesOf(dataDir).find(({ command }) => part.test(command));
       expect(victim, String(part)).toBeDefined();
-      const pid = Number(victim!.split(' ')[0]);
+      const { pid } = victim!;
       signalProcess(pid, 'SIGKILL');
       await expect.poll(() => isAlive(pid)).toBe(false);
       await first.ready();
@@ -139,7 +132,7 @@ describe('npm start', () => {
 
     first.process.kill('SIGTERM');
     await expect(first.exited).resolves.toBe(0);
-    expect(processesOfStack(dataDir)).toEqual([]);
+    expect(processesOf(dataDir)).toEqual([]);
   });
 
   it('brings a data directory that was copied back in line with what others know, on request', {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { signalProcess } from '../../../tools/stack/processes/processes.ts';
+import { killStack } from '../../../tools/harness/stack-processes.ts';
 import { register } from '../../support/agents/raw-agent.ts';
 import { temporaryDirectory } from '../../support/process.ts';
-import { processesOfStack, type RunningStack, stackSettings, startStack } from '../../support/stack/npm-start.ts';
+import { type RunningStack, stackSettings, startStack } from './npm-start.ts';
 
 const PASSWORD = 'chosen-by-this-test';
 
@@ -38,9 +38,7 @@ it('lets nobody enrol where other machines reach it, until an operator allows it
   timeout: 240_000,
 }, async () => {
   const dataDir = join(await temporaryDirectory(), 'data');
-  onTestFinished(() => {
-    for (const line of processesOfStack(dataDir)) signalProcess(Number(line.split(' ')[0]), 'SIGKILL');
-  });
+  onTestFinished(() => killStack(dataDir));
   const settings = await stackSettings(dataDir, {
     FLOTILLA_HOST: '0.0.0.0',
     FLOTILLA_SIMULATED_COMPUTERS: '2',

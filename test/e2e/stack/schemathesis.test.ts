@@ -6,14 +6,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eachOperation, loadDocument } from '../../../src/api/openapi/document.ts';
-import { signalProcess } from '../../../tools/stack/processes/processes.ts';
+import { killStack } from '../../../tools/harness/stack-processes.ts';
 import type { Report } from '../../../tools/temporal-server/binary-resolver.ts';
 import { cacheDirectory, findInCache, findOnPath, makeInCache } from '../../../tools/temporal-server/program-cache.ts';
 import { runTool } from '../../../tools/temporal-server/run-tool.ts';
 import { FIELD_RULES } from '../../schemathesis/field-rules.ts';
 import { startMailServer } from '../../support/http/servers.ts';
 import { temporaryDirectory } from '../../support/process.ts';
-import { processesOfStack, stackSettings, startStack } from '../../support/stack/npm-start.ts';
+import { stackSettings, startStack } from './npm-start.ts';
 
 const EXAMPLES = Number(process.env['FLOTILLA_SCHEMATHESIS_EXAMPLES'] ?? 5);
 const SEED = Number(process.env['FLOTILLA_SCHEMATHESIS_SEED'] ?? 1);
@@ -49,9 +49,7 @@ describe('the interface of a running stack', () => {
 async function startWorld(dataDir: string): Promise<string> {
   const mail = await startMailServer();
   onTestFinished(() => mail.close());
-  onTestFinished(() => {
-    for (const line of processesOfStack(dataDir)) signalProcess(Number(line.split(' ')[0]), 'SIGKILL');
-  });
+  onTestFinished(() => killStack(dataDir));
   const stack = startStack(
     await stackSettings(dataDir, {
       FLOTILLA_ADMIN_EMAIL: ADMIN.email,

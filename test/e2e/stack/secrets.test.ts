@@ -3,14 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { readAgentIdentities } from '../../../tools/harness/stack-access.ts';
 import { type MailServer, startMailServer } from '../../support/http/servers.ts';
-import {
-  allHistories,
-  columnsWith,
-  createCanaries,
-  filesWith,
-  RecordingClient,
-} from '../../support/identity/secret-scan.ts';
 import { base64 } from '../../support/scripts/scripts.ts';
+import { allHistories, columnsWith, createCanaries, filesWith, RecordingClient } from '../secret-scan.ts';
 
 const EMAIL = 'admin@example.com';
 const LIMIT_MS = 500_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { get } from '../../../tools/harness/stack-programs.ts';
-import { createProcessesApart, type ProcessesApart } from '../../support/stack/processes-apart.ts';
+import { createProcessesApart, type ProcessesApart } from './processes-apart.ts';
 
 let apart: ProcessesApart;
 

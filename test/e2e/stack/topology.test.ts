@@ -10,7 +10,7 @@ import { readExecutions } from '../../../tools/harness/stack-fleet.ts';
 import { get } from '../../../tools/harness/stack-programs.ts';
 import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
-import { createTopology, officialServerDirectory, type TestTopology } from '../../support/stack/npm-start.ts';
+import { createTopology, officialServerDirectory, type TestTopology } from './npm-start.ts';
 
 const TIMEOUT_MS = 300_000;
 const COMPUTERS = 15;

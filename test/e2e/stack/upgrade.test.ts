@@ -10,8 +10,8 @@ import { createAccount } from '../../../tools/harness/accounts.ts';
 import { ApiClient } from '../../../tools/harness/stack-client.ts';
 import { readExecutions } from '../../../tools/harness/stack-fleet.ts';
 import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
-import { createProcessesApart, type ProcessesApart, type RoleProcess } from '../../support/stack/processes-apart.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
+import { createProcessesApart, type ProcessesApart, type RoleProcess } from './processes-apart.ts';
 
 /**
  * From this build to the next while 10,000 operations wait for their computers, in the order that the operators' guide

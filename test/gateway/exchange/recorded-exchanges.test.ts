@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EVERYTHING, REGISTER_ONLY } from '../../../src/gateway/http/message-types.ts';
 import { type BObject, BTuple, type BValue, isDict } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
-import { type ExchangeResponse, ping, post } from '../../support/agents/raw-agent.ts';
-import { fromTypedJson } from '../../support/http/typed-json.ts';
+import { type ExchangeResponse, fromTypedJson, ping, post } from '../../support/agents/raw-agent.ts';
 
 /**
  * Replays the recorded conversation of a real agent. Values of the recording server are replaced: identities, tokens,

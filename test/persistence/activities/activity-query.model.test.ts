@@ -10,17 +10,17 @@ import type { DetailedActivity } from '../../../src/services/activities/activity
 import type { Caller } from '../../../src/services/common/ports.ts';
 import { createRandom } from '../../../tools/simulator/random.ts';
 import { anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';
-import {
-  aQuery,
-  aForm,
-  NASTY,
-  type ReferenceQuery,
-  type ReferenceTerm,
-  queryText,
-} from '../../support/computers/query-reference.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { administratorOf } from '../../support/http/app.ts';
 import fc, { seedOr } from '../../support/random.ts';
+import {
+  aForm,
+  aQuery,
+  NASTY,
+  queryText,
+  type ReferenceQuery,
+  type ReferenceTerm,
+} from '../computers/query-reference.ts';
 
 /** Rows of every stored position, at random, and somebody who sees them all and somebody who sees a part. */
 interface ActivityQueryWorld {

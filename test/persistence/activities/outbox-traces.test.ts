@@ -10,7 +10,7 @@ import { startTracing } from '../../../src/process/tracing.ts';
 import { outboxPoll } from '../../../workers/dispatcher/outbox.ts';
 import { aGroup, anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { startOtlpReceiver } from '../../support/temporal/otlp-receiver.ts';
+import { startOtlpReceiver } from '../../support/http/servers.ts';
 
 let database: TestDatabase;
 let db: Database;

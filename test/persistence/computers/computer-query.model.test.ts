@@ -8,20 +8,20 @@ import {
   type SavedQueries,
 } from '../../../src/persistence/query/computer-conditions.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import fc, { seedOr } from '../../support/random.ts';
 import {
-  aQuery,
   aForm,
+  aQuery,
   aTerm,
   fulfils,
   NASTY,
+  queryText,
   type ReferenceQuery,
   SELECTOR_NAMES,
-  queryText,
-} from '../../support/computers/query-reference.ts';
-import { createQueryWorld, NOW, type WorldComputer } from '../../support/computers/query-world.ts';
-import { type StoredWorld, storeQueryWorld } from '../../support/computers/query-world-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import fc, { seedOr } from '../../support/random.ts';
+} from './query-reference.ts';
+import { createQueryWorld, NOW, type WorldComputer } from './query-world.ts';
+import { type StoredWorld, storeQueryWorld } from './query-world-rows.ts';
 
 const SEED = seedOr(20_261_121);
 const BATCH = 25;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { positional } from '../../../src/persistence/database/named-parameters.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { type Column, readStatements } from '../../support/database/statements.ts';
+import { type Column, readStatements } from './statements.ts';
 
 /** Statements whose text only a request completes; the most there may be. */
 const COMPOSED = 24;

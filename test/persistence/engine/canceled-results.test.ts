@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { MIGRATIONS } from '../../../src/persistence/orm/migrations/index.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
+import { planMigrations } from '../../released/migration-rules.ts';
 import { addEvent, aGroup, anAccount, childrenOf, TestClock } from '../../support/activities/activity-rows.ts';
 import { anAuditedRun } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { planMigrations } from '../../support/database/migration-rules.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -10,15 +10,11 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(() => world.reset());
 
-async function statuses(group: number) {
-  return (await childrenOf(world.db, group)).map(({ status }) => status);
-}
-
 describe('chains', () => {
   it('releases a step after its delay once the one before succeeded', async () => {
     const { lane, group, ids } = await world.oneBatch({ operations: aChain(2, 600) });
     await world.engine.processPendingEvents(lane, false);
-    expect(await statuses(group)).toEqual(['undelivered', 'waiting']);
+    expect(await world.statuses(group)).toEqual(['undelivered', 'waiting']);
     await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     const due = world.clock.now().getTime() + 600_000;
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
@@ -72,6 +68,6 @@ describe('chains', () => {
     await world.engine.processPendingEvents(lane, false);
     await addEvent(world.db, { batch: lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
-    expect(await statuses(group)).toEqual(['succeeded', 'undelivered', 'undelivered', 'waiting']);
+    expect(await world.statuses(group)).toEqual(['succeeded', 'undelivered', 'undelivered', 'waiting']);
   });
 });

@@ -11,10 +11,6 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(() => world.reset());
 
-async function statuses(group: number) {
-  return (await childrenOf(world.db, group)).map(({ status }) => status);
-}
-
 describe('opening a batch', () => {
   it('queues every message once, whatever is repeated', async () => {
     const { lane, group } = await world.oneBatch({}, { computers: 3 });
@@ -189,7 +185,7 @@ describe('results', () => {
       at: world.clock.now(),
     });
     await world.engine.processPendingEvents(one.lane, false);
-    expect(await statuses(other.group)).toEqual(['undelivered']);
+    expect(await world.statuses(other.group)).toEqual(['undelivered']);
   });
 
   it('processes 5,000 events per call and requests another call for the rest', async () => {

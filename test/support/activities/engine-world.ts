@@ -43,6 +43,11 @@ export class EngineWorld {
     return { account, group, lane: children[0]!.lane_id, ids: children.map(({ id }) => id) };
   }
 
+  /** Of the operations of a group, in order. */
+  async statuses(group: number): Promise<string[]> {
+    return (await childrenOf(this.db, group)).map(({ status }) => status);
+  }
+
   /** How the messages of a group's operations stand, in order. */
   async messages(group: number): Promise<Array<string | null>> {
     return (await childrenOf(this.db, group)).map(({ message }) => message);

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { Registry } from 'prom-client';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createGateway, type Gateway } from '../../../src/gateway/http/gateway.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { openPersistence } from '../../../src/persistence/orm/orm.ts';
@@ -12,6 +13,7 @@ import type { Logger } from '../../../src/process/logger.ts';
 import { createTcpProxy } from '../../../tools/harness/tcp-proxy.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import { createTestDatabase } from '../database/database.ts';
+import { RawAgent } from './raw-agent.ts';
 
 export interface GatewayWorld {
   url: string;
@@ -87,6 +89,29 @@ export async function createGatewayWorld(
       await database.drop();
     },
   };
+}
+
+/** A gateway for the tests of a file, with an account, and for each test an agent that has enrolled and an empty inbox. */
+export interface EnrolledAgent {
+  world: GatewayWorld;
+  account: { id: number; name: string };
+  agent: RawAgent;
+}
+
+/** @param options - `exchanged: false` for an agent before its first exchange. */
+export function useAgent({ exchanged = true } = {}): EnrolledAgent {
+  const given = {} as EnrolledAgent;
+  beforeAll(async () => {
+    given.world = await createGatewayWorld();
+    given.account = await anAccount(given.world.db);
+  });
+  afterAll(() => given.world.close());
+  beforeEach(async () => {
+    await given.world.db.query('delete from agent_inbox');
+    given.agent = await RawAgent.enrol(given.world, given.account);
+    if (exchanged) await given.agent.exchange();
+  });
+  return given;
 }
 
 interface AccountOptions {

@@ -4,7 +4,7 @@ import { EVERYTHING } from '../../../src/gateway/http/message-types.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { openPersistence } from '../../../src/persistence/orm/orm.ts';
 import { loadConfig } from '../../../src/process/config.ts';
-import { type BObject, type BValue, decode, encode } from '../../../src/protocol/bpickle.ts';
+import { BFloat, type BObject, BTuple, type BValue, decode, emptyDict, encode } from '../../../src/protocol/bpickle.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
@@ -238,4 +238,26 @@ async function serve(url: string) {
       await persistence.close();
     },
   };
+}
+
+/** Reads the typed JSON of the recorded fixtures into protocol values. See `typed_json` in test/fixtures/bpickle-vectors.json. */
+export function fromTypedJson(json: unknown): BValue {
+  if (json === null || typeof json === 'boolean' || typeof json === 'number' || typeof json === 'string') return json;
+  if (Array.isArray(json)) return json.map(fromTypedJson);
+  const object = json as Record<string, unknown>;
+  if ('$int' in object) return BigInt(object['$int'] as string);
+  if ('$float' in object) return new BFloat(floatOf(object['$float'] as string));
+  if ('$bytes' in object) return Buffer.from(object['$bytes'] as string, 'hex');
+  if ('$tuple' in object) return new BTuple((object['$tuple'] as unknown[]).map(fromTypedJson));
+  if ('$dict' in object) {
+    const entries = object['$dict'] as [unknown, unknown][];
+    return new Map(entries.map(([key, value]) => [fromTypedJson(key), fromTypedJson(value)]));
+  }
+  const dict = emptyDict();
+  for (const [key, value] of Object.entries(object)) dict[key] = fromTypedJson(value);
+  return dict;
+}
+
+function floatOf(text: string): number {
+  return text.endsWith('inf') ? Number(text.replace('inf', 'Infinity')) : Number(text);
 }

@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import { ACTIVITY_STATUSES, TRANSITIONS } from '../../../src/domain/activities/status.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
+import { runService } from '../process.ts';
 import type { PostgresService } from '../stack/global-setup.ts';
-import { runService } from '../stack/run-service.ts';
 
 export interface TestDatabase {
   url: string;

@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  type ScheduleHandle,
+  ScheduleNotFoundError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
 import { buildBundle } from '../../../workers/workflow-bundle.ts';
 import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
+import type { ActivityRuntime } from '../activities/activity-runtime.ts';
 import { TEST_KEYS } from '../http/app.ts';
 
 export { TEST_KEYS };
@@ -108,4 +115,30 @@ export async function until(check: () => Promise<boolean> | boolean, limitMs = 3
     if (performance.now() > end) throw new Error('not so in time');
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
+}
+
+/** A moment on a whole second, so many seconds from now. */
+export function inSeconds(seconds: number): Date {
+  return new Date(Math.floor(Date.now() / 1000) * 1000 + seconds * 1000);
+}
+
+/** Looks at the schedules of one kind of profiles on the server. */
+export function schedulesOf(runtime: () => ActivityRuntime, kind: 'usg' | 'script') {
+  const handle = (id: number): ScheduleHandle => runtime().client.schedule.getHandle(`${kind}/${id}`);
+  return {
+    handle,
+    /** Whether the profile has a schedule. */
+    async exists(id: number): Promise<boolean> {
+      try {
+        await handle(id).describe();
+        return true;
+      } catch (error) {
+        if (error instanceof ScheduleNotFoundError) return false;
+        throw error;
+      }
+    },
+    /** Waits until every ordered change of a schedule is made. */
+    noOrders: () =>
+      until(async () => (await runtime().db.query(`select 1 from outbox where kind = 'schedule_sync'`)).length === 0),
+  };
 }

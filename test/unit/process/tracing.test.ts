@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { activeTraceparent, inSpan, isTracing, parseTraceparent, startTracing } from '../../../src/process/tracing.ts';
-import { type OtlpReceiver, startOtlpReceiver } from '../../support/temporal/otlp-receiver.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../../support/http/servers.ts';
 
 const TRACE = 'a'.repeat(32);
 const PARENT = `00-${TRACE}-${'b'.repeat(16)}-01`;

@@ -11,7 +11,7 @@ import {
   encode,
 } from '../../../src/protocol/bpickle.ts';
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
-import { fromTypedJson } from '../../support/http/typed-json.ts';
+import { fromTypedJson } from '../../support/agents/raw-agent.ts';
 import { processorMs } from '../../support/process.ts';
 import fc from '../../support/random.ts';
 

@@ -5,17 +5,7 @@ import type { Machine } from '../../../tools/simulator/inventory/machine.ts';
 import { processesOf } from '../../../tools/simulator/inventory/processes.ts';
 import type { Outcome } from '../../../tools/simulator/operations/operation.ts';
 import { DEFAULT_AUDIT_RULES } from '../../../tools/simulator/settings.ts';
-import {
-  KIOSK,
-  machineAt,
-  OPERATION,
-  PLAIN_DESKTOP,
-  run,
-  SERVER,
-  TPM_DESKTOP,
-  WINDOWS,
-  WSL,
-} from '../../support/agents/simulator.ts';
+import { KIOSK, machineAt, OPERATION, PLAIN_DESKTOP, run, SERVER, TPM_DESKTOP, WINDOWS, WSL } from './simulator.ts';
 
 describe('snap operations', () => {
   const names = (machine: Machine) => machine.snaps.map(({ name }) => name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { installedVersion, type Machine } from '../../../tools/simulator/inventory/machine.ts';
 import { packageSets } from '../../../tools/simulator/inventory/package-sets.ts';
-import { EPOCH, ID_BASE, machineAt, OPERATION, run, SERVER } from '../../support/agents/simulator.ts';
+import { EPOCH, ID_BASE, machineAt, OPERATION, run, SERVER } from './simulator.ts';
 
 describe('change-packages', () => {
   function kernels(machine: Machine) {

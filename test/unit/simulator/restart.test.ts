@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import { type BObject, decode } from '../../../src/protocol/bpickle.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../../../tools/simulator/fleet.ts';
-import { enrolElsewhere, type ScriptedGateway, startScriptedGateway } from '../../support/agents/simulator.ts';
+import { enrolElsewhere, type ScriptedGateway, startScriptedGateway } from './simulator.ts';
 
 /** The smallest fleet with a computer that generates recovery keys. */
 const WITH_KEYS = 16;

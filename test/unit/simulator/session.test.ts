@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type BObject, type BValue, encode } from '../../../src/protocol/bpickle.ts';
 import { Session, type SessionHost, type SessionRecord } from '../../../tools/simulator/agent/session.ts';
 import { typeList } from '../../../tools/simulator/agent/type-list.ts';
-import { fromTypedJson } from '../../support/http/typed-json.ts';
+import { fromTypedJson } from '../../support/agents/raw-agent.ts';
 
 interface Recorded {
   id: string;

@@ -2,12 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import type { BObject } from '../../../src/protocol/bpickle.ts';
 import { createFleet, type Fleet, type SimulatedComputer } from '../../../tools/simulator/fleet.ts';
-import {
-  enrolElsewhere,
-  type ScriptedGateway,
-  type SeenExchange,
-  startScriptedGateway,
-} from '../../support/agents/simulator.ts';
+import { enrolElsewhere, type ScriptedGateway, type SeenExchange, startScriptedGateway } from './simulator.ts';
 
 let gateway: ScriptedGateway;
 let fleet: Fleet;

@@ -7,7 +7,7 @@ import { factOf, factsInScopes } from '../../../tools/simulator/inventory/facts.
 import { installedVersion, Machine } from '../../../tools/simulator/inventory/machine.ts';
 import { packageDelta, packageSets, toRanges } from '../../../tools/simulator/inventory/package-sets.ts';
 import { clientTypes } from '../../../tools/simulator/operations/index.ts';
-import { EPOCH, machineAt } from '../../support/agents/simulator.ts';
+import { EPOCH, machineAt } from './simulator.ts';
 
 const DEMO = 25;
 

@@ -14,7 +14,7 @@ import {
   createActivityRuntime,
   createSqlFleet,
 } from '../../support/activities/activity-runtime.ts';
-import { it } from '../../support/temporal/skipped-time-tests.ts';
+import { it } from '../../support/temporal/skipped-time.ts';
 import { until, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const at = (id: number): RetentionCursor => ({ createdAt: '2026-11-21T12:00:00.000000Z', id });

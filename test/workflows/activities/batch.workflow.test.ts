@@ -5,7 +5,7 @@ import { type OperationCounts, WAKE_UP_SIGNAL } from '../../../workflows/contrac
 import { FAILURE_TYPES } from '../../../workflows/contracts/failures.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import type { FakeBatches } from '../../support/activities/fakes.ts';
-import { itWithBatch as it } from '../../support/temporal/skipped-time-tests.ts';
+import { itWithBatch as it } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
   statusOf,

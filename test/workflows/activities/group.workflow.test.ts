@@ -8,7 +8,7 @@ import { OPERATIONS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fakes.ts';
-import { it } from '../../support/temporal/skipped-time-tests.ts';
+import { it } from '../../support/temporal/skipped-time.ts';
 import { countEvents, statusOf, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 type Group = (input: GroupInput) => Promise<OperationCounts>;

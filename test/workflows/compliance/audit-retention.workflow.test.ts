@@ -9,7 +9,7 @@ import {
 } from '../../../workflows/contracts/housekeeping.contract.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeReports } from '../../support/activities/fakes.ts';
-import { it } from '../../support/temporal/skipped-time-tests.ts';
+import { it } from '../../support/temporal/skipped-time.ts';
 import { countEvents, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 describe('auditRetention', () => {

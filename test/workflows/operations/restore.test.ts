@@ -6,9 +6,8 @@ import { createSqlFleet } from '../../support/activities/activity-runtime.ts';
 import { createUsgWorld } from '../../support/compliance/usg.ts';
 import { takeBackup } from '../../support/database/database.ts';
 import { createScriptWorld } from '../../support/scripts/scripts.ts';
-import { schedulesOf } from '../../support/temporal/profile-schedules.ts';
-import { createRestoreWorld, type RestoreWorld } from '../../support/temporal/restore-world.ts';
-import { until } from '../../support/temporal/workflow-environment.ts';
+import { schedulesOf, until } from '../../support/temporal/workflow-environment.ts';
+import { createRestoreWorld, type RestoreWorld } from './restore-world.ts';
 
 /** A database restored to an older backup beside a Temporal server that knows more. @see docs/reliability.md#an-older-backup-is-restored */
 let world: RestoreWorld;

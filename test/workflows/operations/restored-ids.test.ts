@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipIds } from '../../../src/persistence/activities/restore.sql.ts';
 import { ORPHANED } from '../../../workers/restore/close-events.ts';
 import { takeBackup } from '../../support/database/database.ts';
-import { createRestoreWorld, type RestoreWorld } from '../../support/temporal/restore-world.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
+import { createRestoreWorld, type RestoreWorld } from './restore-world.ts';
 
 /** What a repair after a restore makes of ids that were given out in the time that was lost. @see docs/reliability.md#an-older-backup-is-restored */
 let world: RestoreWorld;

@@ -5,10 +5,9 @@ import type { ProfileKind } from '../../../src/services/schedules/profile-kind.t
 import { ensureSchedule } from '../../../temporal/profile-schedules.ts';
 import { startMissedRuns } from '../../../workers/reconciler/missed-runs.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { naiveClock } from '../../support/schedules/naive-dates.ts';
-import { inSeconds, schedulesOf } from '../../support/temporal/profile-schedules.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg.ts';
-import { until } from '../../support/temporal/workflow-environment.ts';
+import { naiveClock } from '../../support/schedules/naive-dates.ts';
+import { inSeconds, schedulesOf, until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
 let world: UsgWorld;

@@ -6,7 +6,7 @@ import {
   type ProfileTriggerResult,
 } from '../../../workflows/contracts/profile-trigger.contract.ts';
 import { FakeProfiles } from '../../support/activities/fakes.ts';
-import { it } from '../../support/temporal/skipped-time-tests.ts';
+import { it } from '../../support/temporal/skipped-time.ts';
 import { countEvents, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 type Trigger = (input: ProfileTriggerInput) => Promise<ProfileTriggerResult>;

@@ -6,7 +6,7 @@ import type { ProfileKind } from '../../../src/services/schedules/profile-kind.t
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import { scheduleCommandsPoll } from '../../../workers/dispatcher/schedule-commands.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { schedulesOf } from '../../support/temporal/profile-schedules.ts';
+import { schedulesOf } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
 

@@ -6,8 +6,7 @@ import { zonedCalendars } from '../../../src/services/schedules/cron-dates.ts';
 import { compareSchedules, startMissedRuns } from '../../../workers/reconciler/missed-runs.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createScriptWorld, type ScriptWorld } from '../../support/scripts/scripts.ts';
-import { inSeconds, schedulesOf } from '../../support/temporal/profile-schedules.ts';
-import { until } from '../../support/temporal/workflow-environment.ts';
+import { inSeconds, schedulesOf, until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
 let world: ScriptWorld;

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { isProblem, parseRule, type RecurrenceRule } from '../../../../src/domain/schedules/recurrence-rule.ts';
 import { datesOf } from '../../../../src/domain/schedules/rule-dates.ts';
 import { daysOfYear } from '../../../../src/services/schedules/year-days.ts';
-import { naiveClock, naiveOccurrences } from '../../../support/schedules/naive-dates.ts';
 import fc from '../../../support/random.ts';
-import { RFC_EXAMPLES, RULES, STARTS } from '../../../support/schedules/rules.ts';
+import { naiveClock, naiveOccurrences } from '../../../support/schedules/naive-dates.ts';
+import { RFC_EXAMPLES, RULES, STARTS } from './rules.ts';
 
 const DAY_MS = 86_400_000;
 /** One for every run, or the one of a run to be repeated. */

@@ -5,7 +5,7 @@ import { frequencyOf } from '../../../../src/domain/schedules/rule-frequency.ts'
 import { daysOfYear } from '../../../../src/services/schedules/year-days.ts';
 import { processorMs } from '../../../support/process.ts';
 import fc from '../../../support/random.ts';
-import { ENDLESS_RULES, STARTS } from '../../../support/schedules/rules.ts';
+import { ENDLESS_RULES, STARTS } from './rules.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 const START = Date.UTC(2001, 0, 6, 3);

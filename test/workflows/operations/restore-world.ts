@@ -4,7 +4,7 @@ import {
   createActivityRuntime,
   createSqlFleet,
   type SqlFleet,
-} from '../activities/activity-runtime.ts';
+} from '../../support/activities/activity-runtime.ts';
 
 interface Child {
   id: number;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { stackTls } from '../../../tools/harness/stack-access.ts';
 import { environmentOf, killStack, processesOf } from '../../../tools/harness/stack-processes.ts';
 import { inheritedEnvironment, spawnProgram } from '../../../tools/harness/stack-programs.ts';
 import { findFreePorts, isPortFree } from '../../../tools/stack/processes/ports.ts';
-import { isAlive, signalProcess } from '../../../tools/stack/processes/processes.ts';
+import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { readRunning } from '../../../tools/stack/processes/running-file.ts';
-import { runService } from './run-service.ts';
+import { runService } from '../../support/process.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 const READY_LIMIT_MS = 300_000;
@@ -89,22 +89,6 @@ async function becomeReady(child: ChildProcess, baseUrl: string, output: () => s
     if (response?.ok && output().includes('Ctrl-C stops everything')) return;
     await sleep(50);
   }
-}
-
-/** Command lines of running processes that belong to a stack: those that name its data directory, or have it as setting. */
-export function processesOfStack(dataDir: string): string[] {
-  return readdirSync('/proc').flatMap((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid || !isAlive(Number(pid))) return [];
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
-      return command.includes(dataDir) || environment.includes(`FLOTILLA_DATA_DIR=${dataDir}\0`)
-        ? [`${pid} ${command}`]
-        : [];
-    } catch {
-      return [];
-    }
-  });
 }
 
 const STOP_LIMIT_MS = 120_000;

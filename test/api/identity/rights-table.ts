@@ -1,5 +1,5 @@
-import { bodyFields, type DocumentedOperation, OPERATIONS, type Samples } from '../http/sample-requests.ts';
-import { NEVER } from './rights-world.ts';
+import { bodyFields, type DocumentedOperation, OPERATIONS, type Samples } from '../../support/http/sample-requests.ts';
+import { NEVER } from '../../support/identity/rights-world.ts';
 
 /** Which operations, what they need, which seeded roles may call them. */
 interface Row {

@@ -9,8 +9,8 @@ import { get, inheritedEnvironment } from '../../../tools/harness/stack-programs
 import { findFreePorts } from '../../../tools/stack/processes/ports.ts';
 import { isAlive, processesIn, signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { API_COMMAND, WORKER_COMMAND } from '../../../tools/stack/topology/roles.ts';
-import { createTestDatabase, type TestDatabase } from '../database/database.ts';
-import { createTestNamespace, type TestNamespace } from '../temporal/temporal.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestNamespace, type TestNamespace } from '../../support/temporal/temporal.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 const READY_LIMIT_MS = 120_000;

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { EncryptionCodec } from '../../../temporal/payload-codec.ts';
-import { TEST_KEYS } from './workflow-environment.ts';
+import { EncryptionCodec } from '../../temporal/payload-codec.ts';
+import { TEST_KEYS } from '../support/temporal/workflow-environment.ts';
 
 const { History } = proto.temporal.api.history.v1;
 const { EventType } = proto.temporal.api.enums.v1;

@@ -1,5 +1,5 @@
 import type { Migration } from '@mikro-orm/migrations';
-import { MIGRATIONS } from '../../../src/persistence/orm/migrations/index.ts';
+import { MIGRATIONS } from '../../src/persistence/orm/migrations/index.ts';
 
 /** One migration as it runs: its statements in order, and whether in a transaction. */
 export interface MigrationPlan {

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
-import type { ServerLimits } from '../../../src/api/app/server.ts';
-import { insertComputer } from '../computers/computers.ts';
-import { createTestDatabase, type TestDatabase } from '../database/database.ts';
-import { createAdmin, createTestApp } from './app.ts';
+import type { ServerLimits } from '../../src/api/app/server.ts';
+import { insertComputer } from '../support/computers/computers.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { createAdmin, createTestApp } from '../support/http/app.ts';
 
 /** What a process took from one moment to another. */
 export interface Usage {

@@ -1,4 +1,4 @@
-import fc from '../random.ts';
+import fc from '../../support/random.ts';
 import {
   ADDRESSES,
   CONTRACTS,

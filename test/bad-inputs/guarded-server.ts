@@ -1,16 +1,16 @@
 import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApp } from '../../../src/api/app/app.ts';
-import { listen } from '../../../src/api/app/server.ts';
-import { createGateway } from '../../../src/gateway/http/gateway.ts';
-import { openPersistence } from '../../../src/persistence/orm/orm.ts';
-import { loadConfig } from '../../../src/process/config.ts';
-import { createLogger } from '../../../src/process/logger.ts';
-import { systemClock } from '../../../src/services/common/ports.ts';
-import { createServices } from '../../../src/services/setup/services.ts';
-import { calibrate } from '../process.ts';
-import { JWT_SECRET, TEST_KEYS } from './app.ts';
+import { createApp } from '../../src/api/app/app.ts';
+import { listen } from '../../src/api/app/server.ts';
+import { createGateway } from '../../src/gateway/http/gateway.ts';
+import { openPersistence } from '../../src/persistence/orm/orm.ts';
+import { loadConfig } from '../../src/process/config.ts';
+import { createLogger } from '../../src/process/logger.ts';
+import { systemClock } from '../../src/services/common/ports.ts';
+import { createServices } from '../../src/services/setup/services.ts';
+import { JWT_SECRET, TEST_KEYS } from '../support/http/app.ts';
+import { calibrate } from '../support/process.ts';
 import type { GuardCommand, GuardReply, Usage } from './resource-guard.ts';
 
 const held: Buffer[] = [];
