@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createResources } from '../../tools/bench/harness/resources.ts';
 
 it('is released by every caller only when all of it has ended, newest first', async () => {
-  const resources = createResources();
+  const resources = createResources({});
   const folder = resources.folder('flotilla-bench-test-');
   const ended: string[] = [];
   resources.defer(() => void ended.push('first'));

@@ -83,7 +83,7 @@ if (options.mode === 'page' || (options.keep && results.length > 0)) {
 
 /** @returns null when it is void */
 async function runOne(name: BenchmarkName): Promise<KeptResult | null> {
-  const resources = createResources();
+  const resources = createResources(process.env);
   current = resources;
   const started = performance.now();
   const progress = (text: string) =>

@@ -64,12 +64,13 @@ const STOP_ORDER: readonly StopShare[] = [
 ];
 
 /** See {@link Stack}. */
-export function createStack({ config, env, report, afterRestore = false }: StackOptions): Stack {
+export function createStack(options: StackOptions): Stack {
+  const { config, env, afterRestore = false } = options;
   const group = createServiceGroup(STOP_ORDER, STOP_LIMIT_MS);
   const cleanups: (() => void)[] = [];
 
   async function start(): Promise<StartedStack> {
-    const { context, secrets, backends } = await openStack({ config, report }, group, cleanups, {
+    const { context, secrets, backends } = await openStack(options, group, cleanups, {
       name: 'Flotilla',
       dataDir: resolveDataDir(config),
       checkPorts: () => checkPorts(config),
@@ -106,7 +107,7 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
  * @throws {StackError} when the directory or a port is taken
  */
 export async function openStack(
-  { config, report }: Pick<StackOptions, 'config' | 'report'>,
+  { config, env, report }: Pick<StackOptions, 'config' | 'env' | 'report'>,
   group: ServiceGroup,
   cleanups: (() => void)[],
   of: Pick<Preparation, 'name' | 'checkPorts'> & {
@@ -128,7 +129,11 @@ export async function openStack(
     temporalAddress: config.temporalAddress ?? `${LOOPBACK}:${config.temporalPort}`,
     certificates: config.temporalAddress ? null : await ensureCertificates(data.certificates),
   };
-  return { context: { config, data, record, report }, secrets, backends };
+  return { context: { config, data, record, env: withoutSettings(env), report }, secrets, backends };
+}
+
+function withoutSettings(env: StackOptions['env']): StackOptions['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('FLOTILLA_')));
 }
 
 /** Stops the services, then cleans up. Idempotent. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Report } from './binary-resolver.ts';
 import { findOnPath } from './program-cache.ts';
-import { runTool } from './run-tool.ts';
+import { runTool, type ToolOptions } from './run-tool.ts';
 
 /** A build from a module of this repository, whose go.mod and go.sum pin everything. */
 export interface GoBuild {
@@ -35,7 +35,7 @@ export async function buildWithGo(
   go: string,
   build: GoBuild,
   directory: string,
-  { report, signal }: { report: Report; signal?: AbortSignal },
+  { report, env, signal }: Pick<ToolOptions, 'env' | 'signal'> & { report: Report },
 ): Promise<void> {
   const startedAt = performance.now();
   let lines = 0;
@@ -52,7 +52,14 @@ export async function buildWithGo(
       await runTool(go, ['build', '-v', ...paths, '-ldflags', build.ldflags, '-o', output, program], {
         cwd: join(PROJECT, build.module),
         // Overrides settings of the user that would change what is built; proxies and caches stay.
-        env: { GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off', CGO_ENABLED: '0', GOOS: '', GOARCH: '' },
+        env: {
+          ...env,
+          GOFLAGS: '-mod=readonly -buildvcs=false',
+          GOWORK: 'off',
+          CGO_ENABLED: '0',
+          GOOS: '',
+          GOARCH: '',
+        },
         limitMs: BUILD_LIMIT_MS,
         signal,
         onError: (text) => {

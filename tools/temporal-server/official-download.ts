@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import type { Report } from './binary-resolver.ts';
-import { runTool } from './run-tool.ts';
+import { runTool, type ToolOptions } from './run-tool.ts';
 import { TEMPORAL_SERVER_VERSION } from './versions.ts';
 
 const RELEASES = 'https://github.com/temporalio/temporal/releases/download';
@@ -22,7 +22,7 @@ const UNPACK_LIMIT_MS = 60_000;
  */
 export async function downloadOfficial(
   directory: string,
-  { report, signal }: { report: Report; signal?: AbortSignal },
+  { report, env, signal }: Pick<ToolOptions, 'env' | 'signal'> & { report: Report },
   releases = RELEASES,
 ): Promise<void> {
   report(`downloading the official Temporal server ${TEMPORAL_SERVER_VERSION}, once; it has no web UI`);
@@ -39,7 +39,7 @@ export async function downloadOfficial(
     clearTimeout(timeout);
     if (!response.ok || !response.body) throw new Error(`${url}: status ${response.status}`);
     await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(archive), { signal: ended });
-    await runTool('tar', ['-xzf', archive, '-C', directory, ...FILES], { limitMs: UNPACK_LIMIT_MS, signal });
+    await runTool('tar', ['-xzf', archive, '-C', directory, ...FILES], { env, limitMs: UNPACK_LIMIT_MS, signal });
   } finally {
     clearTimeout(timeout);
     await rm(archive, { force: true });

@@ -7,7 +7,7 @@ import type { Report } from './binary-resolver.ts';
 import { takeMachineLock } from './machine-lock.ts';
 
 /** Cache of programs for all checkouts of this user: `$XDG_CACHE_HOME/flotilla`, else `~/.cache/flotilla`. */
-export function cacheDirectory(env: Record<string, string | undefined> = process.env): string {
+export function cacheDirectory(env: Record<string, string | undefined>): string {
   const base = env['XDG_CACHE_HOME'];
   return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'flotilla');
 }

@@ -22,7 +22,8 @@ export interface ResolveOptions {
   /** The file or directory named by a setting; nothing else is tried then. */
   bin: string | null;
   report: Report;
-  env?: Record<string, string | undefined>;
+  /** Where programs are looked for, and what those run with that make them. */
+  env: Record<string, string | undefined>;
   signal?: AbortSignal;
 }
 
@@ -51,7 +52,7 @@ const ADVICE = `Do one of these, then start again:
  * @throws {BinaryUnavailable} with every reason when no source has them
  */
 export async function resolveTemporal(options: ResolveOptions): Promise<TemporalPrograms> {
-  const env = options.env ?? process.env;
+  const { env } = options;
   const cache = cacheDirectory(env);
   const [ours, official] = [await builtProgram(), downloadedProgram()];
   const get = (program: CachedProgram, make: (directory: string) => Promise<void>) =>

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 export interface ToolOptions {
   cwd?: string;
-  env?: Record<string, string | undefined>;
+  env: Record<string, string | undefined>;
   /** The tool and its children are killed after this many milliseconds. */
   limitMs: number;
   onError?: (text: string) => void;
@@ -19,8 +19,12 @@ const KEPT_CHARACTERS = 4000;
  */
 export function runTool(program: string, args: readonly string[], options: ToolOptions): Promise<string> {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, ...options.env };
-    const child = spawn(program, args, { cwd: options.cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, {
+      cwd: options.cwd,
+      env: options.env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let out = '';
     let err = '';
     let reason: string | null = null;

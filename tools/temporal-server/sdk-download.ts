@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runTool } from './run-tool.ts';
+import { runTool, type ToolOptions } from './run-tool.ts';
 
 const LIMIT_MS = 10 * 60_000;
 const STALL_SECONDS = 20;
@@ -12,10 +12,15 @@ const STALL_SECONDS = 20;
  * downloads in a process of its own: it cannot be interrupted and may hang on networks that drop packets.
  * @throws when nothing arrives for 20 s, or the download fails
  */
-export async function downloadTestServer(directory: string, file: string, signal?: AbortSignal): Promise<void> {
+export async function downloadTestServer(
+  directory: string,
+  file: string,
+  { env, signal }: Pick<ToolOptions, 'env' | 'signal'>,
+): Promise<void> {
   const script = fileURLToPath(new URL('./sdk-download-main.ts', import.meta.url));
   const stalled = stallDetector(directory);
   const failure = await runTool(process.execPath, [script, directory], {
+    env,
     limitMs: LIMIT_MS,
     stalled,
     signal,

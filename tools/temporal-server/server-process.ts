@@ -4,8 +4,8 @@ import http from 'node:http';
 import https from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnLogged } from './logged-process.ts';
 import type { Certificates } from './certificates.ts';
+import { spawnLogged } from './logged-process.ts';
 
 /** A server in its own process. */
 export interface ServerProcess {
@@ -21,6 +21,8 @@ export interface ServerOptions {
   program: string;
   args: readonly string[];
   logFile: string;
+  /** Gives the server its PATH and HOME, and nothing else. */
+  env: Record<string, string | undefined>;
   /** Called with the process id as soon as the process exists. */
   onSpawn?: ((pid: number) => void) | undefined;
   /** Stops a server that is not ready yet. */
@@ -36,7 +38,7 @@ const STOP_LIMIT_MS = 8000;
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
   const child = spawnLogged(options.program, options.args, {
     logFile: options.logFile,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TZ: 'UTC' },
+    env: { PATH: options.env['PATH'], HOME: options.env['HOME'], TZ: 'UTC' },
   });
   if (child.pid) options.onSpawn?.(child.pid);
   let ended: string | null = null;

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Certificates, SERVER_NAME } from './certificates.ts';
 import type { DynamicValue } from './dynamic-config.ts';
 import type { TemporalPrograms } from './programs.ts';
-import { runTool } from './run-tool.ts';
+import { runTool, type ToolOptions } from './run-tool.ts';
 import {
   dynamicConfig,
   type PostgresStore,
@@ -28,6 +28,8 @@ export interface TemporalServerOptions {
   /** For the configuration, which contains secrets; created if missing, readable by its owner only. */
   directory: string;
   logFile: string;
+  /** Gives the server its PATH and HOME, and nothing else. */
+  env: Record<string, string | undefined>;
   /** Called with the process id as soon as the process exists. */
   onSpawn?: (pid: number) => void;
   /** Stops a server that is not ready yet. */
@@ -70,6 +72,7 @@ export async function startTemporal(options: TemporalServerOptions): Promise<Ser
       ? ['-server', server, ...namespace, ...(showsUi ? ['-ui', ui] : [])]
       : ['--config-file', server, '--allow-no-auth', 'start'],
     logFile: options.logFile,
+    env: options.env,
     onSpawn: options.onSpawn,
     signal: options.signal,
     serves: {
@@ -105,7 +108,7 @@ function uiSettings({ ports, namespace, certificates, ui }: TemporalServerOption
 export async function prepareStore(
   programs: TemporalPrograms,
   store: PostgresStore,
-  signal?: AbortSignal,
+  options: Pick<ToolOptions, 'env' | 'signal'>,
 ): Promise<void> {
   const schemas = [
     { database: store.database, name: 'temporal' },
@@ -114,6 +117,7 @@ export async function prepareStore(
   for (const { database, name } of schemas) {
     // By environment: other users of the machine can read arguments.
     const env = {
+      ...options.env,
       SQL_PLUGIN: 'postgres12',
       SQL_HOST: store.host,
       SQL_PORT: String(store.port),
@@ -121,7 +125,7 @@ export async function prepareStore(
       SQL_PASSWORD: store.password,
       SQL_DATABASE: database,
     };
-    const run = (...args: string[]) => runTool(programs.sqlTool, args, { env, limitMs: SCHEMA_LIMIT_MS, signal });
+    const run = (...args: string[]) => runTool(programs.sqlTool, args, { ...options, env, limitMs: SCHEMA_LIMIT_MS });
     await run('setup-schema', '-v', '0.0');
     await run('update-schema', '--schema-name', `postgresql/v12/${name}`);
   }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BinarySource, type Report, resolveBinary } from './binary-resolver.ts';
+import { type BinarySource, resolveBinary } from './binary-resolver.ts';
 import { cacheDirectory, findInCache, findOnPath, makeInCache } from './program-cache.ts';
 import type { ResolveOptions } from './programs.ts';
 import { runTool } from './run-tool.ts';
@@ -29,7 +29,7 @@ const ADVICE = `Do one of these, then start again:
  * @see docs/decisions/0008-embedded-stack-and-simulator.md#alternatives
  */
 export function resolveTestServer(options: ResolveOptions): Promise<string> {
-  const env = options.env ?? process.env;
+  const { env } = options;
   const cache = cacheDirectory(env);
   const get = (make: (directory: string) => Promise<void>) => makeInCache(cache, PROGRAM, options.report, make);
   const named: BinarySource = {
@@ -39,8 +39,8 @@ export function resolveTestServer(options: ResolveOptions): Promise<string> {
   };
   const search: BinarySource[] = [
     { name: `cache ${cache}`, find: () => findInCache(cache, PROGRAM) },
-    { name: 'official download', find: () => get((directory) => download(directory, options.report, options.signal)) },
-    { name: 'jars from Maven', find: () => fetchIfMaven(get, env, options) },
+    { name: 'official download', find: () => get((directory) => download(directory, options)) },
+    { name: 'jars from Maven', find: () => fetchIfMaven(get, options) },
   ];
   return resolveBinary('time-skipping Temporal test server', options.bin === null ? search : [named], ADVICE);
 }
@@ -52,23 +52,23 @@ async function acceptNamed(path: string): Promise<string> {
   return path;
 }
 
-async function download(directory: string, report: Report, signal?: AbortSignal): Promise<void> {
+async function download(directory: string, { report, env, signal }: ResolveOptions): Promise<void> {
   report('downloading the Temporal test server, once');
-  await downloadTestServer(directory, PROGRAM.file, signal);
+  await downloadTestServer(directory, PROGRAM.file, { env, signal });
 }
 
 type Get = (make: (directory: string) => Promise<void>) => Promise<string>;
 
-async function fetchIfMaven(get: Get, env: Record<string, string | undefined>, options: ResolveOptions) {
+async function fetchIfMaven(get: Get, { report, env, signal }: ResolveOptions) {
   const [java, mvn] = [await findOnPath('java', env), await findOnPath('mvn', env)];
   if (!java || !mvn) throw new Error(`${java ? 'Maven' : 'Java'} is not installed`);
   return get(async (directory) => {
-    options.report('fetching the jars of the Temporal test server with Maven, once');
+    report('fetching the jars of the Temporal test server with Maven, once');
     const lib = join(directory, 'lib');
     await mkdir(lib);
     const pom = fileURLToPath(new URL('./test-server.pom.xml', import.meta.url));
     const args = ['-B', '-q', '-f', pom, COPY_JARS, `-DoutputDirectory=${lib}`, '-DincludeScope=runtime'];
-    await runTool(mvn, args, { limitMs: MAVEN_LIMIT_MS, cwd: directory, signal: options.signal });
+    await runTool(mvn, args, { env, limitMs: MAVEN_LIMIT_MS, cwd: directory, signal });
     await writeFile(join(directory, PROGRAM.file), LAUNCHER, { mode: 0o755 });
   });
 }

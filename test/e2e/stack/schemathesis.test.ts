@@ -175,7 +175,7 @@ async function findSchemathesis(report: Report): Promise<string> {
   const requirements = readFileSync(REQUIREMENTS);
   const key = createHash('sha256').update(requirements).update(python.identity).update(LAUNCHER).digest('hex');
   const program = { directory: `schemathesis-${key.slice(0, 16)}`, file: 'schemathesis' };
-  const cache = cacheDirectory();
+  const cache = cacheDirectory(process.env);
   const found = await findInCache(cache, program);
   return found ?? makeInCache(cache, program, report, (directory) => install(python.path, directory, report));
 }
@@ -191,7 +191,9 @@ async function findPython(): Promise<{ path: string; identity: string }> {
     const path = await findOnPath(name, process.env);
     if (!path) continue;
     const code = 'import sys, venv, ensurepip; print(sys.version_info[1], sys.version, sys.base_prefix)';
-    const response = await runTool(path, ['-I', '-c', code], { limitMs: 60_000 }).catch((error: Error) => error);
+    const response = await runTool(path, ['-I', '-c', code], { env: process.env, limitMs: 60_000 }).catch(
+      (error: Error) => error,
+    );
     if (response instanceof Error) {
       reasons.push(`${name}: ${response.message}`);
       continue;
@@ -207,7 +209,7 @@ async function findPython(): Promise<{ path: string; identity: string }> {
 async function install(python: string, directory: string, report: Report): Promise<void> {
   report('making a Python environment with schemathesis, once');
   const environment = join(directory, 'venv');
-  await runTool(python, ['-I', '-m', 'venv', environment], { limitMs: INSTALL_LIMIT_MS });
+  await runTool(python, ['-I', '-m', 'venv', environment], { env: process.env, limitMs: INSTALL_LIMIT_MS });
   const startedAt = performance.now();
   const progress = setInterval(() => {
     report(`getting the pinned Python packages: ${Math.round((performance.now() - startedAt) / 1000)} s`);
@@ -216,6 +218,7 @@ async function install(python: string, directory: string, report: Report): Promi
   const options = ['--require-hashes', '--only-binary', ':all:', '--no-deps', '--no-input', '--no-cache-dir'];
   try {
     await runTool(join(environment, 'bin/python'), ['-m', 'pip', 'install', ...options, '-r', REQUIREMENTS], {
+      env: process.env,
       limitMs: INSTALL_LIMIT_MS,
       onError: (text) => {
         printed += text;

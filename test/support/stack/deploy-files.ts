@@ -99,12 +99,12 @@ export async function findComposeCheck(): Promise<ComposeCheck> {
   if (await hasDockerCompose()) {
     return async (file) => void (await run('docker', ['compose', '-f', file, 'config', '--quiet']));
   }
-  const cache = cacheDirectory();
+  const cache = cacheDirectory(process.env);
   const report = (message: string): void => console.log(`[compose] ${message}`);
   const program =
     (await findInCache(cache, PROGRAM)) ??
     (await makeInCache(cache, PROGRAM, report, async (directory) => {
-      await buildWithGo(await findGo(process.env), BUILD, directory, { report });
+      await buildWithGo(await findGo(process.env), BUILD, directory, { report, env: process.env });
     }));
   return async (file) => void (await run(program, [file], { cwd: join(import.meta.dirname, '../../..') }));
 }

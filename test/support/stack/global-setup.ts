@@ -33,8 +33,7 @@ const PREFIX = 'flotilla-test-';
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeLeftovers();
   // Every stack runs Temporal, and the first run of a machine may build it, which no time limit of a test allows for.
-  if (project.name !== 'integration')
-    await findServerPrograms().catch((error: unknown) => console.error(String(error)));
+  if (project.name !== 'integration') await findServerPrograms().catch((error: unknown) => console.error(String(error)));
   const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   await chmod(directory, 0o711);
   collectLogs(join(directory, 'logs'));
@@ -163,7 +162,7 @@ const report = (message: string): void => console.log(`[temporal] ${message}`);
 
 /** Finds the programs of the Temporal server; the first run of a machine may build them. */
 export function findServerPrograms(): Promise<TemporalPrograms> {
-  return resolveTemporal({ bin: process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null, report });
+  return resolveTemporal({ bin: process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null, report, env: process.env });
 }
 
 /** The Temporal servers of a test run. `directory` gets the log. `onStart` gets process ids, for an emergency end. */
@@ -183,6 +182,7 @@ export function temporalServices(directory: string, onStart: (pid: number) => vo
           dynamicConfig: LOCAL_DYNAMIC_CONFIG,
           directory: join(directory, 'temporal'),
           logFile: join(directory, 'temporal.log'),
+          env: process.env,
           onSpawn: onStart,
         });
         return { answer: { address: `127.0.0.1:${port}` }, stop: () => server.stop() };
@@ -193,7 +193,13 @@ export function temporalServices(directory: string, onStart: (pid: number) => vo
     },
     'temporal-test-server': {
       start: async () => ({
-        answer: { path: await resolveTestServer({ bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null, report }) },
+        answer: {
+          path: await resolveTestServer({
+            bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null,
+            report,
+            env: process.env,
+          }),
+        },
       }),
     },
   };

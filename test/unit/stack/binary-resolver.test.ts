@@ -74,7 +74,7 @@ describe('the official download', () => {
   it('unpacks the server and its schema tool of the pinned version, and nothing else', async () => {
     const { url, requested } = await aRelease(200);
     const directory = await temporaryDirectory();
-    await downloadOfficial(directory, { report }, url);
+    await downloadOfficial(directory, { report, env: process.env }, url);
     expect((await readdir(directory)).sort()).toEqual(files);
     expect(execFileSync(join(directory, 'temporal-server')).toString()).toBe('temporal-server\n');
     expect(requested).toEqual([expect.stringMatching(/^\/v1\.32\.0\/temporal_1\.32\.0_linux_(amd64|arm64)\.tar\.gz$/)]);
@@ -83,8 +83,10 @@ describe('the official download', () => {
   it('reports why there is none, and leaves nothing', async () => {
     const { url } = await aRelease(404);
     const directory = await temporaryDirectory();
-    await expect(downloadOfficial(directory, { report }, url)).rejects.toThrow(/tar\.gz: status 404/);
-    await expect(downloadOfficial(directory, { report }, 'http://127.0.0.1:2')).rejects.toThrow(/ECONNREFUSED/);
+    await expect(downloadOfficial(directory, { report, env: process.env }, url)).rejects.toThrow(/tar\.gz: status 404/);
+    await expect(downloadOfficial(directory, { report, env: process.env }, 'http://127.0.0.1:2')).rejects.toThrow(
+      /ECONNREFUSED/,
+    );
     expect(await readdir(directory)).toEqual([]);
   });
 });
@@ -161,6 +163,7 @@ describe('startTemporal', () => {
       dynamicConfig: {},
       directory: join(directory, 'server'),
       logFile: join(directory, 'temporal.log'),
+      env: process.env,
       report: (message) => printed.push(message),
     });
     return starting.then(

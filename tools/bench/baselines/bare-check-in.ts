@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import pg from 'pg';
 
-const pool = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max: 10 });
+const { BENCH_DATABASE_URL: url, BENCH_PORT: port } = process.env;
+const pool = new pg.Pool({ connectionString: url, max: 10 });
 const NO_MESSAGES = Buffer.from('du8:messagesb0;;', 'latin1');
 
 const server = createServer((request, response) => {
@@ -23,5 +24,5 @@ const server = createServer((request, response) => {
       });
   });
 });
-server.listen(Number(process.env.BENCH_PORT), '127.0.0.1', () => process.send?.({ ready: true }));
+server.listen(Number(port), '127.0.0.1', () => process.send?.({ ready: true }));
 process.on('disconnect', () => process.exit(0));

@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import pg from 'pg';
 
-const pool = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max: 10 });
+const { BENCH_DATABASE_URL: url, BENCH_PORT: port } = process.env;
+const pool = new pg.Pool({ connectionString: url, max: 10 });
 const INSERT = `insert into reported (computer_id, pid, name, state, start_time)
   select $1, t.* from unnest($2::int[], $3::text[], $4::text[], $5::bigint[]) t`;
 
@@ -28,5 +29,5 @@ const server = createServer((request, response) => {
       });
   });
 });
-server.listen(Number(process.env.BENCH_PORT), '127.0.0.1', () => process.send?.({ ready: true }));
+server.listen(Number(port), '127.0.0.1', () => process.send?.({ ready: true }));
 process.on('disconnect', () => process.exit(0));

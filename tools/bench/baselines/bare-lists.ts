@@ -1,14 +1,5 @@
 import pg from 'pg';
-import type { BareStatement } from '../lists/list-case.ts';
-
-/** The statements of one page, to be run one after another, and the number of repetitions. */
-export interface BareCommand {
-  statements: readonly BareStatement[];
-  count: number;
-}
-
-/** Milliseconds of each repetition, or an error. */
-export type BareReply = { times: number[] } | { error: string };
+import type { BareCommand, BareReply, BareStatement } from '../lists/list-case.ts';
 
 // Columns stay text: nothing is parsed that is not used.
 const AS_TEXT = { getTypeParser: () => (value: string) => value };

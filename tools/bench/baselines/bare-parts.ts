@@ -29,7 +29,7 @@ const POLL = { everyMs: 10, limitMs: 60_000 };
 export async function measureBareParts({ resources, root }: BenchContext): Promise<BareParts> {
   const folder = resources.folder('flotilla-bench-bare-');
   const { initdb, postgres } = await barePostgres(resources, folder);
-  const temporal = await bareTemporal(folder);
+  const temporal = await bareTemporal(folder, resources.env);
   const bundle = await bareBundle(resources, join(root, 'workflows', 'index.ts'));
   return { initdb, postgres, temporal, bundle };
 }
@@ -73,10 +73,11 @@ async function barePostgres(resources: Resources, folder: string): Promise<{ ini
   return { initdb, postgres };
 }
 
-async function bareTemporal(folder: string): Promise<number> {
+async function bareTemporal(folder: string, env: Resources['env']): Promise<number> {
   const programs = await resolveTemporal({
-    bin: process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] ?? null,
+    bin: env['FLOTILLA_TEMPORAL_SERVER_DIR'] ?? null,
     report: () => {},
+    env,
   });
   const [port = 0, ...internal] = await findFreePorts(9);
   let server: ServerProcess | undefined;
@@ -90,6 +91,7 @@ async function bareTemporal(folder: string): Promise<number> {
       dynamicConfig: {},
       directory: join(folder, 'temporal'),
       logFile: join(folder, 'temporal.log'),
+      env,
     });
     await waitFor('the Temporal server', () => serves(`127.0.0.1:${port}`), POLL);
   });

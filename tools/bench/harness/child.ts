@@ -10,7 +10,7 @@ export async function startChild(
 ): Promise<ChildProcess> {
   const child = resources.spawn(process.execPath, [file, ...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, ...env },
+    env: { ...resources.env, ...env },
   });
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);

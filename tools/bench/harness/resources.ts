@@ -7,6 +7,8 @@ import { listProcesses, treeOf } from './proc.ts';
 
 /** Processes and folders of one benchmark run; `release` stops and removes them, newest first. */
 export interface Resources {
+  /** Of the benchmark's own process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Starts a process in its own group, so that Ctrl-C reaches it only through `release`. */
   spawn(command: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
   /** Creates a folder that every user may enter: under root, PostgreSQL runs as another user. */
@@ -18,7 +20,7 @@ export interface Resources {
 
 const STOP_LIMIT_MS = 20_000;
 
-export function createResources(): Resources {
+export function createResources(env: Resources['env']): Resources {
   const ends: Array<() => Promise<void> | void> = [];
   let released = Promise.resolve();
   const endAll = async () => {
@@ -27,6 +29,7 @@ export function createResources(): Resources {
     }
   };
   return {
+    env,
     spawn(command, args, options = {}) {
       const child = spawn(command, args, { ...options, detached: true });
       ends.push(() => stopProcess(child));

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import type pg from 'pg';
-import type { BareCommand, BareReply } from '../baselines/bare-lists.ts';
 import { requestChild } from '../harness/child.ts';
 import { interleave } from '../harness/rounds.ts';
 import { latency } from '../harness/statistics.ts';
@@ -8,7 +7,7 @@ import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
 import type { LoadClient } from '../load/load-client.ts';
 import { API_PREFIX, type Api } from '../product/api.ts';
 import { PRODUCT_ROLES } from '../product/roles.ts';
-import type { BareRow, ListCase, Page } from './list-case.ts';
+import type { BareCommand, BareReply, BareRow, ListCase, Page } from './list-case.ts';
 
 /** One side of one case in one round. */
 export interface SideFigures {

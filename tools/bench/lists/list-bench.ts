@@ -39,7 +39,7 @@ export interface ListFigures {
 
 /** Starts its own stack, fills it, measures every case and stops it. */
 export async function measureLists(context: BenchContext, size: number, bench: ListBench): Promise<ListFigures> {
-  const resources = createResources();
+  const resources = createResources(context.resources.env);
   context.resources.defer(() => resources.release());
   try {
     const own: BenchContext = { ...context, resources };

@@ -17,6 +17,15 @@ export interface BareStatement {
   takesIds?: boolean;
 }
 
+/** The statements of one page, to be run one after another, and the number of repetitions. */
+export interface BareCommand {
+  statements: readonly BareStatement[];
+  count: number;
+}
+
+/** Milliseconds of each repetition, or an error. */
+export type BareReply = { times: number[] } | { error: string };
+
 /** One request of the product and the minimal SQL that reads the same data. */
 export interface ListCase {
   name: string;

@@ -104,7 +104,7 @@ export function launch(
   const startedAt = performance.now();
   const child = resources.spawn(process.execPath, ['--import', './src/process/require-node.mjs', ...command], {
     cwd: root,
-    env: { ...process.env, ...settings },
+    env: { ...resources.env, ...settings },
     stdio: ['ignore', log, log],
   });
   closeSync(log);

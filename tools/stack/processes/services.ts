@@ -21,6 +21,8 @@ export interface ServiceContext {
   config: Config;
   data: DataDirectory;
   record: RunningRecord;
+  /** For programs that are not ours: without our settings, which contain secrets. */
+  env: Record<string, string | undefined>;
   report(message: string): void;
 }
 
@@ -64,7 +66,7 @@ export function temporalService(
   context: ServiceContext,
   options: { secrets: StackSecrets; certificates: Certificates; stopping: AbortSignal },
 ): Service {
-  const { config, data, record, report } = context;
+  const { config, data, record, env, report } = context;
   const { secrets, certificates, stopping } = options;
   const logFile = data.log('temporal');
   let programs: TemporalPrograms | undefined;
@@ -76,7 +78,7 @@ export function temporalService(
     async start(signal) {
       const { resolveTemporal } = await import('../../temporal-server/programs.ts');
       const { startTemporal } = await import('../../temporal-server/temporal-server.ts');
-      programs ??= await resolveTemporal({ bin: config.temporalServerDir, report, signal: stopping });
+      programs ??= await resolveTemporal({ bin: config.temporalServerDir, report, env, signal: stopping });
       if (!programs.hasUi) report(NO_UI);
       const internal = await Promise.all(Array.from({ length: INTERNAL_PORTS }, () => findFreePort()));
       return await startTemporal({
@@ -89,6 +91,7 @@ export function temporalService(
         dynamicConfig: LOCAL_DYNAMIC_CONFIG,
         directory: join(data.root, 'temporal', 'server'),
         logFile,
+        env,
         signal,
         report,
         onSpawn: (pid) => record.add('Temporal', pid),

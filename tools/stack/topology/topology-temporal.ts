@@ -74,7 +74,7 @@ export function topologyTemporalService(
     signal: AbortSignal;
   },
 ): Service {
-  const { config, data, record, report } = context;
+  const { config, data, record, env, report } = context;
   const { makeIn, store, programs, ports, certificates, ui, signal: stopping } = options;
   const logFile = data.log('temporal');
   let isPrepared = false;
@@ -88,7 +88,7 @@ export function topologyTemporalService(
       if (!isPrepared) {
         for (const name of makeIn === null ? [] : [store.database, store.visibilityDatabase])
           await ensureDatabase(maintenanceUrl(makeIn!), name);
-        await prepareStore(programs, store, stopping);
+        await prepareStore(programs, store, { env, signal: stopping });
         isPrepared = true;
       }
       return await startTemporal({
@@ -101,6 +101,7 @@ export function topologyTemporalService(
         dynamicConfig: SERVER_DYNAMIC_CONFIG,
         directory: join(data.root, 'temporal', 'server'),
         logFile,
+        env,
         signal,
         onSpawn: (pid) => record.add('Temporal', pid),
       });

@@ -52,12 +52,12 @@ interface TopologyStart {
 
 /** The topology of docker-compose.yml as processes of this machine. See {@link TOPOLOGY_HELP}. */
 export function createTopology(options: StackOptions & { plan: TopologyPlan }): Supervised<StartedTopology> {
-  const { config, report, plan } = options;
+  const { config, plan } = options;
   const group = createServiceGroup(STOP_ORDER, TOPOLOGY_STOP_MS);
   const cleanups: (() => void)[] = [];
 
   async function start(): Promise<StartedTopology> {
-    const { context, secrets, backends } = await openStack({ config, report }, group, cleanups, {
+    const { context, secrets, backends } = await openStack(options, group, cleanups, {
       name: 'topology',
       dataDir: join(resolveDataDir(config), 'topology'),
       checkPorts: () => checkWantedPorts(wantedPorts(config, plan)),
@@ -124,8 +124,8 @@ async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | nu
 }
 
 async function startTemporal(bringing: TopologyStart): Promise<void> {
-  const { context, group, plan, secrets, databaseUrl, certificates, env } = bringing;
-  const { config, report } = context;
+  const { context, group, plan, secrets, databaseUrl, certificates } = bringing;
+  const { config, env, report } = context;
   if (!certificates) return;
   // Checks the database URL before fetching the programs, which may take minutes.
   const role = temporalRole(secrets);
