@@ -6,6 +6,9 @@ import {
   AUDIT_RETENTION_SCHEDULE_ID,
   AUDIT_RETENTION_WORKFLOW,
   AUDIT_RETENTION_WORKFLOW_ID,
+  HASH_ID_DATABASES_SCHEDULE_ID,
+  HASH_ID_DATABASES_WORKFLOW,
+  HASH_ID_DATABASES_WORKFLOW_ID,
   RECONCILE_SCHEDULE_ID,
   RECONCILE_WORKFLOW,
   RECONCILE_WORKFLOW_ID,
@@ -60,6 +63,20 @@ const SYSTEM_SCHEDULES = [
     },
     // A server that is off every night catches up in the morning.
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1d' },
+  },
+  {
+    scheduleId: HASH_ID_DATABASES_SCHEDULE_ID,
+    spec: { intervals: [{ every: '1h', offset: '37m' }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: HASH_ID_DATABASES_WORKFLOW,
+      workflowId: HASH_ID_DATABASES_WORKFLOW_ID,
+      taskQueue: TASK_QUEUES.schedule,
+      args: [],
+      workflowExecutionTimeout: '50m',
+      staticSummary: 'build the files of hashes and ids of packages that new computers download',
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '30s' },
   },
 ] as const;
 

@@ -7,6 +7,7 @@ import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createRetentionActivities } from './activities/retention.activities.ts';
 import { createEngineActivities } from './activities/engine.activities.ts';
+import { createHashIdDatabaseActivities } from './activities/hash-id-database.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
 import type { Parts } from './parts.ts';
@@ -66,6 +67,7 @@ function createActivities(queue: TaskQueue, parts: Parts) {
         ...createReconciler({ ...parts, eventRetentionDays, metrics: measures }),
         ...createProfileActivities(parts),
         ...createRetentionActivities({ ...parts, activityRetentionDays }),
+        ...createHashIdDatabaseActivities({ ...parts, settings: config.hashIdDatabases }),
       };
     case TASK_QUEUES.report:
       return createReportActivities({ ...parts, files: createDatabaseFileStore(db) });

@@ -15,6 +15,7 @@ export {
 export { activityRetention } from './activity-retention.workflow.ts';
 export { auditRetention } from './audit-retention.workflow.ts';
 export { runBatch as lane, runBatch as ComputerOperation, runBatch as ComputerOperations } from './batch.workflow.ts';
+export { hashIdDatabases } from './hash-id-databases.workflow.ts';
 export { profileTrigger } from './profile-trigger.workflow.ts';
 export { reconcile } from './reconcile.workflow.ts';
 export { runReport as reportActivity, runReport as UsgReport } from './report.workflow.ts';

@@ -178,6 +178,11 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
       maxProfiles: values.FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES,
       minIntervalMinutes: values.FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL,
     },
+    /** @see docs/architecture.md#housekeeping-schedules */
+    hashIdDatabases: {
+      maxBytes: values.FLOTILLA_HASH_ID_DATABASE_SIZE * 1024 * 1024,
+      hasOneAccount: values.FLOTILLA_DEPLOYMENT === 'standalone',
+    },
     traffic: trafficSettings(values, role === 'process' && !values.FLOTILLA_EMBEDDED),
     unknownKeys: values.FLOTILLA_UNKNOWN_KEYS,
   });

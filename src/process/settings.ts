@@ -243,6 +243,11 @@ export const SETTINGS = {
     unit: 'registrations',
     default: 'ten times the rate',
   }),
+  FLOTILLA_HASH_ID_DATABASE_SIZE: setting(types.wholeNumber(0, 64).default(16), 'worker', {
+    about:
+      'Largest file of hashes and ids of packages that new computers of a release download before they request single ids; 70,000 packages are 4.2 MiB. 0 = none.',
+    unit: 'MiB',
+  }),
   FLOTILLA_API_MAX_WAITING: setting(types.wholeNumber(2, 1_000_000).default(1000), 'API', {
     about:
       'Calls that wait for their turn in one process, half of them of one account. Beyond it: 503 with `Retry-After`.',

@@ -1,6 +1,7 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import type {
   AuditRetentionActivities,
+  HashIdDatabaseActivities,
   ReconcileActivities,
   RetentionActivities,
 } from '../../workflows/contracts/activities.ts';
@@ -128,8 +129,10 @@ export function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled
 /** What the steps of scheduled workflows answer in recorded histories. */
 export function scheduledSteps(
   audits: FakeAudits,
-): ReconcileActivities & RetentionActivities & AuditRetentionActivities {
+): ReconcileActivities & RetentionActivities & AuditRetentionActivities & HashIdDatabaseActivities {
   return {
+    listReleases: async () => ({ codeNames: ['noble', 'jammy'] }),
+    buildHashIdDatabase: async ({ codeName }) => ({ packages: codeName === 'noble' ? 70_000 : 60_000 }),
     purgeExpiredAudits: async () => ({ deletedCount: 500, runs: [1, 2], more: --audits.steps > 0 }),
     purgeExpiredActivities: async ({ after }) => ({
       deletedCount: 500,

@@ -3,6 +3,7 @@ import {
   ACTIVITY_RETENTION_WORKFLOW,
   AUDIT_RETENTION_STEPS,
   AUDIT_RETENTION_WORKFLOW,
+  HASH_ID_DATABASES_WORKFLOW,
   RECONCILE_WORKFLOW,
 } from '../../workflows/contracts/housekeeping.contract.ts';
 import { GROUP_TYPES, RELEASED_GROUP_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';
@@ -124,6 +125,7 @@ export const SCENARIOS: readonly Scenario[] = [
     [{ deletedCount: 0 }],
     AUDIT_RETENTION_STEPS + 3,
   ),
+  scheduledPath('hash-id-databases', HASH_ID_DATABASES_WORKFLOW),
   reportPath('usg-report-succeeded', 'succeeded'),
   reportPath('usg-report-failed', 'fails'),
   reportPath('usg-report-canceled', 'never ends'),

@@ -99,3 +99,11 @@ export interface RetentionActivities {
   /** A few whole groups in one transaction; a null `after` starts with the oldest. Returns where to continue. */
   purgeExpiredActivities(input: { after: RetentionCursor | null }): Promise<PurgedActivities>;
 }
+
+/** Run hourly by a Temporal Schedule. Idempotent; retried as {@link EngineActivities}. */
+export interface HashIdDatabaseActivities {
+  /** Code names of the releases that get a file; of a bounded number. */
+  listReleases(input: Record<never, never>): Promise<{ codeNames: string[] }>;
+  /** Replaces the file of one release in one transaction. Returns the number of its packages. */
+  buildHashIdDatabase(input: { codeName: string }): Promise<{ packages: number }>;
+}

@@ -15,6 +15,10 @@ export const AUDIT_RETENTION_WORKFLOW_ID = 'system-audit-retention';
 /** Steps of one run, each its own transaction; then it continues as new. */
 export const AUDIT_RETENTION_STEPS = 200;
 
+export const HASH_ID_DATABASES_WORKFLOW = 'hashIdDatabases';
+export const HASH_ID_DATABASES_SCHEDULE_ID = 'system/hash-id-databases';
+export const HASH_ID_DATABASES_WORKFLOW_ID = 'system-hash-id-databases';
+
 /** Where the next run of the reconciler continues: the last completion result. Times are in ms since the epoch. */
 export interface ReconcileCursor {
   /** Workflows closed before this were checked. */
@@ -62,3 +66,6 @@ export interface PurgedActivities extends RetentionResult {
 
 /** The number of rows that previous runs deleted; in 0.1.0 it was called `gone`. */
 export type AuditRetentionInput = { deletedCount: number } | { gone: number };
+
+/** The number of packages in the file of each release. */
+export type HashIdDatabasesResult = Record<string, number>;

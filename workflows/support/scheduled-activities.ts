@@ -1,6 +1,7 @@
 import { patched, proxyLocalActivities } from '@temporalio/workflow';
 import type {
   AuditRetentionActivities,
+  HashIdDatabaseActivities,
   ProfileActivities,
   ReconcileActivities,
   ReleasedActivities,
@@ -14,7 +15,7 @@ const ONE_ATTEMPT = { startToCloseTimeout: '50s', retry: { maximumAttempts: 1 } 
 /** Patch: activities of scheduled workflows by their present names. */
 const NAMED_ACTIVITIES = 'named-activities';
 
-type DatabaseActivities = AuditRetentionActivities & ProfileActivities & RetentionActivities;
+type DatabaseActivities = AuditRetentionActivities & HashIdDatabaseActivities & ProfileActivities & RetentionActivities;
 
 const current = proxyDatabaseActivities<DatabaseActivities>();
 const released = proxyDatabaseActivities<ReleasedActivities>();
@@ -45,5 +46,7 @@ export const scheduledActivities: DatabaseActivities & ReconcileActivities = {
     const { gone, more } = await released.forgetAudits();
     return { deletedCount: gone, runs: [], more };
   },
+  listReleases: (input) => current.listReleases(input),
+  buildHashIdDatabase: (input) => current.buildHashIdDatabase(input),
   reconcileWorkflows: (input) => (isReleased() ? reconcile(input.cursor) : reconcileWorkflows(input)),
 };

@@ -61,6 +61,7 @@ import { RoleAccessGroupSchema, RoleSchema } from '../identity/role.entity.ts';
 import { ReconcilerMarkSchema } from '../schedules/reconciler-mark.entity.ts';
 import { ScriptProfileRunSchema, ScriptProfileSchema } from '../scripts/script-profile.entity.ts';
 import { ScriptAttachmentSchema, ScriptSchema, ScriptVersionSchema } from '../scripts/script.entity.ts';
+import { HashIdDatabaseSchema } from '../software/hash-id-database.entity.ts';
 import {
   AccountPackagesSchema,
   ComputerPackagesSchema,
@@ -148,6 +149,7 @@ export const ENTITIES = [
   PackageSchema,
   ComputerSnapSchema,
   SnapOperationBeforeSchema,
+  HashIdDatabaseSchema,
 ];
 
 declare module '../database/sql.ts' {

@@ -11,6 +11,7 @@ import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient } from '../../../temporal/connection.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
+import { createHashIdDatabaseActivities } from '../../../workers/activities/hash-id-database.activities.ts';
 import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../../workers/activities/report.activities.ts';
 import { createRetentionActivities } from '../../../workers/activities/retention.activities.ts';
@@ -62,7 +63,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   await bootstrap(settings);
   const { client, close } = await connectClient(settings);
   const { db } = database.persistence;
-  const { activities, scriptProfiles: limits } = loadConfig({}, 'stack');
+  const { activities, scriptProfiles: limits, hashIdDatabases } = loadConfig({}, 'stack');
   const engine = createEngine({ db, clock: systemClock, settings: activities });
   const events = {
     scheduled: 0,
@@ -119,7 +120,9 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     async startScheduleWorker() {
       const at = { address, namespace, taskQueue: TASK_QUEUES.schedule };
       const retention = createRetentionActivities({ db, clock: systemClock, logger, activityRetentionDays: 30 });
-      const stop = await runWorker(at, { ...createProfileActivities({ kinds, clock: systemClock }), ...retention });
+      const databases = createHashIdDatabaseActivities({ db, logger, settings: hashIdDatabases });
+      const profiles = createProfileActivities({ kinds, clock: systemClock });
+      const stop = await runWorker(at, { ...profiles, ...retention, ...databases });
       workers.push(stop);
       return stop;
     },

@@ -6,6 +6,7 @@ import { connectClient, type TemporalClient } from '../../../temporal/connection
 import {
   ACTIVITY_RETENTION_SCHEDULE_ID,
   AUDIT_RETENTION_SCHEDULE_ID,
+  HASH_ID_DATABASES_SCHEDULE_ID,
   RECONCILE_SCHEDULE_ID,
   RECONCILE_WORKFLOW,
 } from '../../../workflows/contracts/housekeeping.contract.ts';
@@ -59,10 +60,11 @@ describe('bootstrap', () => {
     expect(await retentionOf(namespace)).toBe(DAY_MS);
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     for (const { name } of Object.values(SEARCH_ATTRIBUTES)) expect(customAttributes).toHaveProperty(name);
-    await until(async () => (await scheduleIds()).length === 3);
+    await until(async () => (await scheduleIds()).length === 4);
     expect(await scheduleIds()).toEqual([
       ACTIVITY_RETENTION_SCHEDULE_ID,
       AUDIT_RETENTION_SCHEDULE_ID,
+      HASH_ID_DATABASES_SCHEDULE_ID,
       RECONCILE_SCHEDULE_ID,
     ]);
   });
@@ -85,12 +87,13 @@ describe('bootstrap', () => {
       await temporal.client.schedule.create({ scheduleId, spec: { intervals: [...spec.intervals] }, action });
     }
     await temporal.client.schedule.getHandle(RECONCILE_SCHEDULE_ID).pause('by an operator');
-    await until(async () => (await scheduleIds()).length === 5);
+    await until(async () => (await scheduleIds()).length === 6);
     await bootstrap(settings);
-    await until(async () => (await scheduleIds()).length === 4);
+    await until(async () => (await scheduleIds()).length === 5);
     expect(await scheduleIds()).toEqual([
       ACTIVITY_RETENTION_SCHEDULE_ID,
       AUDIT_RETENTION_SCHEDULE_ID,
+      HASH_ID_DATABASES_SCHEDULE_ID,
       RECONCILE_SCHEDULE_ID,
       'usg/1',
     ]);

@@ -19,7 +19,7 @@ import { until } from '../../support/temporal/workflow-environment.ts';
 const OLD: EncryptionKey = { id: 'old', key: Buffer.alloc(32, 1) };
 const NEW: EncryptionKey = { id: 'new', key: Buffer.alloc(32, 2) };
 const THIRD: EncryptionKey = { id: 'third', key: Buffer.alloc(32, 3) };
-const SYSTEM_SCHEDULES = 3;
+const SYSTEM_SCHEDULES = 4;
 
 const DATES: ScheduleTimes = {
   kind: 'dates',

@@ -55,6 +55,7 @@ import { Migration20261125070100DeliveryOrderIndexes } from './migration-2026112
 import { Migration20261125080000SearchOwners } from './migration-20261125080000-search-owners.ts';
 import { Migration20261125080100DoubtedIdentities } from './migration-20261125080100-doubted-identities.ts';
 import { Migration20261125080200ProfileCreators } from './migration-20261125080200-profile-creators.ts';
+import { Migration20261126010000HashIdDatabases } from './migration-20261126010000-hash-id-databases.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -115,4 +116,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261125080000SearchOwners', class: Migration20261125080000SearchOwners },
   { name: 'Migration20261125080100DoubtedIdentities', class: Migration20261125080100DoubtedIdentities },
   { name: 'Migration20261125080200ProfileCreators', class: Migration20261125080200ProfileCreators },
+  { name: 'Migration20261126010000HashIdDatabases', class: Migration20261126010000HashIdDatabases },
 ];
