@@ -1,4 +1,5 @@
 import type { ExecutionLog } from './execution-log.ts';
+import type { HashIdFiles } from './hash-ids.ts';
 import type { PackageIdRegistry } from './package-ids.ts';
 import type { Random } from './random.ts';
 import type { FleetSettings } from './settings.ts';
@@ -22,6 +23,7 @@ export interface FleetContext {
   readonly transport: Transport;
   readonly executionLog: ExecutionLog;
   readonly registry: PackageIdRegistry;
+  readonly hashIdFiles: HashIdFiles;
   readonly state: StateFile;
   readonly statistics: FleetStatistics;
   /** The files of the fleet are closed; what still runs has no effect. */

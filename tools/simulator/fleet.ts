@@ -2,6 +2,7 @@ import { Agent } from './agent/agent.ts';
 import { type ComputerOptions, type FaultShares, NO_FAULTS } from './computer-options.ts';
 import { type ExecutionLog, openExecutionLog } from './execution-log.ts';
 import type { FleetContext, FleetStatistics } from './fleet-context.ts';
+import { HashIdFiles } from './hash-ids.ts';
 import type { Machine } from './inventory/machine.ts';
 import { PackageIdRegistry } from './package-ids.ts';
 import { createRandom } from './random.ts';
@@ -114,6 +115,7 @@ function createContext(settings: FleetSettings): RunningContext {
     transport: createTransport(settings.url, settings.connections),
     executionLog: openExecutionLog(settings.executionLogFile),
     registry,
+    hashIdFiles: new HashIdFiles(),
     state,
     statistics: { exchanges: 0, failedExchanges: 0, pings: 0, failedPings: 0 },
     random: createRandom(seed, 'events', Date.now()),

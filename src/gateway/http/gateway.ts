@@ -21,6 +21,7 @@ import { messageSystemRoute } from '../exchange/message-system.route.ts';
 import { OperationTraces } from '../exchange/operation-traces.ts';
 import { PackageCatalogue } from '../facts/package-catalogue.ts';
 import { attachmentRoute } from './attachments.ts';
+import { hashIdDatabaseRoute } from './hash-id-databases.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
 import { sendError, toDomainError, tooManyAtOnce } from './response.ts';
 
@@ -91,6 +92,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     exchange: exchangeHandler,
     ping: pingHandler,
     attachment: attachmentRoute(db, clientAddress),
+    hashIdDatabase: hashIdDatabaseRoute({
+      ...{ db, clock, clientAddress, serverUuid },
+      downloads: enrolment && new TokenBuckets({ ...enrolment, maxKeys: MAX_REGISTRATION_KEYS }),
+    }),
   });
   router.use(handleErrors(logger, metrics));
   return { router, close: () => contacts.close() };
@@ -100,7 +105,7 @@ type Handler = (req: Request, res: Response) => Promise<void>;
 
 function createRouter(
   metrics: GatewayMetrics,
-  handlers: { exchange: Handler; ping: Handler; attachment: Handler },
+  handlers: { exchange: Handler; ping: Handler; attachment: Handler; hashIdDatabase: Handler },
 ): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const route = (method: 'get' | 'post', path: string, name: string, handler: Handler) =>
@@ -108,7 +113,7 @@ function createRouter(
   route('post', '/message-system', 'message-system', handlers.exchange);
   route('post', '/ping', 'ping', handlers.ping);
   route('get', '/attachment/:id', 'attachment', handlers.attachment);
-  router.route('/hash-id-databases/*name').get(noHashDatabase).all(methodNotAllowed('GET'));
+  route('get', '/hash-id-databases/*name', 'hash-id-database', handlers.hashIdDatabase);
   return router;
 }
 
@@ -121,10 +126,6 @@ function cacheResult<T>(read: () => Promise<T>): () => Promise<T> {
     });
     return value;
   };
-}
-
-function noHashDatabase(): never {
-  throw new DomainError('NotFound', 'There is no such database');
 }
 
 function methodNotAllowed(allowed: string) {

@@ -83,6 +83,13 @@ const generate: BObject = { type: 'fde-recovery-key', 'operation-id': 5, action:
 const reboot: BObject = { type: 'shutdown', 'operation-id': 6, reboot: true };
 const lost = { 'operation-id': 5, successful: false, 'result-text': 'the agent restarted' };
 
+it('looks for a file of ids once per server, and requests them where there is none', async () => {
+  await aSettledFleet();
+  expect(gateway.downloads).toEqual([expect.stringMatching(/^\/hash-id-databases\/scripted_[a-z]+_amd64$/)]);
+  const sent = gateway.exchanges.flatMap(({ body }) => body['messages'] as BObject[]);
+  expect(sent.map((message) => message['type'])).toContain('unknown-package-hashes');
+});
+
 describe('a recovery key that was not sent', () => {
   it('is never in the state file, and the next process has none to send', async () => {
     const { fleet } = await aKeyMaker();

@@ -66,6 +66,8 @@ export interface ScriptedGateway {
   answersAfter: Promise<void>;
   /** What the responses name as the server. */
   serverUuid: string;
+  /** Paths of GET requests, which find nothing. */
+  downloads: string[];
   /** How the next identified exchanges fail: by which status, before or after they counted. */
   failures: ('none' | { status: number; counted: boolean })[];
   close(): Promise<void>;
@@ -85,6 +87,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     heard: 0,
     answersAfter: Promise.resolve(),
     serverUuid: 'scripted',
+    downloads: [],
     failures: [],
   };
   const respond = (computerId: string | null, body: BObject): BObject => {
@@ -126,6 +129,11 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     const raw = Buffer.concat(chunks);
     gateway.heard++;
     await gateway.answersAfter;
+    if (request.method === 'GET') {
+      gateway.downloads.push(request.url!);
+      response.writeHead(404).end();
+      return;
+    }
     if (request.url === '/ping') gateway.pings.push(raw.toString());
     const { status, body } =
       request.url === '/ping'

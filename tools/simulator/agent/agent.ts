@@ -55,8 +55,7 @@ export class Agent implements SessionHost, RunnerHost, LoopHost {
     this.#reporter = new Reporter({
       machine: this.machine,
       session: this.#session,
-      registry: context.registry,
-      violation: (text) => this.violation(text),
+      context,
       packagesReported: record?.packagesReported ?? false,
     });
     this.#runner = new OperationRunner(context, this);
@@ -180,6 +179,10 @@ export class Agent implements SessionHost, RunnerHost, LoopHost {
 
   violation(text: string): void {
     this.#context.violation(text);
+  }
+
+  downloadHashIds(): Promise<void> {
+    return this.#reporter.downloadHashIds();
   }
 
   beforeRegularExchange(): void {

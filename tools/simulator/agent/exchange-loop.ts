@@ -13,6 +13,8 @@ export interface LoopHost {
   readonly incarnation: number;
   readonly isEnrolled: boolean;
   readonly computerId: number | null;
+  /** As an agent does before it requests ids of packages, if it has none. */
+  downloadHashIds(): Promise<void>;
   /** Queues what every regular exchange reports. */
   beforeRegularExchange(): void;
   prepare(): { headers: Record<string, string>; payload: BObject; sent: number };
@@ -107,6 +109,7 @@ export class ExchangeLoop {
 
   async #exchange(): Promise<NextExchange> {
     const { incarnation, isEnrolled } = this.#host;
+    await this.#host.downloadHashIds();
     const { headers, payload, sent } = this.#host.prepare();
     const body = encode(payload);
     const post = (): Promise<Reply> => this.#context.transport.post('message-system', body, headers);

@@ -1,9 +1,12 @@
 import type { BObject, BValue } from '../../../src/protocol/bpickle.ts';
+import type { Catalogue, CataloguePackage } from '../catalogue/packages.ts';
+import type { FleetContext } from '../fleet-context.ts';
 import { type FactType, factOf, factsInScopes, isFactType } from '../inventory/facts.ts';
+import type { HashIds } from '../hash-ids.ts';
 import type { Machine } from '../inventory/machine.ts';
 import { packageDelta, packageDescription, packageSets, reporterResult } from '../inventory/package-sets.ts';
 import { processesOf, processFact } from '../inventory/processes.ts';
-import type { PackageIdRegistry, PackageIds } from '../package-ids.ts';
+import type { PackageIds } from '../package-ids.ts';
 import type { Random } from '../random.ts';
 import type { Session } from './session.ts';
 
@@ -43,13 +46,15 @@ export function isRepeatable(message: BObject): boolean {
 export class Reporter {
   readonly #machine: Machine;
   readonly #session: Session;
-  readonly #registry: PackageIdRegistry;
-  readonly #violation: (text: string) => void;
+  readonly #context: FleetContext;
   #requestId = 0;
   /** Catalogue positions by request id. */
   #openRequests: Map<number, number[]> | null = null;
   #openSince = 0;
   #hasIds: boolean;
+  #hashIds: HashIds = new Map();
+  /** The server that was asked for them. */
+  #hashIdsFrom: string | null = null;
   #reported: PackageState | null = null;
   /** Snaps are reported once per process, and after changes. */
   #snapsReported = false;
@@ -57,15 +62,13 @@ export class Reporter {
   constructor(parts: {
     machine: Machine;
     session: Session;
-    registry: PackageIdRegistry;
-    violation: (text: string) => void;
+    context: FleetContext;
     /** An earlier process has reported all package sets. */
     packagesReported: boolean;
   }) {
     this.#machine = parts.machine;
     this.#session = parts.session;
-    this.#registry = parts.registry;
-    this.#violation = parts.violation;
+    this.#context = parts.context;
     this.#hasIds = parts.packagesReported && this.#isTableComplete();
     if (this.#hasIds) this.#reported = this.#packageState();
   }
@@ -77,7 +80,20 @@ export class Reporter {
   get packageIds(): PackageIds {
     const { catalogue } = this.#machine.blueprint;
     const uuid = this.#session.serverUuid;
-    return catalogue && uuid && this.#hasIds ? this.#registry.of(uuid, catalogue) : new Int32Array(0);
+    return catalogue && uuid && this.#hasIds ? this.#context.registry.of(uuid, catalogue) : new Int32Array(0);
+  }
+
+  /** Looks for a file of ids, once per server, before any is requested. */
+  async downloadHashIds(): Promise<void> {
+    const { catalogue } = this.#machine.blueprint;
+    const uuid = this.#session.serverUuid;
+    if (!catalogue || !uuid || this.#hasIds || this.#hashIdsFrom === uuid) return;
+    this.#hashIdsFrom = uuid;
+    this.#hashIds = new Map();
+    const { transport, hashIdFiles } = this.#context;
+    const path = `hash-id-databases/${uuid}_${catalogue.release}_amd64`;
+    const file = await transport.get(path, {}).catch(() => null);
+    if (file?.status === 200) this.#hashIds = await hashIdFiles.read(file.body);
   }
 
   /** Reports facts of types that the server accepts. */
@@ -155,19 +171,27 @@ export class Reporter {
     const wanted = this.#openRequests?.get(Number(requestId));
     if (!catalogue || !wanted || !this.#session.serverUuid) return;
     if (!Array.isArray(ids) || ids.length !== wanted.length) {
-      this.#violation('package-ids of another length');
+      this.#context.violation('package-ids of another length');
       return;
     }
     this.#openRequests!.delete(Number(requestId));
-    const table = this.#registry.of(this.#session.serverUuid, catalogue);
+    const table = this.#context.registry.of(this.#session.serverUuid, catalogue);
     const unknown: number[] = [];
     for (const [position, index] of wanted.entries()) {
       const id = ids[position];
       if (id == null) unknown.push(index);
-      else if (table[index] !== 0 && table[index] !== Number(id)) this.#violation('the id of a package changed');
-      else this.#registry.learn(table, index, Number(id));
+      else this.#learn(table, index, Number(id));
     }
     if (unknown.length > 0) this.#describePackages(unknown);
+    this.#reportIfComplete();
+  }
+
+  #learn(table: PackageIds, index: number, id: number): void {
+    if (table[index] !== 0 && table[index] !== id) this.#context.violation('the id of a package changed');
+    else this.#context.registry.learn(table, index, id);
+  }
+
+  #reportIfComplete(): void {
     if (this.#openRequests!.size > 0) return;
     this.#hasIds = true;
     this.#openRequests = null;
@@ -180,12 +204,23 @@ export class Reporter {
     this.#openRequests = new Map();
     this.#openSince = performance.now();
     if (this.#accepts('package-reporter-result')) this.#session.send(reporterResult());
-    const sorted = [...catalogue.packages].sort((a, b) => Buffer.compare(a.hash, b.hash));
+    const sorted = this.#withoutId(catalogue).sort((a, b) => Buffer.compare(a.hash, b.hash));
     for (let from = 0; from < sorted.length; from += HASHES_PER_REQUEST) {
       const part = sorted.slice(from, from + HASHES_PER_REQUEST);
       const hashes = part.map((entry) => entry.hash);
       this.#session.send({ type: 'unknown-package-hashes', 'request-id': this.#request(part), hashes });
     }
+    this.#reportIfComplete();
+  }
+
+  /** The packages that the downloaded file lacks. */
+  #withoutId(catalogue: Catalogue): CataloguePackage[] {
+    const table = this.#context.registry.of(this.#session.serverUuid!, catalogue);
+    return catalogue.packages.filter(({ hash, index }) => {
+      const id = this.#hashIds.get(hash.toString('hex'));
+      if (id !== undefined) this.#learn(table, index, id);
+      return id === undefined;
+    });
   }
 
   #describePackages(indexes: readonly number[]): void {
@@ -211,7 +246,7 @@ export class Reporter {
   #isTableComplete(): boolean {
     const { catalogue } = this.#machine.blueprint;
     const uuid = this.#session.serverUuid;
-    return catalogue !== null && uuid !== null && this.#registry.of(uuid, catalogue).every((id) => id > 0);
+    return catalogue !== null && uuid !== null && this.#context.registry.of(uuid, catalogue).every((id) => id > 0);
   }
 
   #packageState(): PackageState {
