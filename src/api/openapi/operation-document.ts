@@ -9,14 +9,14 @@ export function prepareForValidator(document: OpenApiDocument): OpenApiDocument 
   return copy;
 }
 
-/** The document of one operation, with the components that it needs. */
+/** The document of one operation, with the components that it needs and the response of one status, if any. */
 export function documentOf(
   document: OpenApiDocument,
   { path, method }: { path: string; method: HttpMethod },
-  include: { responses: boolean },
+  status: number | null,
 ): OpenAPIV3.DocumentV3_1 {
   const { security: _security, responses, ...rest }: OperationObject = document.paths[path]![method]!;
-  const operation = { ...rest, responses: include.responses ? responses : {} };
+  const operation = { ...rest, responses: status === null ? {} : { [status]: responses[status] } };
   const components: Record<string, Record<string, unknown>> = {};
   for (const reference of referencesIn(document, operation)) {
     const [, , kind, name] = reference.split('/');

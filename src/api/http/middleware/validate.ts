@@ -105,8 +105,8 @@ function validatorOf(
   operation: Operation,
   options: Pick<OpenApiValidatorOpts, 'validateRequests' | 'validateResponses'>,
 ): RequestHandler[] {
-  const { path, method, pathParameters } = operation;
-  const apiDoc = documentOf(source, operation, { responses: options.validateResponses !== false });
+  const { path, method, pathParameters, successStatus } = operation;
+  const apiDoc = documentOf(source, operation, options.validateResponses ? successStatus : null);
   const route = {
     basePath: '',
     expressRoute: path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1'),
