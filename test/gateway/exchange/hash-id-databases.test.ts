@@ -129,20 +129,13 @@ describe('GET /hash-id-databases', () => {
     expect((await readIds(Buffer.from(await response.arrayBuffer()))).size).toBe(11);
   });
 
-  it.each(['jammy_amd64', 'noble', '_amd64', 'noble_amd64_x', 'noble_AMD', '%2e%2e_amd64', 'a/b_amd64'])(
-    'returns 404 for %s',
-    async (name) => {
-      await knownPackages(1);
-      await build();
-      expect((await download(name)).status).toBe(404);
-    },
-  );
-
-  it('returns 404 for another server', async () => {
+  it('returns 404 for what there is not', async () => {
     await knownPackages(1);
     await build();
-    const url = `${world.url}/hash-id-databases/00000000-0000-4000-8000-000000000000_noble_amd64`;
-    expect((await fetch(url)).status).toBe(404);
+    const names = ['jammy_amd64', 'noble', '_amd64', 'noble_amd64_x', 'noble_AMD', '%2e%2e_amd64', 'a/b_amd64'];
+    for (const name of names) expect((await download(name)).status, name).toBe(404);
+    const otherServer = `${world.url}/hash-id-databases/00000000-0000-4000-8000-000000000000_noble_amd64`;
+    expect((await fetch(otherServer)).status).toBe(404);
   });
 
   it('returns 429 to an address that downloads without end', async () => {
