@@ -1,6 +1,7 @@
 import { CancellationScope, condition, continueAsNew, patched, workflowInfo } from '@temporalio/workflow';
 import type { GroupProgress } from './contracts/activities.ts';
-import type { GroupInput, OperationCounts } from './contracts/activity.contract.ts';
+import { runComputerOperation } from './computer-operation.workflow.ts';
+import type { ComputerOperationInput, GroupInput, OperationCounts } from './contracts/activity.contract.ts';
 import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { type ChildBatches, startBatches } from './support/child-batches.ts';
@@ -18,8 +19,12 @@ const FIRST_REFRESH_MS = 10_000;
 /** Patch: a cancel also goes through the rows, and then only the rows are awaited. */
 const CANCEL_BY_ROWS = 'cancel-by-rows';
 
-/** Starts the batches of a group and closes with the status of its row. @see docs/architecture.md#cancellation */
-export async function runGroup(input: GroupInput): Promise<OperationCounts> {
+/**
+ * Starts the batches of a group and closes with the status of its row. A group of one computer has no children.
+ * @see docs/architecture.md#cancellation
+ */
+export async function runGroup(input: GroupInput | ComputerOperationInput): Promise<OperationCounts> {
+  if ('batch' in input) return runComputerOperation(input);
   const cancellation = watchCancellation();
   const board = createProgressBoard();
   const children = startBatches(input, await activities.listOpenBatches({ group: input.id }), board);

@@ -94,6 +94,28 @@ export function batchPath(name: string, sizes: readonly number[], path: (stage: 
   };
 }
 
+/** An action on one computer, whose chain is the only batch. */
+export function computerPath(
+  name: string,
+  operations: number,
+  path: (stage: Stage, batch: number) => Promise<void>,
+  type = groupWorkflow('InstallSnaps'),
+): Scenario {
+  return {
+    name,
+    sizes: [operations],
+    async run(stage) {
+      const batch = stage.ids[0]!;
+      const args = [{ id: stage.group, batch }];
+      await stage.client.workflow.start(type, { taskQueue: stage.taskQueue, workflowId: wf(batch), args });
+      await until(() => stage.batches.calls.length > 0);
+      await path(stage, batch);
+      await ended(stage, wf(batch));
+      return [wf(batch)];
+    },
+  };
+}
+
 export function groupPath(
   name: string,
   sizes: readonly number[],

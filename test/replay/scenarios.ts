@@ -14,6 +14,7 @@ import {
   cancelGroup,
   cancelGroupAtWork,
   cancelSecondStep,
+  computerPath,
   groupPath,
   outcome,
   refreshed,
@@ -83,6 +84,25 @@ export const SCENARIOS: readonly Scenario[] = [
       await until(() => stage.batches.progress(batch).succeeded === row + 1);
     }
     return batch;
+  }),
+  ...(['succeeded', 'failed', 'canceled'] as const).map((end) =>
+    computerPath(`computer-${end}`, 1, (stage, batch) => reportOutcome(stage, batch, 0, end)),
+  ),
+  computerPath('computer-chain-failed', 2, async (stage, batch) => {
+    await reportOutcome(stage, batch, 0, 'succeeded');
+    await until(() => stage.batches.progress(batch).succeeded === 1);
+    await reportOutcome(stage, batch, 1, 'failed');
+  }),
+  computerPath('computer-cancel-requested', 2, async (stage, batch) => {
+    await stage.client.workflow.getHandle(wf(batch)).cancel();
+  }),
+  computerPath('computer-due', 1, async (stage, batch) => {
+    stage.batches.due(batch, Date.now() + 500, 'failed');
+    await stage.client.workflow.getHandle(wf(batch)).signal(WAKE_UP_SIGNAL);
+  }),
+  computerPath('computer-database-away', 1, async (stage, batch) => {
+    stage.batches.failures = 4;
+    await reportOutcome(stage, batch, 0, 'succeeded');
   }),
   groupPath('group-succeeded', [1, 1, 1], succeed),
   groupPath('group-failed', [1, 5], async (stage) => {

@@ -2,7 +2,12 @@ import type { Client } from '@temporalio/client';
 import type { BatchTurn } from '../../src/persistence/engine/batches.sql.ts';
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
-import type { CancelActivities, EngineActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
+import type {
+  CancelActivities,
+  EngineActivities,
+  OperationActivities,
+  ReleasedActivities,
+} from '../../workflows/contracts/activities.ts';
 import { cancelRunWith } from '../workflow-calls.ts';
 
 /** Shorter than the timeout that workflows set for a local activity. */
@@ -21,6 +26,7 @@ export function createEngineActivities({
   client,
   concurrency = 6,
 }: EngineActivitiesDeps): EngineActivities &
+  OperationActivities &
   CancelActivities &
   Pick<ReleasedActivities, 'advance' | 'begin' | 'settle' | 'requestCancel'> {
   const limiter = new ConcurrencyLimiter({
@@ -29,9 +35,14 @@ export function createEngineActivities({
     queueTimeoutMs: QUEUE_TIMEOUT_MS,
   });
   const turnOf = remember((batch) => engine.turnOf(batch));
-  const activities: EngineActivities & CancelActivities = {
-    processPendingEvents: async ({ batch, cancelAll }) =>
-      limiter.run(await turnOf(batch), () => engine.processPendingEvents(batch, cancelAll)),
+  const process = async (batch: number, cancelAll: boolean) =>
+    limiter.run(await turnOf(batch), () => engine.processPendingEvents(batch, cancelAll));
+  const activities: EngineActivities & OperationActivities & CancelActivities = {
+    processPendingEvents: ({ batch, cancelAll }) => process(batch, cancelAll),
+    queueMessage: ({ batch }) => process(batch, false),
+    recordReport: ({ batch }) => process(batch, false),
+    processDueTime: ({ batch }) => process(batch, false),
+    cancelOperations: ({ batch }) => process(batch, true),
     listOpenBatches: ({ group }) => engine.listOpenBatches(group),
     getGroupProgress: ({ group, cancelAll }) => engine.getGroupProgress(group, cancelAll),
     cancelRun: cancelRunWith(client),

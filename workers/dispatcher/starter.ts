@@ -3,7 +3,12 @@ import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePoli
 import { shortSummary } from '../../src/domain/activities/summary.ts';
 import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
 import type { Startable } from '../../src/persistence/engine/startable.sql.ts';
-import type { BatchInput, GroupInput, ReportInput } from '../../workflows/contracts/activity.contract.ts';
+import type {
+  BatchInput,
+  ComputerOperationInput,
+  GroupInput,
+  ReportInput,
+} from '../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
@@ -26,15 +31,13 @@ export function createStarter(client: Client, publicUrl: string) {
         taskQueue: isReport(row) ? TASK_QUEUES.report : TASK_QUEUES.activity,
         typedSearchAttributes: searchAttributes(row),
         staticSummary: shortSummary(row.summary),
-        staticDetails: `${publicUrl}/api/v2/activities/${row.activityId}`,
+        staticDetails: linksOf(row)
+          .map((id) => `${publicUrl}/api/v2/activities/${id}`)
+          .join('\n\n'),
         priority: { priorityKey: priorityOf(row), fairnessKey: `acct-${row.accountId}` },
         ...policies(mode),
       } satisfies Omit<WorkflowStartOptions, 'args'>;
-      const { batch } = row;
-      const [type, input]: [string, GroupInput | ReportInput | BatchInput] =
-        batch === null
-          ? [groupWorkflow(row.type), { id: row.activityId }]
-          : [batchWorkflow(row.single), { batch, single: row.single }];
+      const [type, input] = workflowOf(row);
       try {
         await client.workflow.start(type, { ...common, args: [input] });
         return true;
@@ -44,6 +47,18 @@ export function createStarter(client: Client, publicUrl: string) {
       }
     },
   };
+}
+
+/** Type and input of the workflow of a row. */
+export function workflowOf(row: Startable): [string, GroupInput | ReportInput | BatchInput | ComputerOperationInput] {
+  const { batch, single, type, activityId: id } = row;
+  if (batch === null) return [groupWorkflow(type), { id }];
+  return row.isWholeGroup ? [groupWorkflow(type), { id, batch }] : [batchWorkflow(single), { batch, single }];
+}
+
+/** Of a group of one computer, also its operation. */
+function linksOf({ isWholeGroup, activityId, operationId }: Startable): number[] {
+  return isWholeGroup && operationId !== null ? [activityId, operationId] : [activityId];
 }
 
 const CONFLICTS = {
@@ -61,8 +76,8 @@ function policies(mode: StartMode): Pick<WorkflowStartOptions, 'workflowIdReuseP
 }
 
 function searchAttributes(row: Startable): SearchAttributePair[] {
-  const { accountId, type: activityType, groupId, computerId, personId, profileId } = row;
-  const values = { accountId, activityType, groupId, computerId, personId, profileId };
+  const { accountId, type: activityType, groupId, computerId, operationId, personId, profileId } = row;
+  const values = { accountId, activityType, groupId, computerId, operationId, personId, profileId };
   return Object.entries(values).flatMap(([name, value]) =>
     value === null ? [] : [{ key: SEARCH_ATTRIBUTES[name as keyof typeof values], value: String(value) }],
   );

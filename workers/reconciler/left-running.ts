@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import { readClosedAmong } from '../../src/persistence/engine/repairs.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
-import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
+import { BATCH_TYPES, GROUP_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { sendWakeUp } from '../workflow-calls.ts';
 
 const WORKFLOWS_LIMIT = 400;
@@ -23,7 +23,7 @@ export async function wakeLeftRunning(
 
 async function runningBatches(client: Client, before: number | undefined) {
   const startedBefore = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`;
-  const query = `${isOfType(BATCH_TYPES)} AND ExecutionStatus = 'Running'${startedBefore}`;
+  const query = `${isOfType([...BATCH_TYPES, ...GROUP_TYPES])} AND ExecutionStatus = 'Running'${startedBefore}`;
   const ids: string[] = [];
   for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: PAGE })) {
     ids.push(workflowId);

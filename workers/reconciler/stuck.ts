@@ -31,13 +31,13 @@ export async function wakeIdleBatches(
 ): Promise<number> {
   const { client, db } = deps;
   const batches = await readIdleBatches(db, { after, idleMs: settleMs, limit: BATCHES_LIMIT });
-  const groups = new Set(batches.flatMap(({ parent_id: parent }) => (parent === null ? [] : [parent])));
-  for (const id of groups) {
-    const workflowId = activityWorkflowId(id);
-    if ((await readState(client, workflowId)) === 'stuck') reportStuck(deps, workflowId, 'task');
-  }
+  const own = new Set(batches.map(({ wf_id }) => wf_id));
+  const groups = new Set(batches.flatMap(({ parent_id: id }) => (id === null ? [] : [activityWorkflowId(id)])));
+  for (const workflowId of groups)
+    if (!own.has(workflowId) && (await readState(client, workflowId)) === 'stuck')
+      reportStuck(deps, workflowId, 'task');
   for (const { wf_id: workflowId, opened, parent_id } of batches) {
-    if (!opened && parent_id !== null) continue;
+    if (!opened && parent_id !== null && !groups.has(workflowId)) continue;
     const state = await readState(client, workflowId);
     if (state === 'running') await sendWakeUp(client, workflowId);
     if (state === 'stuck') reportStuck(deps, workflowId, 'task');

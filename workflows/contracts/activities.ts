@@ -29,6 +29,21 @@ export interface EngineActivities {
   getGroupProgress(input: { group: number; cancelAll: boolean }): Promise<GroupProgress>;
 }
 
+/**
+ * The steps of one computer, by what causes them. Each processes everything pending or due in one transaction, as
+ * {@link EngineActivities.processPendingEvents} does for batches, so any of them may be lost, repeated or late.
+ */
+export interface OperationActivities {
+  /** Queues the messages that are due for the agent; the first call, also after a restart from the rows. */
+  queueMessage(input: { batch: number }): Promise<BatchProgress>;
+  /** Records a delivery or a result that the agent reported, and queues the next operation of the chain. */
+  recordReport(input: { batch: number }): Promise<BatchProgress>;
+  /** Queues what has become due, and ends what got no answer in time. */
+  processDueTime(input: { batch: number }): Promise<BatchProgress>;
+  /** Cancels every open operation. */
+  cancelOperations(input: { batch: number }): Promise<BatchProgress>;
+}
+
 export interface ProcessPendingEvents {
   batch: number;
   /** Also cancel every open operation, because an operator canceled the workflow. */

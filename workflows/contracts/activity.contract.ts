@@ -2,6 +2,13 @@ export interface GroupInput {
   id: number;
 }
 
+/** A group of one computer: its workflow carries out the operations itself. */
+export interface ComputerOperationInput extends GroupInput {
+  batch: number;
+  /** State of an overdue moment that the previous run could not process. */
+  overdue?: Overdue;
+}
+
 export interface ReportInput {
   id: number;
 }

@@ -6,6 +6,8 @@ export const SEARCH_ATTRIBUTES = {
   activityType: defineSearchAttributeKey('FleetActivityType', SearchAttributeType.KEYWORD),
   computerId: defineSearchAttributeKey('FleetComputerId', SearchAttributeType.KEYWORD),
   groupId: defineSearchAttributeKey('FleetGroupId', SearchAttributeType.KEYWORD),
+  /** Of an action on one computer: its first operation. */
+  operationId: defineSearchAttributeKey('FleetOperationId', SearchAttributeType.KEYWORD),
   personId: defineSearchAttributeKey('FleetPersonId', SearchAttributeType.KEYWORD),
   profileId: defineSearchAttributeKey('FleetProfileId', SearchAttributeType.KEYWORD),
 } as const;

@@ -76,5 +76,8 @@ function searchAttributes(input: GroupInput, plan: BatchPlan): TypedSearchAttrib
     // Activities of an older build do not return it.
     ...(plan.type === undefined ? [] : [{ key: SEARCH_ATTRIBUTES.activityType, value: plan.type }]),
     ...(plan.computer ? [{ key: SEARCH_ATTRIBUTES.computerId, value: String(plan.computer.id) }] : []),
+    ...(plan.computer?.operation
+      ? [{ key: SEARCH_ATTRIBUTES.operationId, value: String(plan.computer.operation) }]
+      : []),
   ]);
 }

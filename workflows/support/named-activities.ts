@@ -2,6 +2,7 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type {
   CancelActivities,
   EngineActivities,
+  OperationActivities,
   ReleasedActivities,
   ReportActivities,
 } from '../contracts/activities.ts';
@@ -24,6 +25,9 @@ const current = proxyDatabaseActivities<EngineActivities & CancelActivities & Re
 const released = proxyDatabaseActivities<ReleasedActivities>();
 const reports = proxyActivities<ReportActivities>(WITH_HEARTBEATS);
 const releasedReports = proxyActivities<Pick<ReleasedActivities, 'generateReport'>>(WITH_HEARTBEATS);
+
+/** The Temporal activities of an action on one computer. */
+export const operationActivities = proxyDatabaseActivities<OperationActivities>();
 
 const RELEASED_TYPES: ReadonlySet<string> = new Set([
   RELEASED_GROUP_WORKFLOW,

@@ -123,6 +123,8 @@ function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settin
     reverts: plan.reverts ?? null,
     afterActivity: plan.afterActivity ?? null,
     parent,
+    // The workflow of the group is that of its only computer.
+    alone: single && length === 1,
     single,
     prefix: ACTIVITY_WORKFLOW_PREFIX,
     batchSize: single ? 1 : batchSize(length, settings),

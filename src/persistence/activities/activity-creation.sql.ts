@@ -73,7 +73,7 @@ const positionsText = (from: string, to: string) => `'computers ' || to_char(${f
 const BATCHES = `
   , opened as (
     insert into lane (${BATCH_COLUMNS})
-    select :accountId, :parent::int, :prefix || case when :single then min(t.id)::text else :parent::int || '/lane/' || t.ordinal end, :single,
+    select :accountId, :parent::int, :prefix || case when :alone then :parent::int::text when :single then min(t.id)::text else :parent::int || '/lane/' || t.ordinal end, :single,
       t.ordinal, count(*), count(*), bool_or(t.after is not null) or :afterActivity::int is not null,
       case when :single then min(t.summary) filter (where t.link = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
         else ${positionsText('min(t.place)', 'max(t.place)')} end, :now, :afterActivity::int,

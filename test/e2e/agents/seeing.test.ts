@@ -111,12 +111,9 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       ['relay start', 'flotilla-worker', 'executeScript'],
       ['StartWorkflow:ScriptRun', 'flotilla-worker', 'relay start'],
       ['RunWorkflow:ScriptRun', 'flotilla-worker', 'StartWorkflow:ScriptRun'],
-      ['StartActivity:listOpenBatches', 'flotilla-worker', 'RunWorkflow:ScriptRun'],
-      ['RunActivity:listOpenBatches', 'flotilla-worker', 'StartActivity:listOpenBatches'],
-      ['StartChildWorkflow:ComputerOperation', 'flotilla-worker', 'RunWorkflow:ScriptRun'],
-      ['RunWorkflow:ComputerOperation', 'flotilla-worker', 'StartChildWorkflow:ComputerOperation'],
-      ['StartActivity:processPendingEvents', 'flotilla-worker', 'RunWorkflow:ComputerOperation'],
-      ['RunActivity:getGroupProgress', 'flotilla-worker', 'StartActivity:getGroupProgress'],
+      ['StartActivity:queueMessage', 'flotilla-worker', 'RunWorkflow:ScriptRun'],
+      ['RunActivity:queueMessage', 'flotilla-worker', 'StartActivity:queueMessage'],
+      ['StartActivity:recordReport', 'flotilla-worker', 'RunWorkflow:ScriptRun'],
       ['deliver execute-script', 'flotilla-api', 'executeScript'],
       ['result execute-script', 'flotilla-api', 'executeScript'],
     ];
@@ -130,7 +127,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       const parentSpanId = named(parent)!.spanId;
       expect(named(name, service), name).toMatchObject({ service, parentSpanId, failed: false });
     }
-    expect(named('RunActivity:listOpenBatches')!.attributes).toMatchObject({ 'flotilla.activity_id': group });
+    expect(named('RunActivity:queueMessage')!.attributes).toMatchObject({ 'flotilla.activity_id': group });
     const inOrder = ['executeScript', 'relay start', 'deliver execute-script', 'result execute-script'];
     const starts = inOrder.map((name) => named(name)!.startMs);
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
@@ -155,11 +152,10 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     const group = await execute(`00-${traceId}-${traceId.slice(0, 16)}-01`, { deliver_after: '2099-01-01T00:00:00Z' });
     const mine = (name: string) => receiver.spans.filter((span) => span.traceId === traceId && span.name === name);
-    await expect.poll(() => mine('RunActivity:processPendingEvents').length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => mine('RunActivity:queueMessage').length, { timeout: 30_000 }).toBeGreaterThan(0);
     await scenario.api.post('/activities/cancel', { activity_ids: [group] });
-    const ended = () =>
-      ['RunWorkflow:ScriptRun', 'RunWorkflow:ComputerOperation'].map((name) => mine(name).map(({ failed }) => failed));
-    await expect.poll(ended, { timeout: 30_000 }).toEqual([[false], [false]]);
+    const ended = () => mine('RunWorkflow:ScriptRun').map(({ failed }) => failed);
+    await expect.poll(ended, { timeout: 30_000 }).toEqual([false]);
   });
 
   it('records nothing of a request whose client does not', async () => {

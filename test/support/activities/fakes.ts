@@ -7,6 +7,7 @@ import type {
   BatchProgress,
   CancelActivities,
   EngineActivities,
+  OperationActivities,
   GroupOperation,
   GroupProgress,
   ProfileActivities,
@@ -85,7 +86,7 @@ export class FakeBatches {
   }
 
   /** As a worker registers them. `group` maps an activity to its batches. */
-  activities(client: Client, group: readonly number[] = []): EngineActivities & CancelActivities {
+  activities(client: Client, group: readonly number[] = []): EngineActivities & OperationActivities & CancelActivities {
     const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
       this.calls.push(name);
       if (this.failures > 0) {
@@ -95,7 +96,13 @@ export class FakeBatches {
       return await work();
     };
     const cancelRun = cancelRunWith(client);
+    const operation = (name: string, cancelAll: boolean) => (input: { batch: number }) =>
+      step(name, () => this.#advance(input.batch, cancelAll));
     return {
+      queueMessage: operation('queueMessage', false),
+      recordReport: operation('recordReport', false),
+      processDueTime: operation('processDueTime', false),
+      cancelOperations: operation('cancelOperations', true),
       processPendingEvents: ({ batch, cancelAll }) =>
         step('processPendingEvents', () => this.#advance(batch, cancelAll)),
       listOpenBatches: () => step('listOpenBatches', async () => this.#open(group)),

@@ -5,10 +5,11 @@ import { scriptOperation } from '../../../src/domain/scripts/script.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
-import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, aGroup, anAccount, childrenOf, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
+import { readStartableActivities } from '../../../src/persistence/engine/startable.sql.ts';
+import { workflowOf } from '../../../workers/dispatcher/starter.ts';
 import { countEvents, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
@@ -69,12 +70,9 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
   await withWorker(setup, async (taskQueue) => {
     await run({
       async start(group) {
-        const args = [{ id: group }] as [{ id: number }];
-        await client.workflow.start(groupWorkflow('InstallSnaps'), {
-          taskQueue,
-          workflowId: `activity/${group}`,
-          args,
-        });
+        const [row] = await readStartableActivities(db, [group]);
+        const [type, input] = workflowOf(row!);
+        await client.workflow.start(type, { taskQueue, workflowId: row!.workflowId, args: [input] });
         await until(async () => (await childrenOf(db, group)).every(({ message }) => message !== null));
       },
       async fetch(computers) {

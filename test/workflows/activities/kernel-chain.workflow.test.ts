@@ -6,12 +6,13 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createKernelsService, type KernelCommand } from '../../../src/services/software/kernels.service.ts';
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
-import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { addEvent, anAccount, childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { reportKernels } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { administratorOf } from '../../support/http/app.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
+import { readStartableActivities } from '../../../src/persistence/engine/startable.sql.ts';
+import { workflowOf } from '../../../workers/dispatcher/starter.ts';
 import { statusOf, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
@@ -87,11 +88,9 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
     await wakeUp(client, row!.wf_id);
   };
   await withWorker(setup, async (taskQueue) => {
-    const handle = await client.workflow.start(groupWorkflow('UpgradeKernelPackageRequest'), {
-      taskQueue,
-      workflowId: `activity/${group}`,
-      args: [{ id: group }],
-    });
+    const [row] = await readStartableActivities(db, [group]);
+    const [type, input] = workflowOf(row!);
+    const handle = await client.workflow.start(type, { taskQueue, workflowId: row!.workflowId, args: [input] });
     await run({
       client,
       group,

@@ -118,6 +118,8 @@ describe('what the Temporal server stores', () => {
       batch: null,
       workflowId: `activity/${700_000 + Math.floor(Math.random() * 100_000)}`,
       single: false,
+      isWholeGroup: false,
+      operationId: null,
       activityId: 1,
       accountId: 1,
       type: 'ActivityGroup',
