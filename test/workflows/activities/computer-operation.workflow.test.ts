@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import type { ComputerOperationInput, OperationCounts } from '../../../workflows/contracts/activity.contract.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
-import { itWithBatch } from '../../support/temporal/skipped-time-tests.ts';
+import { itWithBatch } from '../../support/temporal/skipped-time.ts';
 import { countEvents, statusOf, until } from '../../support/temporal/workflow-environment.ts';
 
 const DAY_MS = 86_400_000;
