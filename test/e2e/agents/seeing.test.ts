@@ -127,7 +127,9 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       const parentSpanId = named(parent)!.spanId;
       expect(named(name, service), name).toMatchObject({ service, parentSpanId, failed: false });
     }
-    expect(named('RunActivity:queueMessage')!.attributes).toMatchObject({ 'flotilla.activity_id': group });
+    expect(named('RunActivity:queueMessage')!.attributes).toMatchObject({
+      'flotilla.workflow_id': `activity/${group}`,
+    });
     const inOrder = ['executeScript', 'relay start', 'deliver execute-script', 'result execute-script'];
     const starts = inOrder.map((name) => named(name)!.startMs);
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
