@@ -69,10 +69,9 @@ const VOLATILE = ['login_failure', 'login_address'];
  */
 export async function fingerprint(db: Database, accountId?: number): Promise<string> {
   const tables = await db.query<{ name: string }>(
-    `select t.table_name as name from information_schema.tables t
-     where t.table_schema = 'public' and t.table_type = 'BASE TABLE' and t.table_name <> all($1)
-       and ($2 or exists (select from information_schema.columns c
-         where c.table_name = t.table_name and c.column_name = 'account_id'))
+    `select c.relname as name from pg_class c
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> all($1)
+       and ($2 or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'account_id'))
      order by 1`,
     [VOLATILE, accountId === undefined],
   );
