@@ -109,12 +109,13 @@ export class ExchangeLoop {
 
   async #exchange(): Promise<NextExchange> {
     const { incarnation, isEnrolled } = this.#host;
-    await this.#host.downloadHashIds();
     const { headers, payload, sent } = this.#host.prepare();
     const body = encode(payload);
     const post = (): Promise<Reply> => this.#context.transport.post('message-system', body, headers);
     let reply = await post();
     if (isEnrolled && this.#occurs('duplicateSends')) reply = await post();
+    // Before the response that makes the agent request ids, and not before its registration: computers get ids in order.
+    await this.#host.downloadHashIds();
     if (incarnation !== this.#host.incarnation) throw new Error('the agent was restarted');
     if (reply.status !== 200) throw new Error(`the gateway responded with ${reply.status}`);
     if (isEnrolled && this.#occurs('lostAnswers')) throw new Error('the response was lost');
