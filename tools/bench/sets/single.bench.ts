@@ -154,11 +154,9 @@ function report({ options }: BenchContext, rounds: Record<Side, Round[]>): Repor
   }
   builder.asserted('every action succeeded, its message sent once, its lane closed');
   builder.note(`${product[0]!.count} of each a round, ${PARALLEL} under way at once; agents ping every 0.5 s`);
+  builder.note('an action on one computer is one workflow that is signaled; a no-op is one without signals');
   builder.note(
-    'an action on one computer is two workflows, group and computer, with five workflow tasks; a no-op is one',
-  );
-  builder.note(
-    'a bare group is a workflow whose one child waits for a signal: the same two without a database, an API and agents',
+    'a bare group is a workflow whose one child waits for a signal, as actions of several computers have for each',
   );
   return builder.finish('single', rounds, options.judgeAnyway);
 }
