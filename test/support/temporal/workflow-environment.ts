@@ -4,6 +4,7 @@ import {
   type Client,
   type ScheduleHandle,
   ScheduleNotFoundError,
+  WorkflowFailedError,
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
@@ -92,6 +93,14 @@ export async function countEvents(handle: WorkflowHandle): Promise<{ total: numb
     total: list.length,
     of: (type) => list.filter((event) => Object.hasOwn(event, `${type}EventAttributes`)).length,
   };
+}
+
+/** What a workflow failed with; null when it completed. */
+export async function failureOf(handle: Pick<WorkflowHandle, 'result'>): Promise<unknown> {
+  return handle.result().then(
+    () => null,
+    (error: unknown) => (error instanceof WorkflowFailedError ? error.cause : error),
+  );
 }
 
 /** Status of the newest run, as operators see it. */

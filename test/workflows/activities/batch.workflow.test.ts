@@ -1,13 +1,14 @@
-import { WorkflowFailedError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { describe, expect } from 'vitest';
-import { type OperationCounts, WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
+import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { FAILURE_TYPES } from '../../../workflows/contracts/failures.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import type { FakeBatches } from '../../support/activities/fakes.ts';
 import { itWithBatch as it } from '../../support/temporal/skipped-time.ts';
 import {
   countEvents,
+  failureOf,
   statusOf,
   until,
   workflowCode,
@@ -18,11 +19,6 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 const advances = (batches: FakeBatches) => batches.calls.filter((call) => call === 'processPendingEvents').length;
-const failureOf = (handle: WorkflowHandle<() => Promise<OperationCounts>>) =>
-  handle.result().then(
-    () => null,
-    (error: unknown) => (error instanceof WorkflowFailedError ? error.cause : error),
-  );
 
 describe('batch of one computer', () => {
   it('waits for weeks without an event and completes with the result', async ({

@@ -1,11 +1,10 @@
-import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { describe, expect } from 'vitest';
 import type { ComputerOperationInput, OperationCounts } from '../../../workflows/contracts/activity.contract.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { itWithBatch } from '../../support/temporal/skipped-time.ts';
-import { countEvents, statusOf, until } from '../../support/temporal/workflow-environment.ts';
+import { countEvents, failureOf, statusOf, until } from '../../support/temporal/workflow-environment.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -20,12 +19,6 @@ const it = itWithBatch.extend('startGroup', ({ server, batch, taskQueue }) => ()
   };
   return server.client.workflow.start<Operation>(groupWorkflow('InstallSnaps'), options);
 });
-
-const failureOf = (handle: WorkflowHandle<Operation>) =>
-  handle.result().then(
-    () => null,
-    (error: unknown) => (error instanceof WorkflowFailedError ? error.cause : error),
-  );
 
 describe('an action on one computer', () => {
   it('queues the message, waits for weeks, records the result and completes, without a child', async ({

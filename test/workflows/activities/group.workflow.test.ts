@@ -1,4 +1,4 @@
-import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { CancelledFailure, type SearchAttributePair } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { describe, expect } from 'vitest';
@@ -9,7 +9,14 @@ import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attribute
 import { groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../../support/activities/fakes.ts';
 import { it } from '../../support/temporal/skipped-time.ts';
-import { countEvents, statusOf, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
+import {
+  countEvents,
+  failureOf,
+  statusOf,
+  until,
+  wakeUp,
+  withWorker,
+} from '../../support/temporal/workflow-environment.ts';
 
 type Group = (input: GroupInput) => Promise<OperationCounts>;
 interface Context {
@@ -70,11 +77,6 @@ const driveElsewhere = ({ client, taskQueue }: Context, batch: number) =>
     workflowId: `activity/${batch}`,
     args: [{ batch, single: true }],
   });
-const failureOf = (handle: WorkflowHandle<Group>) =>
-  handle.result().then(
-    () => null,
-    (error: unknown) => (error instanceof WorkflowFailedError ? error.cause : error),
-  );
 
 describe('activity', () => {
   it('runs a batch per plan as visible children and completes with their counts', ({ server }) =>

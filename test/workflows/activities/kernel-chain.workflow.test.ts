@@ -1,4 +1,4 @@
-import { type Client, WorkflowFailedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { administratorOf } from '../../support/http/app.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
 import { readStartableActivities } from '../../../src/persistence/engine/startable.sql.ts';
 import { workflowOf } from '../../../workers/dispatcher/starter.ts';
-import { statusOf, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
+import { failureOf, statusOf, until, wakeUp, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -110,11 +110,7 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
         await nudgeBatch();
       },
       children: async () => (await childrenOf(db, group)).map(({ status }) => status),
-      end: () =>
-        handle.result().then(
-          () => null,
-          (error: unknown) => (error instanceof WorkflowFailedError ? error.cause : error),
-        ),
+      end: () => failureOf(handle),
     });
   });
 }
