@@ -183,6 +183,7 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
       maxBytes: values.FLOTILLA_HASH_ID_DATABASE_SIZE * 1024 * 1024,
       hasOneAccount: values.FLOTILLA_DEPLOYMENT === 'standalone',
     },
+    fastAgents: values.FLOTILLA_FAST_AGENTS,
     traffic: trafficSettings(values, role === 'process' && !values.FLOTILLA_EMBEDDED),
     unknownKeys: values.FLOTILLA_UNKNOWN_KEYS,
   });

@@ -248,6 +248,11 @@ export const SETTINGS = {
       'Largest file of hashes and ids of packages that new computers of a release download before they request single ids; 70,000 packages are 4.2 MiB. 0 = none.',
     unit: 'MiB',
   }),
+  FLOTILLA_FAST_AGENTS: setting(types.wholeNumber(0, 100_000).default(1000), 'gateway', {
+    about:
+      'How many computers at a time ping and exchange every 10 seconds because they have work; only those of accounts with `agent_intervals`. 0 = none.',
+    unit: 'computers',
+  }),
   FLOTILLA_API_MAX_WAITING: setting(types.wholeNumber(2, 1_000_000).default(1000), 'API', {
     about:
       'Calls that wait for their turn in one process, half of them of one account. Beyond it: 503 with `Retry-After`.',

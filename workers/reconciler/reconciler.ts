@@ -1,6 +1,7 @@
 import { activityWorkflowId, parseActivityWorkflowId } from '../../src/domain/activities/workflow-id.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/common/durations.ts';
 import { advanceMark } from '../../src/persistence/activities/restore.sql.ts';
+import { releaseFastAgents } from '../../src/persistence/agents/intervals.sql.ts';
 import {
   type OpenBatch,
   readOpenBatchesOf,
@@ -76,6 +77,7 @@ export function createReconciler(
       const wasInterrupted = cursor !== null && startedAt - known > LAG_MS;
       if (wasInterrupted || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());
+      await releaseFastAgents(options.db, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
       await purgeExpiredEventLog(options.db, options.logger, options.eventRetentionDays);
       options.metrics?.reconciled((options.clock.now().getTime() - startedAt) / 1000);

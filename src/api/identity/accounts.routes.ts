@@ -15,6 +15,7 @@ export function accountsRoutes({ operation, services: { accounts, preferences } 
       registrationKey: body.registration_password,
       autoRegister: body.auto_register_new_computers,
       auditRetentionDays: body.audit_retention_period,
+      agentIntervals: body.agent_intervals,
     });
     return toPreferencesResponse(changed);
   };
@@ -32,5 +33,6 @@ function toPreferencesResponse(preferences: Preferences): components['schemas'][
     registration_password: preferences.registrationKey,
     auto_register_new_computers: preferences.autoRegister,
     audit_retention_period: preferences.auditRetentionDays,
+    agent_intervals: preferences.agentIntervals,
   };
 }

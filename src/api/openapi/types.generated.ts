@@ -1993,6 +1993,7 @@ export interface components {
             auto_register_new_computers: boolean;
             /** @description Days after which runs of USG profiles, their results and reports are removed; -1 for never */
             audit_retention_period: number;
+            agent_intervals: components["schemas"]["AgentIntervals"];
         };
         /** @description Absent fields stay unchanged; null resets one to its default */
         PreferencesEdit: {
@@ -2003,7 +2004,17 @@ export interface components {
             auto_register_new_computers?: boolean | null;
             /** @description Days, at least 1, after which runs of USG profiles, their results and reports are removed; -1 for never */
             audit_retention_period?: number | null;
+            agent_intervals?: components["schemas"]["AgentIntervals"];
         };
+        /** @description Normal intervals of the account's computers, in seconds. Each computer is sent them in its next exchange. While it has work, it may ping and exchange every 10 seconds. null, the default: the server sets no intervals; computers keep those that they have. */
+        AgentIntervals: {
+            /** @description Between questions whether messages wait */
+            ping: number;
+            /** @description Until a computer exchanges that has a result or knows of messages */
+            urgent_exchange: number;
+            /** @description Between exchanges without a reason */
+            exchange: number;
+        } | null;
         /**
          * @description Final are `succeeded`, `failed` and `canceled`; a computer's late report may replace `canceled` once. A group is
          *     `delivered` from the first delivery to the last end of its operations, and has a `delivery_time` from then on. Ended, it
@@ -2683,6 +2694,8 @@ export interface components {
         ComputerDetail: components["schemas"]["Computer"] & {
             hotpatch_info: components["schemas"]["HotpatchReports"];
             num_child: number;
+            /** @description While the package list of a new computer grows: percent of its packages whose ids it has requested. It requests 500 at a time; null once it requested fewer, or has not started. */
+            packages_reported: number | null;
             distro_pro_reboot_required_info: components["schemas"]["DistroProRebootRequired"];
         };
         ComputerPage: {

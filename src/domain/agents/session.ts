@@ -1,4 +1,5 @@
 import type { OperationResult } from './facts.ts';
+import type { AgentIntervals, IntervalsState } from './intervals.ts';
 
 export interface ControlMessage {
   position: number;
@@ -32,7 +33,7 @@ export interface ResyncState {
 }
 
 /** The state of one computer before an exchange. @see docs/agent-protocol.md#server-state-per-computer */
-export interface Session extends Recipient {
+export interface Session extends Recipient, IntervalsState {
   accountId: number;
   title: string;
   approved: boolean;
@@ -40,6 +41,8 @@ export interface Session extends Recipient {
   accountDisabled: boolean;
   /** Maximum unacknowledged operations; null for no limit. */
   maxBacklog: number | null;
+  /** The account's preference. */
+  preferredIntervals: AgentIntervals | null;
   /** Incremented by every accepted exchange, so that only one of two concurrent ones is saved. */
   version: number;
   /** Next expected number from the agent; null before its first exchange. */

@@ -20,6 +20,8 @@ export interface ExchangeDeps {
   catalogue: PackageCatalogue;
   metrics: GatewayMetrics;
   traces: OperationTraces;
+  /** How many computers may poll fast at a time. */
+  maxFast: number;
   encryptionKeys: readonly EncryptionKey[];
   /** Identifies this deployment to agents; never changes. */
   serverUuid(): Promise<string>;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationResult } from '../../domain/agents/facts.ts';
+import type { IntervalsState } from '../../domain/agents/intervals.ts';
 import type { Session, SessionChange } from '../../domain/agents/session.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { SuspectedClone } from '../../persistence/agents/clones.sql.ts';
@@ -26,6 +27,7 @@ import {
 } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
 import { logIgnoredResults } from './ignored-results.ts';
+import { intervalsAfter } from './intervals.ts';
 import { buildMessages } from './operation-messages.ts';
 import { type PackageIds, planResponse, type ResponsePlan } from './plan-response.ts';
 import { encodeResponse } from './response.ts';
@@ -46,6 +48,8 @@ interface ReceivedExchange extends ExchangeRequest {
   facts: Facts;
   ack: Acknowledged;
   packageIds: readonly PackageIds[];
+  answered: ReadonlySet<number>;
+  intervals: IntervalsState | null;
 }
 
 /** Larger payloads get a separate transaction, so that they do not delay other exchanges. */
@@ -77,7 +81,9 @@ async function receive(deps: ExchangeDeps, request: ExchangeRequest): Promise<Re
   const state = { outBase, headTries, headSends, queue: outgoingQueue(controls, sent) };
   const ack = acknowledge(state, payload.nextExpected, request.confirmsLastResponse);
   const packageIds = await findPackageIds(deps, session, ack, facts);
-  return { ...request, incoming, messages, facts, ack, packageIds };
+  const answered = new Set(facts.results.map((result) => result.operationId));
+  const intervals = incoming.gap ? null : await intervalsAfter(deps, session, answered, request.now);
+  return { ...request, incoming, messages, facts, ack, packageIds, answered, intervals };
 }
 
 /** Facts of pending computers are dropped; archived ones may only finish their operations. */
@@ -122,7 +128,7 @@ async function findPackageIds(
 }
 
 async function planFor(db: Sql, received: ReceivedExchange): Promise<ResponsePlan> {
-  const { session, payload, incoming, ack, facts, packageIds, now, token, suspicion } = received;
+  const { session, payload, incoming, ack, facts, packageIds, answered, intervals, now, token, suspicion } = received;
   const scopes = scopesToRequest(session, facts.faults.refused, now);
   const canResync = scopes.length > 0 && !incoming.gap && !ack.queue.some((entry) => entry.kind === 'operation');
   return planResponse(session, ack, {
@@ -130,9 +136,10 @@ async function planFor(db: Sql, received: ReceivedExchange): Promise<ResponsePla
     withholdsOperations: suspicion !== null && token === null,
     wantedTypes: session.approved ? EVERYTHING : REGISTER_ONLY,
     typesDigest: payload.acceptedTypesDigest,
+    intervals,
     packageIds,
     resyncRequest: canResync ? { id: await nextOperationId(db), scopes } : null,
-    answered: new Set(facts.results.map((result) => result.operationId)),
+    answered,
   });
 }
 
@@ -196,13 +203,14 @@ async function save(
     facts,
     messages,
     resync,
+    intervals,
     suspicion,
   }: ReceivedExchange & Pick<ExchangeWrite, 'resync'>,
   change: SessionChange,
 ): Promise<SavedExchange | null> {
   const context = { computerId: session.computerId, now, encryptionKeys: deps.encryptionKeys };
   const reported = hasFacts(facts) ? { context, facts } : null;
-  const write: ExchangeWrite = { session, change, now, secureIdHash, reported, resync, suspicion };
+  const write: ExchangeWrite = { session, change, now, secureIdHash, reported, resync, intervals, suspicion };
   try {
     return body.length <= MAX_SHARED_BYTES ? await deps.store.saveExchange(write) : await saveAlone(deps, write);
   } catch (error) {

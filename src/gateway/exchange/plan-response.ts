@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { IntervalsState } from '../../domain/agents/intervals.ts';
 import type { ControlMessage, DueOperation, Session } from '../../domain/agents/session.ts';
 import type { TypeList } from '../http/message-types.ts';
 import { type Acknowledged, MAX_MESSAGES_PER_RESPONSE, type QueueEntry } from './counters.ts';
-import { acceptedTypesMessage } from './response.ts';
+import { acceptedTypesMessage, setIntervalsMessage } from './response.ts';
 import type { ResyncRequest } from './resync.ts';
 
 const RESYNCHRONIZE = 'resynchronize';
@@ -17,6 +19,8 @@ export interface ResponseInputs {
   withholdsOperations: boolean;
   wantedTypes: TypeList;
   typesDigest: Buffer | null;
+  /** Null if unchanged. */
+  intervals: IntervalsState | null;
   packageIds: readonly PackageIds[];
   resyncRequest: ResyncRequest | null;
   answered: ReadonlySet<number>;
@@ -44,7 +48,7 @@ export interface ResponsePlan {
 export function planResponse(session: Session, ack: Acknowledged, inputs: ResponseInputs): ResponsePlan {
   if (inputs.hasGap) return emptyPlan(session, ack);
   const { queue } = ack;
-  const messages = controlMessages(queue, inputs);
+  const messages = controlMessages(session, queue, inputs);
   const hasOperations = queue.some((entry) => entry.kind === 'operation');
   const hasRoom = queue.length + messages.length < MAX_MESSAGES_PER_RESPONSE;
   const resyncRequest = hasOperations || !hasRoom ? null : inputs.resyncRequest;
@@ -117,9 +121,15 @@ function emptyPlan(session: Session, ack: Acknowledged): ResponsePlan {
   };
 }
 
-function controlMessages(queue: readonly QueueEntry[], inputs: ResponseInputs): Array<Record<string, unknown>> {
+function controlMessages(
+  session: Session,
+  queue: readonly QueueEntry[],
+  inputs: ResponseInputs,
+): Array<Record<string, unknown>> {
   const messages: Array<Record<string, unknown>> = [];
   if (typesDiffer(queue, inputs)) messages.push(acceptedTypesMessage(inputs.wantedTypes.types));
+  const intervals = inputs.intervals && setIntervalsMessage(inputs.intervals);
+  if (intervals && !isDeepStrictEqual(intervals, setIntervalsMessage(session))) messages.push(intervals);
   for (const { requestId, ids } of inputs.packageIds) {
     messages.push({ type: 'package-ids', 'request-id': requestId, ids });
   }

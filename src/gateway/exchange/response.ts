@@ -1,3 +1,4 @@
+import { FAST_SECONDS, type IntervalsState } from '../../domain/agents/intervals.ts';
 import { BFloat, type BObject, type BValue, emptyDict, encode } from '../../protocol/bpickle.ts';
 
 /** Our API version; agents use the lower of theirs and this. */
@@ -31,6 +32,14 @@ export function encodeResponse(
 /** Names must be text, or the agent never exchanges again. */
 export function acceptedTypesMessage(types: readonly string[]): BObject {
   return { type: 'accepted-types', types: [...types] };
+}
+
+/** Null before the first. Integers, and none below 10, or the agent never exchanges again. */
+export function setIntervalsMessage({ intervals, pollsFast }: IntervalsState): BObject | null {
+  if (intervals === null) return null;
+  const { ping, urgent_exchange: urgent, exchange } = intervals;
+  const quickest = (seconds: number) => (pollsFast ? FAST_SECONDS : seconds);
+  return { type: 'set-intervals', ping: quickest(ping), 'urgent-exchange': quickest(urgent), exchange };
 }
 
 /** @param cloneOf - title of the original, for a clone */

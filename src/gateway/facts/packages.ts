@@ -13,6 +13,8 @@ import { MalformedMessage, sanitizeText, toInt, toList, toText } from './fields.
 import { lenientInt, lenientText, readItems, readOrSkip, shorten } from './lenient-fields.ts';
 
 const MAX_HASHES = 2000;
+/** What agents request at once by default, if they have as many. */
+const FULL_REQUEST = 500;
 const MAX_PACKAGES = 10_000;
 const MAX_RELATIONS = 10_000;
 const MAX_RELATION = 20_000;
@@ -28,6 +30,17 @@ export function readUnknownHashes(message: BObject, facts: Facts, faults: Messag
   });
   faults.requireUsable(hashes.some((hash) => hash !== null));
   facts.packageRequests.push({ kind: 'hashes', requestId, hashes });
+  facts.inventory.packages_requested = percentRequested(hashes);
+}
+
+/**
+ * Agents request the digests that they have no id of in order, and digests are evenly distributed: the last one shows how
+ * much is done. Null for a request that is not full: nothing is left.
+ */
+function percentRequested(hashes: ReadonlyArray<Buffer | null>): number | null {
+  const isSorted = hashes.every((hash, i) => hash && (i === 0 || hash.compare(hashes[i - 1]!) >= 0));
+  if (hashes.length < FULL_REQUEST || !isSorted) return null;
+  return Math.floor((100 * hashes.at(-1)!.readUInt32BE()) / 2 ** 32);
 }
 
 /** @throws {MalformedMessage} when no package is usable; single invalid ones are null */

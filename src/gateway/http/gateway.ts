@@ -68,6 +68,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     store: createBatchedStore(db, clock, metrics.batched),
     traces: new OperationTraces(db),
     catalogue: new PackageCatalogue(db),
+    maxFast: config.fastAgents,
   });
   const { enrolment } = config.traffic;
   const registration = {

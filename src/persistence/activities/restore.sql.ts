@@ -30,9 +30,12 @@ export async function skipIds(tx: Sql, now: Date, activity: number): Promise<voi
   await tx.query(REMEMBER_SKIP, { now });
 }
 
-/** Accepts any next exchange of an agent: the tokens since the backup are lost. */
+/** Accepts any next exchange of an agent, and sends it its intervals: what it got since the backup is unknown. */
 export async function resetExchangeTokens(tx: Sql): Promise<void> {
-  await tx.query('update agent set token = null, request_digest = null where token is not null');
+  await tx.query(
+    `update agent set token = null, request_digest = null, intervals = null, polls_fast = false, fast_at = null
+     where token is not null`,
+  );
 }
 
 /** Cancels operations possibly sent since the backup, until a late result. Idempotent. @returns numbers by account */

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AgentIntervals } from '../../domain/agents/intervals.ts';
 import { Computer } from '../computers/computer.entity.ts';
 
 export const AgentSchema = defineEntity({
@@ -30,7 +31,11 @@ export const AgentSchema = defineEntity({
     askedAt: p.datetime().strictNullable(),
     lastAddress: p.text().strictNullable(),
     lastSequence: p.bigint('number').strictNullable(),
+    intervals: p.json<AgentIntervals>().strictNullable(),
+    pollsFast: p.boolean().default(false),
+    fastAt: p.datetime().strictNullable(),
   },
+  indexes: [{ name: 'agent_fast', properties: ['computer'], where: 'fast_at IS NOT NULL' }],
 });
 
 export class Agent extends AgentSchema.class {}

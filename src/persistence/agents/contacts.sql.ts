@@ -45,10 +45,11 @@ export async function writeUnknownTypes(
   );
 }
 
-// A computer approved since its last exchange must receive the new list of accepted types.
+// A computer approved since its last exchange must receive the new list of accepted types, and one that lost its place
+// among those that poll fast its normal intervals.
 const READ_PINGS = `
   select c.id, s.last_address as "lastAddress", c.state = 'approved' and not c.archived and not ac.disabled and (
-    (s.in_next is not null and not s.served_approved)
+    (s.in_next is not null and not s.served_approved) or (s.polls_fast and s.fast_at is null)
     or (m.due and (ac.max_message_backlog is null or ac.max_message_backlog > m.sent))) as waiting
   from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
   cross join lateral (

@@ -1,4 +1,5 @@
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
+import type { IntervalsState } from '../../domain/agents/intervals.ts';
 import type { DueOperation, ResyncState, SentOperation, Session } from '../../domain/agents/session.ts';
 import type { Sql } from '../database/sql.ts';
 import { statusList } from '../database/status-sql.ts';
@@ -28,7 +29,9 @@ export const WRITTEN = {
   lastAddress: 'text',
 };
 
-type Stored = 'computerId' | 'title' | 'tags' | 'archived' | 'accountDisabled' | 'maxBacklog' | 'version';
+type Stored =
+  | ('computerId' | 'title' | 'tags' | 'archived' | 'accountDisabled' | 'maxBacklog' | 'preferredIntervals' | 'version')
+  | keyof IntervalsState;
 
 interface SessionRow extends Pick<Session, Stored | keyof typeof WRITTEN>, ResyncState {
   secureIdHash: Buffer;
@@ -126,6 +129,7 @@ const ENDED = `
 const READ = `
   select i.secure_id_hash as "secureIdHash", i.computer_id as "computerId", c.account_id as "accountId", c.title, c.tags,
     c.state, c.archived, ac.disabled as "accountDisabled", ac.max_message_backlog as "maxBacklog", s.version,
+    ac.agent_intervals as "preferredIntervals", s.intervals, s.polls_fast as "pollsFast", s.fast_at as "fastAt",
     ${Object.keys(WRITTEN)
       .map((name, i) => `s.${columnsOf(WRITTEN)[i]} as "${name}"`)
       .join(', ')},

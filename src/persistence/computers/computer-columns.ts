@@ -65,7 +65,8 @@ export const FIELDS = `${fieldsOf(ITEM)},
   case when c.is_wsl then coalesce(c.is_default_child, false) end as is_default_child`;
 
 export const DETAILS = `, c.hotpatch_info, c.distro_pro_reboot_required_info,
-  coalesce(json_array_length(kids.children), 0) as num_child`;
+  coalesce(json_array_length(kids.children), 0) as num_child,
+  (select i.packages_requested from computer_inventory i where i.computer_id = c.id) as packages_reported`;
 
 /** Whether `c` is a Windows computer that has or may have WSL instances. */
 export const IS_WSL_HOST = '(c.hostagent_uid is not null and not c.is_wsl)';

@@ -22,6 +22,7 @@ const INVENTORY = {
   snapServices: p.json<Json>().strictNullable(),
   aptPreferences: p.json<Json>().strictNullable(),
   packageReport: p.json<Json>().strictNullable(),
+  packagesRequested: p.smallint().strictNullable(),
 };
 
 export type InventoryReport = Reported<typeof INVENTORY>;

@@ -10,6 +10,7 @@ export const TRANSACTION_LOCKS = {
   // Older releases use 7161: while they run, two dispatchers may sync one schedule; the reconciler compares later.
   schedules: 7165,
   acceptance: 7166,
+  fastAgents: 7167,
 } as const;
 export type TransactionLock = keyof typeof TRANSACTION_LOCKS;
 

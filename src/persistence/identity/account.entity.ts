@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AgentIntervals } from '../../domain/agents/intervals.ts';
 
 export const AccountSchema = defineEntity({
   name: 'Account',
@@ -18,6 +19,7 @@ export const AccountSchema = defineEntity({
     subdomain: p.text().strictNullable(),
     salesforceAccountKey: p.text().strictNullable(),
     tokenEpoch: p.integer().default(0),
+    agentIntervals: p.json<AgentIntervals>().strictNullable(),
   },
   checks: [{ name: 'account_max_message_backlog_check', expression: 'max_message_backlog >= 0' }],
 });

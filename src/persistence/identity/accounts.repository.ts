@@ -92,7 +92,10 @@ export async function readAccountName(sql: Sql, accountId: number): Promise<stri
 }
 
 /** The preferences of an account. Without a registration key computers need none; -1 keeps audits forever. */
-export type Preferences = Pick<Account, 'title' | 'registrationKey' | 'autoRegister' | 'auditRetentionDays'>;
+export type Preferences = Pick<
+  Account,
+  'title' | 'registrationKey' | 'autoRegister' | 'auditRetentionDays' | 'agentIntervals'
+>;
 
 /** Null when there is no such account. */
 export async function findPreferences(sql: Sql, accountId: number): Promise<Preferences | null> {

@@ -42,16 +42,18 @@ const WORDS: Record<string, string> = {
   registrationKey: 'registration key',
   autoRegister: 'automatic registration',
   auditRetentionDays: 'retention of audit results and reports',
+  agentIntervals: 'intervals of agents',
 };
 
 function readEdit(edit: PreferencesEdit): Partial<Preferences> {
-  const { title, registrationKey, autoRegister, auditRetentionDays } = edit;
+  const { title, registrationKey, autoRegister, auditRetentionDays, agentIntervals } = edit;
   if (title === null) throw fieldError('body.title', 'must not be null');
   const change: Partial<Preferences> = {};
   if (title !== undefined) change.title = readLine('body.title', title);
   if (registrationKey !== undefined) change.registrationKey = registrationKey && readKey(registrationKey);
   if (autoRegister !== undefined) change.autoRegister = autoRegister ?? false;
   if (auditRetentionDays !== undefined) change.auditRetentionDays = readDays(auditRetentionDays ?? FOR_EVER);
+  if (agentIntervals !== undefined) change.agentIntervals = agentIntervals;
   return change;
 }
 

@@ -131,10 +131,21 @@ describe('GET /computers/<computer_id>', () => {
     expect(body).toMatchObject({
       id: ids['host'],
       num_child: 2,
+      packages_reported: null,
       hotpatch_info: null,
       distro_pro_reboot_required_info: null,
     });
     expect((await app.call('GET', `/computers/${ids['archived']}`, { token: admin })).body.archived).toBe(true);
+  });
+
+  it('shows how far a growing package list is', async () => {
+    await database.persistence.db.query(
+      `insert into computer_inventory (computer_id, packages_requested) values ($1, 41)
+       on conflict (computer_id) do update set packages_requested = 41`,
+      [ids['web']],
+    );
+    const { body } = await app.call('GET', `/computers/${ids['web']}`, { token: admin });
+    expect(body.packages_reported).toBe(41);
   });
 
   it('returns 404 for pending and unknown computers', async () => {

@@ -62,6 +62,7 @@ describe('POST /accounts', () => {
       registration_password: expect.stringMatching(/^[A-Za-z2-9]{24}$/),
       auto_register_new_computers: false,
       audit_retention_period: -1,
+      agent_intervals: null,
     });
     const { db } = database.persistence;
     const roles = await db.query(

@@ -67,12 +67,14 @@ describe('/preferences', () => {
       registration_password: null,
       auto_register_new_computers: true,
       audit_retention_period: -1,
+      agent_intervals: null,
     });
     const changes = {
       title: 'Renamed',
       registration_password: 'let me in',
       auto_register_new_computers: false,
       audit_retention_period: 90,
+      agent_intervals: { ping: 10, urgent_exchange: 30, exchange: 3600 },
     };
     expect((await change(changes)).body).toEqual(changes);
     expect(await read()).toEqual(changes);
@@ -81,13 +83,25 @@ describe('/preferences', () => {
   });
 
   it('takes null for the default', async () => {
+    const intervals = { ping: 10, urgent_exchange: 30, exchange: 3600 };
     await change({ registration_password: 'let me in', auto_register_new_computers: true, audit_retention_period: 9 });
-    const cleared = { registration_password: null, auto_register_new_computers: null, audit_retention_period: null };
+    expect((await change({ agent_intervals: intervals })).body.agent_intervals).toEqual(intervals);
+    const cleared = {
+      registration_password: null,
+      auto_register_new_computers: null,
+      audit_retention_period: null,
+      agent_intervals: null,
+    };
     expect((await change(cleared)).body).toMatchObject({
       registration_password: null,
       auto_register_new_computers: false,
       audit_retention_period: -1,
+      agent_intervals: null,
     });
+    const [event] = await database.persistence.db.query<{ message: string }>(
+      'select message from event order by id desc limit 1',
+    );
+    expect(event!.message).toContain(', intervals of agents of the account');
   });
 
   it('records in the event log that the retention is that of audits', async () => {
@@ -134,6 +148,15 @@ describe('/preferences', () => {
       { audit_retention_period: -2 },
       { audit_retention_period: 1.5 },
       { audit_retention_period: 1e9 },
+      { agent_intervals: {} },
+      { agent_intervals: [10, 10, 10] },
+      { agent_intervals: { ping: 30, exchange: 900 } },
+      { agent_intervals: { ping: 9, urgent_exchange: 60, exchange: 900 } },
+      { agent_intervals: { ping: 30, urgent_exchange: 10.5, exchange: 900 } },
+      { agent_intervals: { ping: 30, urgent_exchange: '60', exchange: 900 } },
+      { agent_intervals: { ping: 30, urgent_exchange: null, exchange: 900 } },
+      { agent_intervals: { ping: 30, urgent_exchange: 60, exchange: 86_401 } },
+      { agent_intervals: { ping: 30, urgent_exchange: 60, exchange: 900, retry: 60 } },
     ];
     for (const body of bad) {
       expect((await change({ title: 'Changed', ...body })).body, JSON.stringify(body)).toMatchObject({

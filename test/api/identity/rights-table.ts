@@ -106,7 +106,7 @@ const QUERIES = ['query', 'search', 'after'];
 
 /** Parameters and fields that name nothing of an account. */
 const PLAIN = new Set(
-  `action all_computers archived archived_only attachments audit_retention_period auto_register_new_computers available
+  `action agent_intervals all_computers archived archived_only attachments audit_retention_period auto_register_new_computers available
   benchmark bind_to_email code comment computer_title days deliver_after deliver_after_window deliver_delay_window description detailed
   email end_date enforce_password_strength expires_at expiry_minutes force global_permissions held identity installed keep_access_keys key limit
   max_message_backlog mode name names new_password offset pass_rate_from pass_rate_to password permissions pids

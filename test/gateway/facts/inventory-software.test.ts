@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
@@ -116,6 +117,23 @@ describe('packages', () => {
     const other = await RawAgent.enrol(world, account);
     const known = await other.exchange([unknownHashes]);
     expect(known.messages).toEqual([{ type: 'package-ids', 'request-id': 1, ids: [ids[1]!, null] }]);
+  });
+
+  it('show by the requests for their ids how far the list is', async () => {
+    const hashes = Array.from({ length: 1200 }, (_, i) => createHash('sha1').update(String(i)).digest());
+    hashes.sort(Buffer.compare);
+    const requested = async (part: readonly Buffer[]) => {
+      await agent.exchange([{ type: 'unknown-package-hashes', 'request-id': 1, hashes: [...part] }]);
+      return (await rows('computer_inventory', 'packages_requested'))[0]!['packages_requested'] as number | null;
+    };
+    expect(await requested(hashes.slice(0, 100))).toBeNull();
+    const [first, second] = [await requested(hashes.slice(0, 500)), await requested(hashes.slice(500, 1000))];
+    expect(Math.abs(first! - 500 / 12)).toBeLessThan(6);
+    expect(Math.abs(second! - 1000 / 12)).toBeLessThan(6);
+    await agent.exchange();
+    expect(await requested(hashes.slice(0, 500).reverse())).toBeNull();
+    expect(await requested(hashes.slice(500, 1000))).toBe(second);
+    expect(await requested(hashes.slice(1000))).toBeNull();
   });
 
   it('are described at the same time by many computers without waiting for each other', async () => {

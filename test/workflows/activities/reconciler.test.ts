@@ -272,6 +272,18 @@ describe('reconciler', () => {
     expect(left).toEqual([{ min: -1000, count: 1000 }]);
   });
 
+  it('takes back the places of computers that poll fast without work', async () => {
+    const computer = fleet.computers.at(-1)!;
+    await runtime.db.query(
+      `insert into agent (computer_id, registration_digest, polls_fast, fast_at)
+       values ($1, '', true, now() - interval '2 minutes')`,
+      [computer],
+    );
+    await reconcile();
+    const rows = await runtime.db.query('select polls_fast, fast_at from agent where computer_id = $1', [computer]);
+    expect(rows).toEqual([{ polls_fast: true, fast_at: null }]);
+  });
+
   it('runs by its schedule and hands its cursor on', async () => {
     const connection = await NativeConnection.connect({ address: runtime.address });
     const worker = await Worker.create({

@@ -39,6 +39,7 @@ export class ExchangeLoop {
   #due: { at: number; timer: Timer } | null = null;
   #failures = 0;
   #pinging = false;
+  #nextPing: Timer | null = null;
 
   constructor(context: FleetContext, host: LoopHost, intervalsSet: Partial<Intervals> = {}) {
     this.#context = context;
@@ -56,6 +57,7 @@ export class ExchangeLoop {
     if (typeof urgent === 'number') this.intervalsSet.urgentMs = urgent * 1000;
     if (typeof ping === 'number') this.intervalsSet.pingMs = ping * 1000;
     this.intervals = { ...this.intervals, ...this.intervalsSet };
+    if (typeof ping === 'number') this.#pingAfter(this.intervals.pingMs);
     return ![exchange, urgent].some((seconds) => typeof seconds === 'number' && seconds < SHORTEST_INTERVAL_SECONDS);
   }
 
@@ -128,8 +130,10 @@ export class ExchangeLoop {
     return faultOccurs(this.#host.options, fault, this.#context.random.next());
   }
 
+  /** Replaces the ping that is scheduled. */
   #pingAfter(delayMs: number): void {
-    this.#context.wheel.after(delayMs, () => void this.#ping());
+    this.#nextPing?.cancel();
+    this.#nextPing = this.#context.wheel.after(delayMs, () => void this.#ping());
   }
 
   async #ping(): Promise<void> {

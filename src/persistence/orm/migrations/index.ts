@@ -56,6 +56,8 @@ import { Migration20261125080000SearchOwners } from './migration-20261125080000-
 import { Migration20261125080100DoubtedIdentities } from './migration-20261125080100-doubted-identities.ts';
 import { Migration20261125080200ProfileCreators } from './migration-20261125080200-profile-creators.ts';
 import { Migration20261126010000HashIdDatabases } from './migration-20261126010000-hash-id-databases.ts';
+import { Migration20261126030000AgentIntervals } from './migration-20261126030000-agent-intervals.ts';
+import { Migration20261126030100FastAgents } from './migration-20261126030100-fast-agents.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -117,4 +119,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261125080100DoubtedIdentities', class: Migration20261125080100DoubtedIdentities },
   { name: 'Migration20261125080200ProfileCreators', class: Migration20261125080200ProfileCreators },
   { name: 'Migration20261126010000HashIdDatabases', class: Migration20261126010000HashIdDatabases },
+  { name: 'Migration20261126030000AgentIntervals', class: Migration20261126030000AgentIntervals },
+  { name: 'Migration20261126030100FastAgents', class: Migration20261126030100FastAgents },
 ];
