@@ -14,6 +14,7 @@ import { computers } from './sets/computers.bench.ts';
 import { exchanges } from './sets/exchanges.bench.ts';
 import { fairness } from './sets/fairness.bench.ts';
 import { growth } from './sets/growth.bench.ts';
+import { intervals } from './sets/intervals.bench.ts';
 import { login } from './sets/login.bench.ts';
 import { observability } from './sets/observability.bench.ts';
 import { recovery } from './sets/recovery.bench.ts';
@@ -32,6 +33,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   checkins: checkIns,
   exchanges,
   single,
+  intervals,
   snaps,
   growth,
   recovery,

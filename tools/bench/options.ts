@@ -7,6 +7,7 @@ export const BENCHMARKS = [
   'checkins',
   'exchanges',
   'single',
+  'intervals',
   'snaps',
   'growth',
   'recovery',
@@ -68,7 +69,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
   --profiles 10000         profiles of scheduler that are due at one moment
   --rounds 5               measured rounds of each side, after one warm-up; rounds of minutes
                            are two unless you request more
-  --seconds 5              length of one round of auth, login, checkins and exchanges
+  --seconds 5              length of one round of auth, login, checkins, exchanges and intervals
   --minutes 10             length of soak
   --ping-seconds N         how often simulated agents ping (default: 1,250 pings/s of the whole fleet; real agents: 30)
   --judge-anyway           verdicts in spite of foreign load or steal above 10 %

@@ -101,6 +101,8 @@ export const MEASURES: Readonly<Record<BenchmarkName, string>> = {
   exchanges: 'exchanges of 100 messages of 1 kB, stored row by row, beside JSON.parse and one INSERT',
   single:
     'actions on one computer each, from the POST to the end of their workflows, beside bare no-op workflows and bare groups',
+  intervals:
+    'actions on computers with the intervals of the open client, with and without `agent_intervals`, and what polling costs',
   snaps:
     'an action on a group of simulated agents over HTTP: accepted, queued, done, writes, memory, and the API meanwhile',
   growth:

@@ -11,7 +11,8 @@ export interface BenchFleet {
   readonly pid: number;
   /** Executions so far: how often an operation ran, and how many ran more than once on a computer. */
   executions(): { executed: number; repeated: number };
-  setPing(seconds: number): Promise<void>;
+  /** Restarts the agents with other intervals. */
+  setPing(seconds: number, urgentSeconds?: number): Promise<void>;
 }
 
 /** Fast enough that the server is measured and not the agents' intervals. */
@@ -49,7 +50,7 @@ export async function startFleet(
 ): Promise<BenchFleet> {
   const folder = resources.folder('flotilla-bench-fleet-');
   const executionLogFile = join(folder, 'execution-log');
-  const launch = async (pingSeconds: number) => {
+  const launch = async (pingSeconds: number, urgentSeconds: number = AGENT_TIMES.urgentSeconds) => {
     const args = {
       '--computers': order.computers,
       '--url': stack.agentPorts.map((port) => `http://127.0.0.1:${port}`).join(','),
@@ -58,7 +59,7 @@ export async function startFleet(
       '--state': join(folder, 'state'),
       '--execution-log': executionLogFile,
       '--ping-interval': pingSeconds,
-      '--urgent-interval': AGENT_TIMES.urgentSeconds,
+      '--urgent-interval': urgentSeconds,
       '--operation-time': AGENT_TIMES.operationSeconds,
       ...(order.auditRules === undefined ? {} : { '--audit-rules': order.auditRules }),
     };
@@ -75,9 +76,9 @@ export async function startFleet(
     get pid() {
       return child.pid!;
     },
-    async setPing(seconds) {
+    async setPing(seconds, urgentSeconds) {
       await stopProcess(child);
-      child = await launch(seconds);
+      child = await launch(seconds, urgentSeconds);
     },
     executions() {
       const counts = new Map<string, number>();
