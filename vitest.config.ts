@@ -7,7 +7,7 @@ import { EndReporter, LongestFirst } from './test/support/run.ts';
 const seed = Number(process.env['FLOTILLA_TEST_SEED'] ?? randomInt(2 ** 31));
 const unit = ['test/{architecture,released,unit}/**/*.test.ts'];
 /** `npm run test:long`. */
-const long = ['test/bench/**/*.test.ts', 'test/faults/seeds.test.ts'];
+const long = ['test/bench/**/*.test.ts', 'test/faults/seeds.test.ts', 'test/e2e/stack/{crash-loop,faults}.test.ts'];
 const system = ['test/{e2e,faults}/**/*.test.ts'];
 
 export default defineConfig({

@@ -9,15 +9,13 @@ import { Scenario } from '../../support/stack/stack-scenario.ts';
 /**
  * Kills and other faults in the middle of an action, over real processes; the agents' own execution logs decide.
  *
- * - `FLOTILLA_E2E_COMPUTERS`: computers of the action, 300 by default
- * - `FLOTILLA_E2E_ROUNDS`: how often each kill is repeated, each time at another moment of the action, 1 by default
- * - `FLOTILLA_E2E_LONG=1`: 1,000 computers and 4 rounds, and the reconciler's minute is waited for instead of triggered
+ * - `FLOTILLA_E2E_COMPUTERS`: computers of the action, 1,000 by default
+ * - `FLOTILLA_E2E_ROUNDS`: how often each kill is repeated, each time at another moment of the action, 4 by default
  *
  * @see docs/reliability.md#the-fault-matrix
  */
-const LONG = process.env['FLOTILLA_E2E_LONG'] === '1';
-const COMPUTERS = Number(process.env['FLOTILLA_E2E_COMPUTERS'] ?? (LONG ? 1000 : 300));
-const ROUNDS = Number(process.env['FLOTILLA_E2E_ROUNDS'] ?? (LONG ? 4 : 1));
+const COMPUTERS = Number(process.env['FLOTILLA_E2E_COMPUTERS'] ?? 1000);
+const ROUNDS = Number(process.env['FLOTILLA_E2E_ROUNDS'] ?? 4);
 /** How much of the action is done when the fault strikes, by round. */
 const MOMENTS = [0.15, 0, 0.6, 0.01, 0.8, 0.4] as const;
 const rounds = Array.from({ length: ROUNDS }, (_, i) => MOMENTS[i % MOMENTS.length] ?? 0);
@@ -66,8 +64,7 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     ['PostgreSQL', ['postmaster', 'postgres-backend'], [200, 503]],
   ];
   const together: typeof victims = [['all four at once', victims.flatMap(([, roles]) => roles), [200, 503, 0]]];
-  // In the short form the kill of everything below stands for it.
-  describe.each(ROUNDS > 1 ? [...victims, ...together] : victims)('kill -9 of %s', (_, roles, allowed) => {
+  describe.each([...victims, ...together])('kill -9 of %s', (_, roles, allowed) => {
     it.each(rounds)('changes no outcome, with %d of it done', async (share) => {
       const group = await scenario.inTheMiddle(share);
       const seen = await scenario.readingMeanwhile(group, async () => {
@@ -170,7 +167,6 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
       const children = (await api.activity(group)).children.map((child) => child.id);
       const target = which === 'group' ? group : children[0];
       await client.workflow.getHandle(`activity/${target}`).terminate('by an operator');
-      if (!LONG) await client.schedule.getHandle('system/reconcile').trigger();
       for (const id of which === 'group' ? children : children.slice(0, 1)) {
         const activity = await api.pollActivity(id, 90_000);
         expect(activity.activity_status).toBe('canceled');

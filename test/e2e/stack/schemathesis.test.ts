@@ -15,12 +15,14 @@ import { startMailServer } from '../../support/http/servers.ts';
 import { temporaryDirectory } from '../../support/process.ts';
 import { stackSettings, startStack } from './npm-start.ts';
 
+/** With the values at every bound of every schema, which take most of the time. */
+const LONG = process.env['FLOTILLA_E2E_LONG'] === '1';
 const EXAMPLES = Number(process.env['FLOTILLA_SCHEMATHESIS_EXAMPLES'] ?? 5);
 const SEED = Number(process.env['FLOTILLA_SCHEMATHESIS_SEED'] ?? 1);
 const ADMIN = { email: 'admin@example.com', password: 'Correct-horse-7' };
 const HOOKS = join(import.meta.dirname, '../../schemathesis/hooks.py');
 const SECOND_MS = 1000;
-/** Two minutes here, with the machine busy; a run that takes many times that hangs. More examples take longer. */
+/** A run that takes so long hangs. More examples take longer. */
 const LIMIT_MS = 1800 * SECOND_MS * Math.max(1, EXAMPLES / 5);
 
 const print = (message: string): void => void process.stderr.write(`schemathesis: ${message}\n`);
@@ -88,6 +90,9 @@ database = "none"
 no-shrink = true
 # U+0000 is rejected in every string, which a schema can state for known fields only.
 allow-x00 = false
+
+[phases.coverage]
+enabled = ${LONG}
 
 [output.truncation]
 enabled = false

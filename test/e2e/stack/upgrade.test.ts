@@ -14,13 +14,14 @@ import { until } from '../../support/temporal/workflow-environment.ts';
 import { createProcessesApart, type ProcessesApart, type RoleProcess } from './processes-apart.ts';
 
 /**
- * From this build to the next while 10,000 operations wait for their computers, in the order that the operators' guide
- * gives. The next build has another batch workflow and one migration more.
+ * From this build to the next while 2,000 operations wait for their computers, 10,000 with `FLOTILLA_E2E_LONG=1`, in the
+ * order that the operators' guide gives. The next build has another batch workflow and one migration more.
  *
  * @see docs/architecture.md#deploying-a-new-build
  */
-const COMPUTERS = 250;
-const GROUPS = 40;
+const LONG = process.env['FLOTILLA_E2E_LONG'] === '1';
+const COMPUTERS = LONG ? 250 : 100;
+const OPERATIONS = LONG ? 10_000 : 2000;
 const QUEUES = ['fleet-activity', 'fleet-schedule', 'fleet-report'];
 const TIMEOUT_MS = 600_000;
 const LIMIT_MS = 240_000;
@@ -123,19 +124,18 @@ function requestMeanwhile(urls: readonly string[]) {
 }
 
 describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
-  it('starts with 10,000 operations that wait for their computers', async () => {
+  it(`starts with ${OPERATIONS} operations that wait for their computers`, async () => {
     await startFleet(old.gateway!.url);
     await fleet.settled(TIMEOUT_MS);
     const able = fleet.computers.filter(({ machine }) => machine.blueprint.catalogue !== null);
     computers = able.map(({ computerId }) => computerId!).filter((id) => id !== null);
     await fleet.stop();
-    const each = Math.ceil(10_000 / computers.length);
-    for (let n = 0; n < Math.max(GROUPS, each); n += 1) {
+    for (let waiting = 0; waiting <= OPERATIONS; waiting += computers.length) {
       groups.push(await client.actOnSnaps(computers));
     }
     groups.push(await client.actOnSnaps(computers.slice(0, 5)));
     const ordered = groups.slice(1).length * computers.length + 5;
-    expect(ordered).toBeGreaterThan(10_000);
+    expect(ordered).toBeGreaterThan(OPERATIONS);
     await until(async () => (await operations('queued held')) >= ordered, LIMIT_MS);
     expect(await operations('queued held')).toBe(ordered);
   });
@@ -188,7 +188,7 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
     );
     const total = results.reduce((sum, { count }) => sum + count, 0);
     expect(results).toMatchObject([{ status: 'succeeded', count: total }]);
-    expect(total).toBeGreaterThan(10_000);
+    expect(total).toBeGreaterThan(OPERATIONS);
     const executions = readExecutions(join(apart.root, 'execution-log.jsonl'));
     expect(executions.size).toBe(total);
     expect([...executions].filter(([, runs]) => runs.length !== 1)).toEqual([]);
@@ -197,7 +197,7 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
   it('ended every workflow with the build that is current', async () => {
     const build = await readCurrentBuild(settings);
     const lanes = await rows<{ wf_id: string }>('select wf_id from lane where parent_id = any($1)', [groups]);
-    expect(lanes.length).toBeGreaterThan(GROUPS);
+    expect(lanes.length).toBeGreaterThanOrEqual(groups.length);
     for (const { wf_id: id } of lanes.slice(0, 20)) {
       const handle = temporal.client.workflow.getHandle(id);
       await until(async () => (await handle.describe()).status.name !== 'RUNNING', LIMIT_MS);

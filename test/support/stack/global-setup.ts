@@ -33,7 +33,8 @@ const PREFIX = 'flotilla-test-';
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeLeftovers();
   // Every stack runs Temporal, and the first run of a machine may build it, which no time limit of a test allows for.
-  if (project.name === 'system') await findServerPrograms().catch((error: unknown) => console.error(String(error)));
+  if (project.name !== 'integration')
+    await findServerPrograms().catch((error: unknown) => console.error(String(error)));
   const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   await chmod(directory, 0o711);
   collectLogs(join(directory, 'logs'));

@@ -134,7 +134,6 @@ export const DURABLE: readonly RowCase[] = [
   {
     row: 10,
     title: 'everything killed at once in the middle goes on after a start without help',
-    longOnly: true,
     async run(stage) {
       await stage.sound(async (session) => {
         const group = await stage.mustInstall(session);
