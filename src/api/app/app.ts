@@ -24,10 +24,10 @@ import { createRequestMemoryLimit, requestMemory } from '../http/middleware/requ
 import { trace } from '../http/middleware/trace.ts';
 import { unmatched } from '../http/middleware/unmatched.ts';
 import { createResponseCheck, createValidation } from '../http/middleware/validate.ts';
-import { Operations } from '../http/operations.ts';
+import { type Operation, readOperations } from '../http/operations.ts';
 import { loadDocument, type OpenApiDocument } from '../openapi/document.ts';
+import { createHandlers } from './handlers.ts';
 import { plainRoutes } from './plain-routes.ts';
-import { createRouters } from './routers.ts';
 
 export interface AppDeps extends RequestListeners {
   services: Services;
@@ -48,7 +48,6 @@ export interface AppDeps extends RequestListeners {
   validateResponses?: boolean;
 }
 
-/** @throws when an operation of the document has no handler, or the other way round */
 export function createApp(deps: AppDeps): Express {
   const { services, logger, gateway, codec, validateResponses } = deps;
   const document = loadDocument();
@@ -65,25 +64,24 @@ export function createApp(deps: AppDeps): Express {
 }
 
 function createApi(deps: AppDeps, document: OpenApiDocument): Router {
-  const operations = new Operations(document);
-  const operation = operationMiddleware(deps, document, operations);
-  const none = unmatched(operations.all);
-  const api = createRouter()
-    .use(requestId())
-    .use(clientAddress(deps.trustedProxies ?? []))
-    .use(trace())
-    .use(requestLog(deps.logger, deps))
-    .use(normalizePath())
-    // Express would respond to these itself.
-    .options('/{*path}', none)
-    .use(...createRouters({ services: deps.services, operation }))
-    .use(none);
-  operations.assertAllServed();
-  return api;
+  const operations = readOperations(document);
+  const none = unmatched(operations);
+  return (
+    createRouter()
+      .use(requestId())
+      .use(clientAddress(deps.trustedProxies ?? []))
+      .use(trace())
+      .use(requestLog(deps.logger, deps))
+      .use(normalizePath())
+      // Express would respond to these itself.
+      .options('/{*path}', none)
+      .use(routes(deps, document, operations))
+      .use(none)
+  );
 }
 
-/** Puts together what serves one operation. Nothing of a body is read before the caller is known and admitted. */
-function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operations: Operations) {
+/** Each operation at its route. Nothing of a body is read before the caller is known and admitted. */
+function routes(deps: AppDeps, document: OpenApiDocument, operations: readonly Operation[]): Router {
   const { authenticator, features } = deps.services;
   const enabled = features.flatMap(({ key, enabled }) => (enabled ? [key] : []));
   const offer = { deployment: deps.deployment, features: new Set(enabled) };
@@ -91,7 +89,7 @@ function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operation
   const memoryLimit = deps.requestMemory ?? createRequestMemoryLimit();
   const busy = () => serviceBusy('Too many requests at once');
   const concurrency = deps.concurrency ? new ConcurrencyLimiter(deps.concurrency, busy) : null;
-  const validation = createValidation(document, operations.all, deps.unknownKeys ?? 'refuse');
+  const validation = createValidation(document, operations, deps.unknownKeys ?? 'refuse');
   const sending = {
     publicUrl: deps.publicUrl,
     checkResponse: deps.validateResponses ? createResponseCheck(document) : null,
@@ -101,10 +99,12 @@ function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operation
       deps.logger.error({ err: error }, 'preparing the validation of requests failed');
     });
   }
-  return <Id extends OperationId>(id: Id, handler: Handler<Id>) => {
-    const operation = operations.serve(id);
+  const handlers = createHandlers(deps.services);
+  const router = createRouter();
+  for (const operation of operations) {
     const body = operation.method === 'get' ? [] : [requestMemory(memoryLimit), bodyParser(operation)];
-    return [
+    router[operation.method](
+      operation.route,
       matchOperation(operation),
       authenticate(authenticator, operation),
       limit.invalidTokens,
@@ -114,9 +114,10 @@ function operationMiddleware(deps: AppDeps, document: OpenApiDocument, operation
       validation.validate(operation),
       admission(concurrency),
       authorizeAgain(authenticator, operation),
-      handle(operation, handler, sending),
-    ] as RequestHandler[];
-  };
+      handle(operation, handlers[operation.id as OperationId] as Handler<OperationId>, sending),
+    );
+  }
+  return router;
 }
 
 /** Serves agents, `/healthz` and `/readyz`. */

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type Response, Router } from 'express';
 import type { Origin } from '../../domain/events/events.ts';
 import type { Caller } from '../../services/common/ports.ts';
-import type { Services } from '../../services/setup/services.ts';
 import type { operations, PublicOperationId } from '../openapi/types.generated.ts';
 
 export type OperationId = keyof operations;
@@ -42,10 +41,8 @@ export type Handler<Id extends OperationId> = (
   context: RequestContext<Id>,
 ) => ResponseBody<operations[Id]['responses']>;
 
-export interface RouteDeps {
-  operation<Id extends OperationId>(id: Id, handler: Handler<Id>): RequestHandler[];
-  services: Services;
-}
+/** By the `operationId`, which has the method and the path in the document. */
+export type Handlers = { [Id in OperationId]?: Handler<Id> };
 
 /** JSON text, for example built in the database, that is sent without being parsed. */
 export class JsonText {

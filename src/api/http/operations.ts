@@ -32,30 +32,12 @@ export type Operation = ReturnType<typeof toOperation>;
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 const PERMISSIONS: ReadonlySet<string> = new Set([...GROUP_PERMISSIONS, ...GLOBAL_PERMISSIONS]);
 
-/** The operations of the document, each of which has to get exactly one handler. */
-export class Operations {
-  readonly all: readonly Operation[];
-  readonly #unserved: Map<string, Operation>;
-
-  /** @throws on an invalid `x-permission`, a repeated `operationId`, and a path parameter without an error code */
-  constructor(document: OpenApiDocument) {
-    this.all = eachOperation(document).map((operation) => toOperation(document, operation));
-    this.#unserved = new Map(this.all.map((operation) => [operation.id, operation]));
-    if (this.#unserved.size < this.all.length) throw invalid('an operationId is used twice or missing');
-  }
-
-  /** The operation of a handler. @throws when the document has none, or it has a handler already */
-  serve(id: string): Operation {
-    const operation = this.#unserved.get(id);
-    if (!operation) throw new Error(`handler ${id} has no operation`);
-    this.#unserved.delete(id);
-    return operation;
-  }
-
-  /** @throws naming operations without handler */
-  assertAllServed(): void {
-    if (this.#unserved.size > 0) throw new Error(`no handler: ${[...this.#unserved.keys()].join(', ')}`);
-  }
+/** @throws on an invalid `x-permission`, a repeated `operationId`, and a path parameter without an error code */
+export function readOperations(document: OpenApiDocument): Operation[] {
+  const operations = eachOperation(document).map((operation) => toOperation(document, operation));
+  const ids = new Set(operations.map(({ id }) => id));
+  if (ids.size < operations.length) throw invalid('an operationId is used twice or missing');
+  return operations;
 }
 
 /** Whether a request changes nothing. @param operation - undefined when no route matched */
@@ -82,6 +64,8 @@ function toOperation(document: OpenApiDocument, { path, method, operation }: Pat
   return {
     id: operation.operationId,
     path,
+    /** The path as Express has it. */
+    route: path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1'),
     method,
     access: readAccess(operation),
     needsLogin: operation['x-login'] ?? false,

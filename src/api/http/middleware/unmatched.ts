@@ -11,9 +11,8 @@ export function unmatched(operations: Iterable<Operation>): Router {
     res.locals['unmatched'] = { allowed: [], malformed: null } satisfies Findings;
     next();
   });
-  const byPath = Map.groupBy(operations, ({ path }) => path);
-  for (const [path, known] of byPath) {
-    const route = path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1');
+  const byRoute = Map.groupBy(operations, ({ route }) => route);
+  for (const [route, known] of byRoute) {
     router.all(route, (req, res, next) => {
       const findings: Findings = res.locals['unmatched'];
       const malformed = findMalformed(known[0]!.pathParameters, req.params);

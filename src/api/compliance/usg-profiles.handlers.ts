@@ -1,4 +1,3 @@
-import type { Router } from 'express';
 import { passRate } from '../../domain/compliance/profile.ts';
 import { dayRange, reportPath } from '../../domain/compliance/report.ts';
 import type { BaseActivity } from '../../services/activities/activity-views.ts';
@@ -8,38 +7,34 @@ import type {
   UsgProfileRequest,
   UsgProfileView,
 } from '../../services/compliance/profiles/model.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
-import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function usgProfilesRoutes({ operation, services: { usgProfiles } }: RouteDeps): Router {
-  const listUsgProfiles: Handler<'listUsgProfiles'> = async (context) =>
-    envelope(context, await usgProfiles.list(context.caller, readUsgProfileQuery(context)), toUsgProfileResponse);
-  const createUsgProfile: Handler<'createUsgProfile'> = async ({ caller, body, traceparent }) => {
-    const profile = await usgProfiles.create(caller, readUsgProfileRequest(body, traceparent));
-    return toUsgProfileResponse(profile);
-  };
-  const getUsgProfile: Handler<'getUsgProfile'> = async ({ caller, params }) =>
-    toUsgProfileResponse(await usgProfiles.get(caller, params.usg_profile_id));
-  const patchUsgProfile: Handler<'patchUsgProfile'> = async ({ caller, params, body }) =>
-    toUsgProfileResponse(await usgProfiles.patch(caller, params.usg_profile_id, readUsgProfilePatch(body)));
-  const archiveUsgProfile: Handler<'archiveUsgProfile'> = async ({ caller, params }) =>
-    toUsgProfileResponse(await usgProfiles.archive(caller, params.usg_profile_id));
-  const executeUsgProfile: Handler<'executeUsgProfile'> = async ({ caller, params, body, traceparent }) => {
-    const options = { after: body?.after ?? null, traceparent };
-    return toStartedRunResponse(await usgProfiles.execute(caller, params.usg_profile_id, options));
-  };
-  return createRouter()
-    .get('/usg-profiles', operation('listUsgProfiles', listUsgProfiles))
-    .post('/usg-profiles', operation('createUsgProfile', createUsgProfile))
-    .get('/usg-profiles/:usg_profile_id', operation('getUsgProfile', getUsgProfile))
-    .patch('/usg-profiles/:usg_profile_id', operation('patchUsgProfile', patchUsgProfile))
-    .post('/usg-profiles/:usg_profile_id\\:archive', operation('archiveUsgProfile', archiveUsgProfile))
-    .post('/usg-profiles/:usg_profile_id\\:execute', operation('executeUsgProfile', executeUsgProfile));
+export function usgProfilesHandlers({ usgProfiles }: Services) {
+  return {
+    listUsgProfiles: async (context) =>
+      envelope(context, await usgProfiles.list(context.caller, readUsgProfileQuery(context)), toUsgProfileResponse),
+    createUsgProfile: async ({ caller, body, traceparent }) => {
+      const profile = await usgProfiles.create(caller, readUsgProfileRequest(body, traceparent));
+      return toUsgProfileResponse(profile);
+    },
+    getUsgProfile: async ({ caller, params }) =>
+      toUsgProfileResponse(await usgProfiles.get(caller, params.usg_profile_id)),
+    patchUsgProfile: async ({ caller, params, body }) =>
+      toUsgProfileResponse(await usgProfiles.patch(caller, params.usg_profile_id, readUsgProfilePatch(body))),
+    archiveUsgProfile: async ({ caller, params }) =>
+      toUsgProfileResponse(await usgProfiles.archive(caller, params.usg_profile_id)),
+    executeUsgProfile: async ({ caller, params, body, traceparent }) => {
+      const options = { after: body?.after ?? null, traceparent };
+      return toStartedRunResponse(await usgProfiles.execute(caller, params.usg_profile_id, options));
+    },
+  } satisfies Handlers;
 }
 
 /** Replaces the path of the report while a run is open. @see docs/api-conventions.md#usg-runs-and-results */

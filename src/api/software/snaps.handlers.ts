@@ -1,25 +1,24 @@
-import type { Router } from 'express';
 import type { SnapEntry } from '../../domain/activities/snap-actions.ts';
 import type { SnapCommand, SnapsService } from '../../services/software/snaps.service.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readDeliveryFields } from '../activities/request-fields.ts';
-import { createRouter, type Handler, type RouteDeps } from '../http/handler.ts';
+import type { Handlers } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function snapsRoutes({ operation, services: { snaps } }: RouteDeps): Router {
-  const listInstalledSnaps: Handler<'listInstalledSnaps'> = async (context) => {
-    const computer = context.params.computer_id;
-    const { count, rows } = await snaps.installed(context.caller, computer, pageOf(context));
-    return envelope(context, { count, results: rows }, toInstalledSnapResponse);
-  };
-  const actOnSnaps: Handler<'actOnSnaps'> = async ({ caller, body, traceparent }) =>
-    toActivityResponse(await snaps.act(caller, readSnapCommand(body, traceparent)));
-  return createRouter()
-    .get('/computers/:computer_id/snaps/installed', operation('listInstalledSnaps', listInstalledSnaps))
-    .post('/snaps', operation('actOnSnaps', actOnSnaps));
+export function snapsHandlers({ snaps }: Services) {
+  return {
+    listInstalledSnaps: async (context) => {
+      const computer = context.params.computer_id;
+      const { count, rows } = await snaps.installed(context.caller, computer, pageOf(context));
+      return envelope(context, { count, results: rows }, toInstalledSnapResponse);
+    },
+    actOnSnaps: async ({ caller, body, traceparent }) =>
+      toActivityResponse(await snaps.act(caller, readSnapCommand(body, traceparent))),
+  } satisfies Handlers;
 }
 
 function readSnapCommand(

@@ -1,17 +1,18 @@
-import type { Router } from 'express';
 import type { EventsService } from '../../services/events/events.service.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { formatTime } from '../common/time.ts';
-import { createRouter, type Handler, type RouteDeps } from '../http/handler.ts';
+import type { Handlers } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
 
-export function eventsRoutes({ operation, services }: RouteDeps): Router {
-  const listEvents: Handler<'listEvents'> = async (context) => {
-    const { days = DEFAULT_DAYS, search = '' } = context.query;
-    const { count, rows } = await services.events.list(context.caller, { days, search, ...pageOf(context) });
-    return envelope(context, { count, results: rows }, toEventResponse);
-  };
-  return createRouter().get('/events', operation('listEvents', listEvents));
+export function eventsHandlers(services: Services) {
+  return {
+    listEvents: async (context) => {
+      const { days = DEFAULT_DAYS, search = '' } = context.query;
+      const { count, rows } = await services.events.list(context.caller, { days, search, ...pageOf(context) });
+      return envelope(context, { count, results: rows }, toEventResponse);
+    },
+  } satisfies Handlers;
 }
 
 const DEFAULT_DAYS = 30;

@@ -1,4 +1,3 @@
-import type { Router } from 'express';
 import type {
   ScriptCommand,
   ScriptPatch,
@@ -7,55 +6,42 @@ import type {
   ScriptView,
 } from '../../services/scripts/model.ts';
 import type { ScriptsService } from '../../services/scripts/scripts.service.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readActingQuery, readDeliveryFields } from '../activities/request-fields.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime } from '../common/time.ts';
-import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function scriptsRoutes({ operation, services: { scripts } }: RouteDeps): Router {
-  const listScripts: Handler<'listScripts'> = async (context) =>
-    envelope(context, await scripts.list(context.caller, readScriptQuery(context)), toScriptResponse);
-  const createScript: Handler<'createScript'> = async ({ caller, body }) =>
-    toScriptDetailResponse(await scripts.create(caller, readScriptRequest(body)));
-  const getScript: Handler<'getScript'> = async ({ caller, params }) =>
-    toScriptDetailResponse(await scripts.get(caller, params.script_id));
-  const patchScript: Handler<'patchScript'> = async ({ caller, params, body }) =>
-    toScriptDetailResponse(await scripts.patch(caller, params.script_id, readScriptPatch(body)));
-  const archiveScript: Handler<'archiveScript'> = ({ caller, params }) => scripts.archive(caller, params.script_id);
-  const redactScript: Handler<'redactScript'> = ({ caller, params, traceparent }) =>
-    scripts.redact(caller, params.script_id, traceparent);
-  const executeScript: Handler<'executeScript'> = async ({ caller, params, body, traceparent }) =>
-    toActivityResponse(await scripts.execute(caller, params.script_id, readScriptCommand(body, traceparent)));
-  const listScriptVersions: Handler<'listScriptVersions'> = async (context) => {
-    const id = context.params.script_id;
-    const { count, rows } = await scripts.versions(context.caller, id, pageOf(context));
-    return envelope(context, { count, results: rows }, (row) => toScriptVersionResponse(id, row));
-  };
-  const getScriptVersion: Handler<'getScriptVersion'> = async ({ caller, params }) => {
-    const version = await scripts.version(caller, params.script_id, params.script_version_id);
-    return toScriptVersionDetailResponse(params.script_id, version);
-  };
-  const getScriptAttachment: Handler<'getScriptAttachment'> = ({ caller, params }) =>
-    scripts.attachment(caller, params.script_id, params.script_attachment_id);
-  return createRouter()
-    .get('/scripts', operation('listScripts', listScripts))
-    .post('/scripts', operation('createScript', createScript))
-    .get('/scripts/:script_id', operation('getScript', getScript))
-    .patch('/scripts/:script_id', operation('patchScript', patchScript))
-    .post('/scripts/:script_id\\:archive', operation('archiveScript', archiveScript))
-    .post('/scripts/:script_id\\:redact', operation('redactScript', redactScript))
-    .post('/scripts/:script_id\\:execute', operation('executeScript', executeScript))
-    .get('/scripts/:script_id/versions', operation('listScriptVersions', listScriptVersions))
-    .get('/scripts/:script_id/versions/:script_version_id', operation('getScriptVersion', getScriptVersion))
-    .get(
-      '/scripts/:script_id/attachments/:script_attachment_id',
-      operation('getScriptAttachment', getScriptAttachment),
-    );
+export function scriptsHandlers({ scripts }: Services) {
+  return {
+    listScripts: async (context) =>
+      envelope(context, await scripts.list(context.caller, readScriptQuery(context)), toScriptResponse),
+    createScript: async ({ caller, body }) =>
+      toScriptDetailResponse(await scripts.create(caller, readScriptRequest(body))),
+    getScript: async ({ caller, params }) => toScriptDetailResponse(await scripts.get(caller, params.script_id)),
+    patchScript: async ({ caller, params, body }) =>
+      toScriptDetailResponse(await scripts.patch(caller, params.script_id, readScriptPatch(body))),
+    archiveScript: ({ caller, params }) => scripts.archive(caller, params.script_id),
+    redactScript: ({ caller, params, traceparent }) => scripts.redact(caller, params.script_id, traceparent),
+    executeScript: async ({ caller, params, body, traceparent }) =>
+      toActivityResponse(await scripts.execute(caller, params.script_id, readScriptCommand(body, traceparent))),
+    listScriptVersions: async (context) => {
+      const id = context.params.script_id;
+      const { count, rows } = await scripts.versions(context.caller, id, pageOf(context));
+      return envelope(context, { count, results: rows }, (row) => toScriptVersionResponse(id, row));
+    },
+    getScriptVersion: async ({ caller, params }) => {
+      const version = await scripts.version(caller, params.script_id, params.script_version_id);
+      return toScriptVersionDetailResponse(params.script_id, version);
+    },
+    getScriptAttachment: ({ caller, params }) =>
+      scripts.attachment(caller, params.script_id, params.script_attachment_id),
+  } satisfies Handlers;
 }
 
 function toScriptResponse(script: ScriptView): Schemas['ScriptItem'] {

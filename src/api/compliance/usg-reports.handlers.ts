@@ -1,25 +1,24 @@
 import { Readable } from 'node:stream';
-import type { Router } from 'express';
 import type { OpenFile } from '../../services/common/ports.ts';
 import type { UsgReportRequest, UsgReportResponse } from '../../services/compliance/reports/usg-reports.service.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function usgReportsRoutes({ operation, services: { usgReports } }: RouteDeps): Router {
-  const getUsgProfileReport: Handler<'getUsgProfileReport'> = async (context) =>
-    toUsgReportResponse(await usgReports.request(context.caller, readUsgReportRequest(context)));
-  const getUsgProfileBlob: Handler<'getUsgProfileBlob'> = async ({ caller, query, request, response }) => {
-    const file = await usgReports.open(caller, query.path);
-    const asText = request.accepts(['application/json', 'text/csv']) === 'text/csv';
-    response.vary('Accept').type(asText ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8');
-    return Readable.from(asText ? file.chunks() : streamFileAsJson(file));
-  };
-  return createRouter()
-    .get('/usg-profiles/:usg_profile_id/report', operation('getUsgProfileReport', getUsgProfileReport))
-    .get('/usg-profiles/blob', operation('getUsgProfileBlob', getUsgProfileBlob));
+export function usgReportsHandlers({ usgReports }: Services) {
+  return {
+    getUsgProfileReport: async (context) =>
+      toUsgReportResponse(await usgReports.request(context.caller, readUsgReportRequest(context))),
+    getUsgProfileBlob: async ({ caller, query, request, response }) => {
+      const file = await usgReports.open(caller, query.path);
+      const asText = request.accepts(['application/json', 'text/csv']) === 'text/csv';
+      response.vary('Accept').type(asText ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8');
+      return Readable.from(asText ? file.chunks() : streamFileAsJson(file));
+    },
+  } satisfies Handlers;
 }
 
 function readUsgReportRequest({ params, query, traceparent }: RequestContext<'getUsgProfileReport'>): UsgReportRequest {

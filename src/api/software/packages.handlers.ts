@@ -1,30 +1,28 @@
-import type { Router } from 'express';
 import { PACKAGE_STATES } from '../../domain/software/package-states.ts';
 import type { PackageCommand, PackageOnComputers, PackagesQuery } from '../../services/software/packages.service.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readDeliveryFields } from '../activities/request-fields.ts';
-import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
 
-export function packagesRoutes({ operation, services: { packages } }: RouteDeps): Router {
-  const listPackages: Handler<'listPackages'> = async (context) => {
-    const { caller, query } = context;
-    const page = await packages.list(caller, query.query ?? '', readPackagesQuery(context), pageOf(context));
-    return envelope(context, page, toPackageResponse);
-  };
-  const listComputerPackages: Handler<'listComputerPackages'> = async (context) => {
-    const { caller, params } = context;
-    const filter = readPackagesQuery(context);
-    const page = await packages.listOfComputer(caller, params.computer_id, filter, pageOf(context));
-    return envelope(context, page, toComputerPackageResponse);
-  };
-  const actOnPackages: Handler<'actOnPackages'> = async ({ caller, body, traceparent }) =>
-    toActivityResponse(await packages.act(caller, readPackageCommand(body, traceparent)));
-  return createRouter()
-    .get('/packages', operation('listPackages', listPackages))
-    .get('/computers/:computer_id/packages', operation('listComputerPackages', listComputerPackages))
-    .post('/packages', operation('actOnPackages', actOnPackages));
+export function packagesHandlers({ packages }: Services) {
+  return {
+    listPackages: async (context) => {
+      const { caller, query } = context;
+      const page = await packages.list(caller, query.query ?? '', readPackagesQuery(context), pageOf(context));
+      return envelope(context, page, toPackageResponse);
+    },
+    listComputerPackages: async (context) => {
+      const { caller, params } = context;
+      const filter = readPackagesQuery(context);
+      const page = await packages.listOfComputer(caller, params.computer_id, filter, pageOf(context));
+      return envelope(context, page, toComputerPackageResponse);
+    },
+    actOnPackages: async ({ caller, body, traceparent }) =>
+      toActivityResponse(await packages.act(caller, readPackageCommand(body, traceparent))),
+  } satisfies Handlers;
 }
 
 function readPackageCommand(

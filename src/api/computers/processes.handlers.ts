@@ -1,32 +1,30 @@
-import type { Router } from 'express';
 import type { ProcessSignal } from '../../domain/activities/machine-operations.ts';
 import type { ProcessesService, SignalCommand } from '../../services/computers/processes.service.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
-import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function processesRoutes({ operation, services: { processes } }: RouteDeps): Router {
+export function processesHandlers({ processes }: Services) {
   const signal = async (
     name: ProcessSignal,
     { caller, body, traceparent }: RequestContext<'killProcesses' | 'terminateProcesses'>,
   ) => {
     return toActivityResponse(await processes.signal(caller, name, readSignalCommand(body, traceparent)));
   };
-  const listProcesses: Handler<'listProcesses'> = async (context) => {
-    const computer = context.params.computer_id;
-    const { count, rows } = await processes.list(context.caller, computer, pageOf(context));
-    return envelope(context, { count, results: rows }, (row) => toProcessResponse(computer, row));
-  };
-  const killProcesses: Handler<'killProcesses'> = (context) => signal('kill', context);
-  const terminateProcesses: Handler<'terminateProcesses'> = (context) => signal('terminate', context);
-  return createRouter()
-    .get('/computers/:computer_id/processes', operation('listProcesses', listProcesses))
-    .post('/processes/kill', operation('killProcesses', killProcesses))
-    .post('/processes/terminate', operation('terminateProcesses', terminateProcesses));
+  return {
+    listProcesses: async (context) => {
+      const computer = context.params.computer_id;
+      const { count, rows } = await processes.list(context.caller, computer, pageOf(context));
+      return envelope(context, { count, results: rows }, (row) => toProcessResponse(computer, row));
+    },
+    killProcesses: (context) => signal('kill', context),
+    terminateProcesses: (context) => signal('terminate', context),
+  } satisfies Handlers;
 }
 
 type Process = Awaited<ReturnType<ProcessesService['list']>>['rows'][number];

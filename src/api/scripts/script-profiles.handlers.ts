@@ -1,4 +1,3 @@
-import type { Router } from 'express';
 import type {
   ScriptProfilePatch,
   ScriptProfileQuery,
@@ -6,70 +5,56 @@ import type {
   ScriptProfileView,
   TriggerRequest,
 } from '../../services/scripts/profiles/model.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { toParentResponse } from '../activities/activity-responses.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime, formatTime } from '../common/time.ts';
-import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
 import { envelope, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-export function scriptProfilesRoutes({ operation, services: { scriptProfiles, computers } }: RouteDeps): Router {
-  const listScriptProfiles: Handler<'listScriptProfiles'> = async (context) =>
-    envelope(
-      context,
-      await scriptProfiles.list(context.caller, readScriptProfileQuery(context)),
-      toScriptProfileResponse,
-    );
-  const createScriptProfile: Handler<'createScriptProfile'> = async ({ caller, body, traceparent }) => {
-    const profile = await scriptProfiles.create(caller, readScriptProfileRequest(body, traceparent));
-    return toScriptProfileResponse(profile);
-  };
-  const getScriptProfile: Handler<'getScriptProfile'> = async ({ caller, params }) =>
-    toScriptProfileResponse(await scriptProfiles.get(caller, params.script_profile_id));
-  const patchScriptProfile: Handler<'patchScriptProfile'> = async ({ caller, params, body, traceparent }) => {
-    const patch = readScriptProfilePatch(body, traceparent);
-    return toScriptProfileResponse(await scriptProfiles.patch(caller, params.script_profile_id, patch));
-  };
-  const archiveScriptProfile: Handler<'archiveScriptProfile'> = ({ caller, params }) =>
-    scriptProfiles.archive(caller, params.script_profile_id);
-  const listScriptProfileActivities: Handler<'listScriptProfileActivities'> = async (context) => {
-    const { caller, params } = context;
-    const page = await scriptProfiles.activities(caller, params.script_profile_id, pageOf(context));
-    return envelope(context, page, toParentResponse);
-  };
-  const listScriptProfileComputers: Handler<'listScriptProfileComputers'> = async (context) => {
-    const query = await scriptProfiles.computersQuery(context.caller, context.params.script_profile_id);
-    const flags = { rootOnly: false, wslParents: false, wslChildren: false, after: null };
-    const filter = { query, status: 'active' as const, ...flags, ...pageOf(context) };
-    const { count, resultsJson } = await computers.list(context.caller, filter, new Set());
-    return jsonEnvelope(context, { count, resultsJson });
-  };
-  const listProfilesOfScript: Handler<'listProfilesOfScript'> = async (context) => {
-    const page = await scriptProfiles.listOfScript(context.caller, context.params.script_id, pageOf(context));
-    return envelope(context, page, toScriptProfileResponse);
-  };
-  const getScriptProfileLimits: Handler<'getScriptProfileLimits'> = async () => {
-    const { maxComputers, maxProfiles, minIntervalMinutes } = scriptProfiles.limits;
-    return { max_num_computers: maxComputers, max_num_profiles: maxProfiles, min_interval: minIntervalMinutes };
-  };
-  return createRouter()
-    .get('/script-profiles', operation('listScriptProfiles', listScriptProfiles))
-    .post('/script-profiles', operation('createScriptProfile', createScriptProfile))
-    .get('/script-profiles/:script_profile_id', operation('getScriptProfile', getScriptProfile))
-    .patch('/script-profiles/:script_profile_id', operation('patchScriptProfile', patchScriptProfile))
-    .post('/script-profiles/:script_profile_id\\:archive', operation('archiveScriptProfile', archiveScriptProfile))
-    .get(
-      '/script-profiles/:script_profile_id/activities',
-      operation('listScriptProfileActivities', listScriptProfileActivities),
-    )
-    .get(
-      '/script-profiles/:script_profile_id/computers',
-      operation('listScriptProfileComputers', listScriptProfileComputers),
-    )
-    .get('/scripts/:script_id/script-profiles', operation('listProfilesOfScript', listProfilesOfScript))
-    .get('/script-profile-limits', operation('getScriptProfileLimits', getScriptProfileLimits));
+export function scriptProfilesHandlers({ scriptProfiles, computers }: Services) {
+  return {
+    listScriptProfiles: async (context) =>
+      envelope(
+        context,
+        await scriptProfiles.list(context.caller, readScriptProfileQuery(context)),
+        toScriptProfileResponse,
+      ),
+    createScriptProfile: async ({ caller, body, traceparent }) => {
+      const profile = await scriptProfiles.create(caller, readScriptProfileRequest(body, traceparent));
+      return toScriptProfileResponse(profile);
+    },
+    getScriptProfile: async ({ caller, params }) =>
+      toScriptProfileResponse(await scriptProfiles.get(caller, params.script_profile_id)),
+    patchScriptProfile: async ({ caller, params, body, traceparent }) => {
+      const patch = readScriptProfilePatch(body, traceparent);
+      return toScriptProfileResponse(await scriptProfiles.patch(caller, params.script_profile_id, patch));
+    },
+    archiveScriptProfile: ({ caller, params }) => scriptProfiles.archive(caller, params.script_profile_id),
+    listScriptProfileActivities: async (context) => {
+      const { caller, params } = context;
+      const page = await scriptProfiles.activities(caller, params.script_profile_id, pageOf(context));
+      return envelope(context, page, toParentResponse);
+    },
+    listScriptProfileComputers: async (context) => {
+      const query = await scriptProfiles.computersQuery(context.caller, context.params.script_profile_id);
+      const flags = { rootOnly: false, wslParents: false, wslChildren: false, after: null };
+      const filter = { query, status: 'active' as const, ...flags, ...pageOf(context) };
+      const { count, resultsJson } = await computers.list(context.caller, filter, new Set());
+      return jsonEnvelope(context, { count, resultsJson });
+    },
+    listProfilesOfScript: async (context) => {
+      const page = await scriptProfiles.listOfScript(context.caller, context.params.script_id, pageOf(context));
+      return envelope(context, page, toScriptProfileResponse);
+    },
+    getScriptProfileLimits: async () => {
+      const { maxComputers, maxProfiles, minIntervalMinutes } = scriptProfiles.limits;
+      return { max_num_computers: maxComputers, max_num_profiles: maxProfiles, min_interval: minIntervalMinutes };
+    },
+  } satisfies Handlers;
 }
 
 function toScriptProfileResponse(profile: ScriptProfileView): Schemas['ScriptProfile'] {

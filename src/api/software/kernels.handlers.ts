@@ -1,33 +1,30 @@
-import type { Router } from 'express';
 import { roundVersion } from '../../domain/software/debian-version.ts';
 import type { HotpatchReports } from '../../domain/software/kernel.ts';
 import type { KernelAction } from '../../domain/software/package-operations.ts';
 import { fieldError } from '../../services/common/fields.ts';
 import type { KernelCommand, KernelListing } from '../../services/software/kernels.service.ts';
+import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readWindow } from '../activities/request-fields.ts';
-import { createRouter, type Handler, type RequestContext, type RouteDeps } from '../http/handler.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 
 type KernelChange = RequestContext<'upgradeKernel' | 'downgradeKernel'>;
 
-export function kernelsRoutes({ operation, services: { kernels } }: RouteDeps): Router {
+export function kernelsHandlers({ kernels }: Services) {
   const change = async (action: KernelAction, context: KernelChange) => {
     const command = readKernelCommand(context);
     // The API has no status for it yet. See docs/api-conventions.md#activity-statuses.
     return { ...toActivityResponse(await kernels.change(context.caller, action, command)), activity_status: null };
   };
-  const getHotpatchInfo: Handler<'getHotpatchInfo'> = async ({ caller, params }) =>
-    toHotpatchInfoResponse(await kernels.info(caller, params.computer_id));
-  const getKernels: Handler<'getKernels'> = async ({ caller, params }) =>
-    toKernelListingResponse(await kernels.listing(caller, params.computer_id));
-  const upgradeKernel: Handler<'upgradeKernel'> = (context) => change('upgrade', context);
-  const downgradeKernel: Handler<'downgradeKernel'> = (context) => change('downgrade', context);
-  return createRouter()
-    .get('/computers/:computer_id/hotpatch/info', operation('getHotpatchInfo', getHotpatchInfo))
-    .get('/computers/:computer_id/hotpatch/kernel', operation('getKernels', getKernels))
-    .post('/computers/:computer_id/kernel/upgrade', operation('upgradeKernel', upgradeKernel))
-    .post('/computers/:computer_id/kernel/downgrade', operation('downgradeKernel', downgradeKernel));
+  return {
+    getHotpatchInfo: async ({ caller, params }) =>
+      toHotpatchInfoResponse(await kernels.info(caller, params.computer_id)),
+    getKernels: async ({ caller, params }) =>
+      toKernelListingResponse(await kernels.listing(caller, params.computer_id)),
+    upgradeKernel: (context) => change('upgrade', context),
+    downgradeKernel: (context) => change('downgrade', context),
+  } satisfies Handlers;
 }
 
 function toHotpatchInfoResponse({ hotpatchInfo, serviceInfo, rebootRequiredInfo }: HotpatchReports) {

@@ -1,0 +1,51 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import type { ActivityChoice } from '../../services/activities/activity-choice.ts';
+import type { Services } from '../../services/setup/services.ts';
+import type { Handlers } from '../http/handler.ts';
+import { envelope, pageOf } from '../http/request/pagination.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { toDetailedActivityResponse, toParentResponse } from './activity-responses.ts';
+import { readActingQuery } from './request-fields.ts';
+
+type Schemas = components['schemas'];
+
+export function activitiesHandlers({ activities, activityRepeats }: Services) {
+  return {
+    listActivities: async (context) =>
+      envelope(
+        context,
+        await activities.list(context.caller, context.query.query ?? '', pageOf(context)),
+        toDetailedActivityResponse,
+      ),
+    listComputerActivities: async (context) => {
+      const computers = [...new Set(context.query.computer_ids)];
+      const page = await activities.listOfComputers(context.caller, computers, pageOf(context));
+      return envelope(context, page, toDetailedActivityResponse);
+    },
+    listParentActivities: async (context) =>
+      envelope(
+        context,
+        await activities.listParents(context.caller, context.query.query ?? '', pageOf(context)),
+        toParentResponse,
+      ),
+    getActivity: async ({ caller, params }) =>
+      toDetailedActivityResponse(await activities.read(caller, params.activity_id)),
+    cancelActivities: async ({ caller, body, traceparent }) => activities.cancel(caller, choiceOf(body), traceparent),
+    approveActivities: async ({ caller, body }) => await activities.approve(caller, choiceOf(body)),
+    listActivityTypes: async () => [...activities.types()],
+    reapplyActivities: ({ caller, body, traceparent }) =>
+      activityRepeats.reapply(caller, body.activity_ids, { after: body.after ?? null, traceparent }),
+    revertActivities: ({ caller, body, traceparent }) =>
+      activityRepeats.revert(caller, body.activity_ids, { after: body.after ?? null, traceparent }),
+  } satisfies Handlers;
+}
+
+function choiceOf({ activity_ids: ids, query, searches }: Schemas['ActivityChoice']): ActivityChoice {
+  if (ids !== undefined && query === undefined) {
+    if (!searches) return { ids };
+    throw new DomainError('InvalidParameterCombination', 'searches needs a query that names them');
+  }
+  if (query !== undefined && ids === undefined)
+    return { query: readActingQuery({ query, searches: searches ?? null }) };
+  throw new DomainError('InvalidParameterCombination', 'Exactly one of activity_ids and query is needed');
+}

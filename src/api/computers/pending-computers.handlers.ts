@@ -1,0 +1,36 @@
+import type { PendingComputersService } from '../../services/computers/pending-computers.service.ts';
+import type { Services } from '../../services/setup/services.ts';
+import { formatTime } from '../common/time.ts';
+import type { Handlers } from '../http/handler.ts';
+import { envelope, pageOf } from '../http/request/pagination.ts';
+import type { components } from '../openapi/types.generated.ts';
+
+export function pendingComputersHandlers({ pendingComputers }: Services) {
+  return {
+    listPendingComputers: async (context) => {
+      const { count, rows } = await pendingComputers.list(context.caller, pageOf(context));
+      return envelope(context, { count, results: rows }, toPendingComputerResponse);
+    },
+    acceptPendingComputers: async ({ caller, body, traceparent }) => {
+      const { computer_ids, access_group } = body;
+      const to = { accessGroup: access_group ?? undefined, traceparent };
+      return await pendingComputers.accept(caller, computer_ids, to);
+    },
+    rejectPendingComputers: ({ caller, body }) => pendingComputers.reject(caller, body.computer_ids),
+  } satisfies Handlers;
+}
+
+type PendingComputer = Awaited<ReturnType<PendingComputersService['list']>>['rows'][number];
+
+function toPendingComputerResponse(computer: PendingComputer): components['schemas']['PendingComputer'] {
+  return {
+    id: computer.id,
+    title: computer.title,
+    hostname: computer.hostname,
+    creation_time: formatTime(computer.creation_time),
+    client_tags: computer.client_tags,
+    vm_info: computer.vm_info,
+    container_info: computer.container_info,
+    access_group: computer.access_group,
+  };
+}

@@ -1,0 +1,22 @@
+import type { Services } from '../../services/setup/services.ts';
+import { toActivityResponse } from '../activities/activity-responses.ts';
+import type { Handlers } from '../http/handler.ts';
+
+export function recoveryKeysHandlers({ recoveryKeys }: Services) {
+  return {
+    getRecoveryKey: async ({ caller, params }) => {
+      const { activity, key } = await recoveryKeys.read(caller, params.computer_id);
+      return { activity: activity && toActivityResponse(activity), fde_recovery_key: key };
+    },
+    generateRecoveryKey: async ({ caller, params, query, body, traceparent }) => {
+      const { force, after } = body ?? {};
+      const activity = await recoveryKeys.generate(caller, {
+        computerId: params.computer_id,
+        force: force ?? query.force === true,
+        after: after ?? null,
+        traceparent,
+      });
+      return toActivityResponse(activity);
+    },
+  } satisfies Handlers;
+}

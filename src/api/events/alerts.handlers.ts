@@ -1,0 +1,33 @@
+import type { ActiveAlert, AlertView } from '../../services/events/alerts.service.ts';
+import type { Services } from '../../services/setup/services.ts';
+import { formatTime } from '../common/time.ts';
+import type { Handlers } from '../http/handler.ts';
+
+export function alertsHandlers({ alerts }: Services) {
+  return {
+    listAlerts: async ({ caller }) => (await alerts.list(caller)).map(toAlertResponse),
+    summarizeAlerts: async ({ caller }) => ({
+      alerts_summary: (await alerts.summarize(caller)).map(toActiveAlertResponse),
+    }),
+    dismissAlert: async ({ caller, params }) => toAlertResponse(await alerts.dismiss(caller, params.alert_id)),
+  } satisfies Handlers;
+}
+
+/** Alerts cover all visible computers or profiles, and there are no subscriptions. */
+function toAlertResponse({ id, type, label, description, scope, status }: AlertView) {
+  return {
+    id,
+    alert_type: type,
+    label,
+    description,
+    scope,
+    status,
+    subscribed: false,
+    all_computers: scope === 'computer',
+    tags: [],
+  };
+}
+
+function toActiveAlertResponse({ type, summary, activationTime }: ActiveAlert) {
+  return { alert_type: type, summary, activation_time: formatTime(activationTime) };
+}

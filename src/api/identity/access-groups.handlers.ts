@@ -1,0 +1,26 @@
+import type { AccessGroupsService } from '../../services/identity/access-groups.service.ts';
+import type { Services } from '../../services/setup/services.ts';
+import type { Handlers } from '../http/handler.ts';
+import { envelope, pageOf } from '../http/request/pagination.ts';
+import type { components } from '../openapi/types.generated.ts';
+
+export function accessGroupsHandlers({ accessGroups }: Services) {
+  return {
+    listAccessGroups: async (context) =>
+      envelope(context, await accessGroups.list(context.caller, pageOf(context)), toAccessGroupResponse),
+    createAccessGroup: async ({ caller, body: { title, parent } }) =>
+      toAccessGroupResponse(await accessGroups.create(caller, title, parent ?? undefined)),
+    getAccessGroup: async ({ caller, params }) =>
+      toAccessGroupResponse(await accessGroups.get(caller, params.access_group_name)),
+    renameAccessGroup: async ({ caller, params, body }) =>
+      toAccessGroupResponse(await accessGroups.rename(caller, params.access_group_name, body.title)),
+    deleteAccessGroup: async ({ caller, params }) =>
+      toAccessGroupResponse(await accessGroups.remove(caller, params.access_group_name)),
+  } satisfies Handlers;
+}
+
+type AccessGroup = Awaited<ReturnType<AccessGroupsService['get']>>;
+
+function toAccessGroupResponse({ name, title, parent, children }: AccessGroup): components['schemas']['AccessGroup'] {
+  return { name, title, parent, children };
+}
