@@ -28,7 +28,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'src/api',
-    holds: 'OpenAPI document, middleware, routes, response format',
+    holds: 'OpenAPI document, middleware, handlers, response format',
     mayUse: ['src/domain', 'src/services', 'src/process'],
   },
   {

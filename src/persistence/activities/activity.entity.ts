@@ -98,9 +98,6 @@ export const ActivityBlockSchema = defineEntity({
   },
 });
 
-export class ActivityBlock extends ActivityBlockSchema.class {}
-ActivityBlockSchema.setClass(ActivityBlock);
-
 export const OperationPayloadSchema = defineEntity({
   name: 'OperationPayload',
   tableName: 'operation_payload',
@@ -116,6 +113,3 @@ export const OperationPayloadSchema = defineEntity({
   },
   indexes: [{ name: 'operation_payload_script', properties: ['scriptId'], where: 'script_id IS NOT NULL' }],
 });
-
-export class OperationPayload extends OperationPayloadSchema.class {}
-OperationPayloadSchema.setClass(OperationPayload);

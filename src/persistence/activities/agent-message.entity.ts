@@ -25,9 +25,6 @@ export const AgentMessageSchema = defineEntity({
   ],
 });
 
-export class AgentMessage extends AgentMessageSchema.class {}
-AgentMessageSchema.setClass(AgentMessage);
-
 export const PendingEventSchema = defineEntity({
   name: 'PendingEvent',
   tableName: 'agent_inbox',
@@ -43,6 +40,3 @@ export const PendingEventSchema = defineEntity({
   },
   indexes: [{ name: 'agent_inbox_cancel', properties: ['batchId', 'activityId'], where: `kind = 'cancel'::text` }],
 });
-
-export class PendingEvent extends PendingEventSchema.class {}
-PendingEventSchema.setClass(PendingEvent);

@@ -37,6 +37,3 @@ export const BatchSchema = defineEntity({
     { name: 'lane_unopened', properties: ['accountId', 'parentId'], where: 'opened_at IS NULL' },
   ],
 });
-
-export class Batch extends BatchSchema.class {}
-BatchSchema.setClass(Batch);

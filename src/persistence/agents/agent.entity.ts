@@ -38,9 +38,6 @@ export const AgentSchema = defineEntity({
   indexes: [{ name: 'agent_fast', properties: ['computer'], where: 'fast_at IS NOT NULL' }],
 });
 
-export class Agent extends AgentSchema.class {}
-AgentSchema.setClass(Agent);
-
 export const AgentIdentitySchema = defineEntity({
   name: 'AgentIdentity',
   tableName: 'agent_identity',
@@ -50,9 +47,6 @@ export const AgentIdentitySchema = defineEntity({
     createdAt: p.datetime().defaultRaw('now()'),
   },
 });
-
-export class AgentIdentity extends AgentIdentitySchema.class {}
-AgentIdentitySchema.setClass(AgentIdentity);
 
 export const AgentSpareIdentitySchema = defineEntity({
   name: 'AgentSpareIdentity',
@@ -64,9 +58,6 @@ export const AgentSpareIdentitySchema = defineEntity({
     createdAt: p.datetime().defaultRaw('now()'),
   },
 });
-
-export class AgentSpareIdentity extends AgentSpareIdentitySchema.class {}
-AgentSpareIdentitySchema.setClass(AgentSpareIdentity);
 
 export const AgentRejectedMessageSchema = defineEntity({
   name: 'AgentRejectedMessage',
@@ -80,9 +71,6 @@ export const AgentRejectedMessageSchema = defineEntity({
   },
 });
 
-export class AgentRejectedMessage extends AgentRejectedMessageSchema.class {}
-AgentRejectedMessageSchema.setClass(AgentRejectedMessage);
-
 export const AgentUnknownTypeSchema = defineEntity({
   name: 'AgentUnknownType',
   tableName: 'agent_unknown_type',
@@ -92,6 +80,3 @@ export const AgentUnknownTypeSchema = defineEntity({
     lastSeenAt: p.datetime(),
   },
 });
-
-export class AgentUnknownType extends AgentUnknownTypeSchema.class {}
-AgentUnknownTypeSchema.setClass(AgentUnknownType);

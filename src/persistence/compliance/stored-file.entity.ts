@@ -30,6 +30,3 @@ export const StoredFileChunkSchema = defineEntity({
     content: p.blob().$type<Buffer>(),
   },
 });
-
-export class StoredFileChunk extends StoredFileChunkSchema.class {}
-StoredFileChunkSchema.setClass(StoredFileChunk);

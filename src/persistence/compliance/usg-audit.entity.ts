@@ -25,9 +25,6 @@ export const UsgAuditSchema = defineEntity({
   ],
 });
 
-export class UsgAudit extends UsgAuditSchema.class {}
-UsgAuditSchema.setClass(UsgAudit);
-
 export const UsgAuditReportSchema = defineEntity({
   name: 'UsgAuditReport',
   tableName: 'usg_audit_report',
@@ -39,9 +36,6 @@ export const UsgAuditReportSchema = defineEntity({
     receivedAt: p.datetime(),
   },
 });
-
-export class UsgAuditReport extends UsgAuditReportSchema.class {}
-UsgAuditReportSchema.setClass(UsgAuditReport);
 
 export const UsgRuleSchema = defineEntity({
   name: 'UsgRule',
@@ -59,9 +53,6 @@ export const UsgRuleSchema = defineEntity({
   },
   uniques: [{ name: 'usg_rule_account_id_digest_key', properties: ['account', 'digest'] }],
 });
-
-export class UsgRule extends UsgRuleSchema.class {}
-UsgRuleSchema.setClass(UsgRule);
 
 export const UsgRuleSetSchema = defineEntity({
   name: 'UsgRuleSet',

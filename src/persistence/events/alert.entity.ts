@@ -27,9 +27,6 @@ export const AlertDismissalSchema = defineEntity({
   },
 });
 
-export class AlertDismissal extends AlertDismissalSchema.class {}
-AlertDismissalSchema.setClass(AlertDismissal);
-
 export const ProfileAlertSchema = defineEntity({
   name: 'ProfileAlert',
   tableName: 'profile_alert',
@@ -58,6 +55,3 @@ export const ProfileAlertDismissalSchema = defineEntity({
     dismissedAt: p.datetime(),
   },
 });
-
-export class ProfileAlertDismissal extends ProfileAlertDismissalSchema.class {}
-ProfileAlertDismissalSchema.setClass(ProfileAlertDismissal);

@@ -22,6 +22,3 @@ export const EventEntrySchema = defineEntity({
   },
   indexes: [{ name: 'event_account', properties: ['accountId', 'creationTime', 'id'] }],
 });
-
-export class EventEntry extends EventEntrySchema.class {}
-EventEntrySchema.setClass(EventEntry);

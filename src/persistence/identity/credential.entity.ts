@@ -34,9 +34,6 @@ export const AccessKeySchema = defineEntity({
   },
 });
 
-export class AccessKey extends AccessKeySchema.class {}
-AccessKeySchema.setClass(AccessKey);
-
 export const RevokedTokenSchema = defineEntity({
   name: 'RevokedToken',
   tableName: 'revoked_token',

@@ -10,9 +10,6 @@ export const LoginAddressSchema = defineEntity({
   },
 });
 
-export class LoginAddress extends LoginAddressSchema.class {}
-LoginAddressSchema.setClass(LoginAddress);
-
 export const LoginFailureSchema = defineEntity({
   name: 'LoginFailure',
   tableName: 'login_failure',

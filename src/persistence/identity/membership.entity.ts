@@ -52,6 +52,3 @@ export const FormerMemberSchema = defineEntity({
     leftAt: p.datetime(),
   },
 });
-
-export class FormerMember extends FormerMemberSchema.class {}
-FormerMemberSchema.setClass(FormerMember);

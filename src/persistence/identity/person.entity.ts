@@ -51,9 +51,6 @@ export const PersonAddressSchema = defineEntity({
   },
 });
 
-export class PersonAddress extends PersonAddressSchema.class {}
-PersonAddressSchema.setClass(PersonAddress);
-
 export const EmailChangeSchema = defineEntity({
   name: 'EmailChange',
   tableName: 'email_change',

@@ -81,6 +81,3 @@ export const ScriptProfileRunSchema = defineEntity({
   ],
   uniques: [{ name: 'script_profile_run_nominal', properties: ['profile', 'triggerNumber', 'nominalTime'] }],
 });
-
-export class ScriptProfileRun extends ScriptProfileRunSchema.class {}
-ScriptProfileRunSchema.setClass(ScriptProfileRun);
