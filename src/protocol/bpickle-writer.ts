@@ -42,8 +42,16 @@ class Writer {
     else if (value instanceof BFloat) this.#ascii(`f${floatText(value.value)};`);
     else if (Array.isArray(value)) this.#sequence('l', value, depth);
     else if (value instanceof BTuple) this.#sequence('t', value.items, depth);
-    else if (value instanceof Map) this.#entries([...value].sort(byKey), depth);
-    else this.#entries(Object.entries(value).sort(byText), depth);
+    else if (value instanceof Map)
+      this.#entries(
+        [...value].sort(([a], [b]) => compareKeys(a, b)),
+        depth,
+      );
+    else
+      this.#entries(
+        Object.entries(value).sort(([a], [b]) => compareCodePoints(a, b)),
+        depth,
+      );
   }
 
   #integer(value: number): void {
@@ -114,14 +122,6 @@ function floatText(value: number): string {
   }
   const text = String(value);
   return text.includes('.') ? text : `${text}.0`;
-}
-
-function byText([a]: readonly [string, BValue], [b]: readonly [string, BValue]): number {
-  return compareCodePoints(a, b);
-}
-
-function byKey([a]: readonly [BValue, BValue], [b]: readonly [BValue, BValue]): number {
-  return compareKeys(a, b);
 }
 
 function compareKeys(a: BValue, b: BValue): number {

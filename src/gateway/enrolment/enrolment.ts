@@ -11,8 +11,9 @@ import {
   lockRegistration,
 } from '../../persistence/agents/enrolment.sql.ts';
 import { recordNotices } from '../../persistence/computers/computer-notices.sql.ts';
+import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { acceptComputers, beginAcceptance } from '../../services/computers/acceptance.ts';
+import { acceptComputers } from '../../services/computers/acceptance.ts';
 import { digestSecret, secretMatches } from '../../services/identity/login/access-keys.ts';
 import type { ProfileRunDeps } from '../../services/scripts/profiles/script-profile-runs.ts';
 import { saveFaults } from '../facts/save-facts.ts';
@@ -46,7 +47,7 @@ export async function enrol(
     if (!account || account.disabled || !isAuthorized) return { kind: 'refused', info: 'unknown-account' };
     limitAccount(account.id);
     const approved = isSimulated || account.autoRegister;
-    if (approved) await beginAcceptance(tx, account.id);
+    if (approved) await lockFleetShared(tx, account.id);
     const { digest, existing, isNew } = await identifyMachine(tx, account.id, registration, now);
     const secureId = newSecureId();
     if (existing) {

@@ -1,4 +1,3 @@
-import { DomainError } from '../../domain/common/errors.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
 import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
@@ -12,6 +11,7 @@ import { MalformedMessage } from '../facts/fields.ts';
 import { messageType } from '../facts/read-messages.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
+import { rejectIfLimited } from '../http/response.ts';
 import { enrol } from './enrolment.ts';
 import { type Registration, readRegistration } from './registration.ts';
 
@@ -27,6 +27,8 @@ export interface RegistrationDeps {
   metrics: Pick<GatewayMetrics, 'enrolled' | 'faulty'>;
 }
 
+const TOO_MANY = 'Too many registrations';
+
 /** Enrols on a `register` message, else requests one; ignores others. @throws 429 after too many registrations */
 export async function register(
   deps: RegistrationDeps,
@@ -37,7 +39,7 @@ export async function register(
   const message = messages.findLast((item) => messageType(item) === 'register');
   if (!isDict(message)) return [acceptedTypesMessage(REGISTER_ONLY.types)];
   const sender = rateLimitKey(address);
-  rejectIfLimited(deps.failedRegistrations.wait(sender, 1, clock.now().getTime()));
+  rejectIfLimited(deps.failedRegistrations.wait(sender, 1, clock.now().getTime()), TOO_MANY);
   consume(deps, deps.registrations, sender);
   const registration = tryRead(message);
   if (!registration) {
@@ -74,10 +76,5 @@ function tryRead(message: BObject): Registration | null {
 }
 
 function consume({ clock }: RegistrationDeps, buckets: TokenBuckets | null, key: string): void {
-  if (buckets) rejectIfLimited(buckets.take(key, 1, clock.now().getTime()));
-}
-
-function rejectIfLimited(waitSeconds: number): void {
-  if (waitSeconds > 0)
-    throw new DomainError('TooManyRequests', 'Too many registrations', { retryAfterSeconds: waitSeconds });
+  if (buckets) rejectIfLimited(buckets.take(key, 1, clock.now().getTime()), TOO_MANY);
 }

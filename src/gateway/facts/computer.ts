@@ -54,22 +54,17 @@ function readAnnotations(message: BObject, faults: MessageFaults): Record<string
     faults.skipped('annotations must be a dict');
     return null;
   }
-  const entries = readItems(
-    Object.entries(given),
-    MAX_ANNOTATIONS,
-    { what: 'annotations', faults },
-    {
-      name: (entry) => describeItem('annotation', (entry as [string, BObject[string]])[0]),
-      read: (entry, itemName): [string, string] => {
-        const [key, value] = entry as [string, BObject[string]];
-        const name = toText(key, 'the name of an annotation', MAX_NAME);
-        const text = lenientText(value, MAX_ANNOTATION, { what: 'an annotation', faults, item: itemName });
-        if (text === null) throw new MalformedMessage('an annotation must be text');
-        // Agents read annotations from files, with the final newline.
-        return [name, text.replace(/\n$/, '')];
-      },
+  const entries = readItems(Object.entries(given), 'annotations', MAX_ANNOTATIONS, faults, {
+    name: (entry) => describeItem('annotation', (entry as [string, BObject[string]])[0]),
+    read: (entry, itemName): [string, string] => {
+      const [key, value] = entry as [string, BObject[string]];
+      const name = toText(key, 'the name of an annotation', MAX_NAME);
+      const text = lenientText(value, MAX_ANNOTATION, { what: 'an annotation', faults, item: itemName });
+      if (text === null) throw new MalformedMessage('an annotation must be text');
+      // Agents read annotations from files, with the final newline.
+      return [name, text.replace(/\n$/, '')];
     },
-  );
+  });
   return entries.length === 0 && Object.keys(given).length > 0 ? null : Object.fromEntries(entries);
 }
 
@@ -113,19 +108,14 @@ export function readRebootRequired(message: BObject, facts: Facts, faults: Messa
   if (flag !== null) columns.reboot_required = flag;
   const given = message['packages'];
   if (given !== undefined) {
-    const packages = readItems(
-      given,
-      10_000,
-      { what: 'packages', faults },
-      {
-        name: (item) => describeItem('package', item),
-        read: (item, itemName) => {
-          const name = lenientText(item, MAX_NAME, { what: 'the name of a package', faults, item: itemName });
-          if (name === null) throw new MalformedMessage('the name of a package must be text');
-          return name;
-        },
+    const packages = readItems(given, 'packages', 10_000, faults, {
+      name: (item) => describeItem('package', item),
+      read: (item, itemName) => {
+        const name = lenientText(item, MAX_NAME, { what: 'the name of a package', faults, item: itemName });
+        if (name === null) throw new MalformedMessage('the name of a package must be text');
+        return name;
       },
-    );
+    });
     const isEmpty = given === null || (Array.isArray(given) && given.length === 0);
     if (packages.length > 0 || isEmpty) columns.reboot_packages = packages.sort();
   }
@@ -173,21 +163,16 @@ export function readAptPreferences(message: BObject, facts: Facts, faults: Messa
     return;
   }
   if (!isDict(data)) throw new MalformedMessage('data must be a dict');
-  const files = readItems(
-    Object.entries(data),
-    MAX_PREFERENCES,
-    { what: 'data', faults },
-    {
-      name: (entry) => describeItem('file', (entry as [string, BObject[string]])[0]),
-      read: (entry, itemName): [string, Json] => {
-        const [file, content] = entry as [string, BObject[string]];
-        const name = toText(file, 'the name of a file', 4096);
-        const place = { what: 'a file', faults, item: itemName };
-        const isText = typeof content === 'string' || content instanceof Uint8Array;
-        return [name, isText ? lenientText(content, MAX_PREFERENCE, place) : toJson(content)];
-      },
+  const files = readItems(Object.entries(data), 'data', MAX_PREFERENCES, faults, {
+    name: (entry) => describeItem('file', (entry as [string, BObject[string]])[0]),
+    read: (entry, itemName): [string, Json] => {
+      const [file, content] = entry as [string, BObject[string]];
+      const name = toText(file, 'the name of a file', 4096);
+      const place = { what: 'a file', faults, item: itemName };
+      const isText = typeof content === 'string' || content instanceof Uint8Array;
+      return [name, isText ? lenientText(content, MAX_PREFERENCE, place) : toJson(content)];
     },
-  );
+  });
   faults.requireUsable(files.length > 0);
   facts.inventory.apt_preferences = Object.fromEntries(files);
 }

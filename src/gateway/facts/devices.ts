@@ -17,52 +17,42 @@ const FLAG_UP = 1;
 /** Replaces all devices. @throws {MalformedMessage} when none is usable */
 export function readNetwork(message: BObject, facts: Facts, faults: MessageFaults): void {
   const speeds = new Map(readSpeeds(message, faults));
-  const devices = readDicts(
-    message['devices'],
-    MAX_DEVICES,
-    { what: 'devices', faults },
-    {
-      name: nameOf,
-      read: (device, item): NetworkDevice => {
-        const name = interfaceOf(device);
-        const address = (key: string) => lenientText(device[key], MAX_ADDRESS, { what: key, faults, item }) ?? '';
-        const ipAddress = address('ip_address');
-        const flags = lenientInt(device['flags'], [0, Number.MAX_SAFE_INTEGER], { what: 'flags', faults, item }) ?? 0;
-        return {
-          interface: name,
-          ipAddress,
-          macAddress: address('mac_address'),
-          broadcastAddress: address('broadcast_address'),
-          netmask: address('netmask'),
-          flags,
-          active: flags % 2 === FLAG_UP && ipAddress !== '0.0.0.0' && ipAddress !== '',
-          speed: speeds.get(name)?.speed ?? null,
-          duplex: speeds.get(name)?.duplex ?? null,
-        };
-      },
+  const devices = readDicts(message['devices'], 'devices', MAX_DEVICES, faults, {
+    name: nameOf,
+    read: (device, item): NetworkDevice => {
+      const name = interfaceOf(device);
+      const address = (key: string) => lenientText(device[key], MAX_ADDRESS, { what: key, faults, item }) ?? '';
+      const ipAddress = address('ip_address');
+      const flags = lenientInt(device['flags'], [0, Number.MAX_SAFE_INTEGER], { what: 'flags', faults, item }) ?? 0;
+      return {
+        interface: name,
+        ipAddress,
+        macAddress: address('mac_address'),
+        broadcastAddress: address('broadcast_address'),
+        netmask: address('netmask'),
+        flags,
+        active: flags % 2 === FLAG_UP && ipAddress !== '0.0.0.0' && ipAddress !== '',
+        speed: speeds.get(name)?.speed ?? null,
+        duplex: speeds.get(name)?.duplex ?? null,
+      };
     },
-  );
+  });
   faults.requireUsable(devices.length > 0);
   facts.network = [...new Map(devices.map((device) => [device.interface, device])).values()];
 }
 
 function readSpeeds(message: BObject, faults: MessageFaults) {
-  return readDicts(
-    message['device-speeds'],
-    MAX_DEVICES,
-    { what: 'device-speeds', faults },
-    {
-      name: nameOf,
-      read: (speed, item) => {
-        const place = { faults, item };
-        const values = {
-          speed: lenientInt(speed['speed'], [-1, MAX_INT4], { what: 'speed', ...place }),
-          duplex: lenientBoolean(speed['duplex'], { what: 'duplex', ...place }),
-        };
-        return [interfaceOf(speed), values] as const;
-      },
+  return readDicts(message['device-speeds'], 'device-speeds', MAX_DEVICES, faults, {
+    name: nameOf,
+    read: (speed, item) => {
+      const place = { faults, item };
+      const values = {
+        speed: lenientInt(speed['speed'], [-1, MAX_INT4], { what: 'speed', ...place }),
+        duplex: lenientBoolean(speed['duplex'], { what: 'duplex', ...place }),
+      };
+      return [interfaceOf(speed), values] as const;
     },
-  );
+  });
 }
 
 function interfaceOf(device: BObject): string {
@@ -85,20 +75,15 @@ export function readHardware(message: BObject, facts: Facts, faults: MessageFaul
 
 /** Replaces all processors; `cache_size` in KiB. @throws {MalformedMessage} when none is usable */
 export function readProcessors(message: BObject, facts: Facts, faults: MessageFaults): void {
-  const processors = readDicts(
-    message['processors'],
-    MAX_DEVICES,
-    { what: 'processors', faults },
-    {
-      name: (processor) => describeItem('processor', processor['processor-id']),
-      read: (processor, item) => ({
-        id: toInt(processor['processor-id'], 'processor-id', 0, MAX_INT4),
-        model: lenientText(processor['model'], MAX_NAME, { what: 'the model of a processor', faults, item }),
-        vendor: lenientText(processor['vendor'], MAX_NAME, { what: 'the vendor of a processor', faults, item }),
-        cache_size: lenientInt(processor['cache-size'], [-1, MAX_INT4], { what: 'cache-size', faults, item }),
-      }),
-    },
-  );
+  const processors = readDicts(message['processors'], 'processors', MAX_DEVICES, faults, {
+    name: (processor) => describeItem('processor', processor['processor-id']),
+    read: (processor, item) => ({
+      id: toInt(processor['processor-id'], 'processor-id', 0, MAX_INT4),
+      model: lenientText(processor['model'], MAX_NAME, { what: 'the model of a processor', faults, item }),
+      vendor: lenientText(processor['vendor'], MAX_NAME, { what: 'the vendor of a processor', faults, item }),
+      cache_size: lenientInt(processor['cache-size'], [-1, MAX_INT4], { what: 'cache-size', faults, item }),
+    }),
+  });
   faults.requireUsable(processors.length > 0);
   facts.inventory.processors = processors;
 }

@@ -6,18 +6,11 @@ export interface Hardware {
   grouped: GroupedHardware;
 }
 
-interface FlatDevice {
+type Described = 'class' | 'description' | 'vendor' | 'product' | 'version' | 'serial' | 'size' | 'capacity' | 'units';
+
+interface FlatDevice extends Pick<HardwareNode, Described> {
   id: number;
   parent_id: number | null;
-  class: string;
-  description: string | null;
-  vendor: string | null;
-  product: string | null;
-  version: string | null;
-  serial: string | null;
-  size: number | null;
-  capacity: number | null;
-  units: string | null;
 }
 
 interface Titled {

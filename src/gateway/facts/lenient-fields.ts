@@ -13,11 +13,7 @@ export interface FieldContext {
 }
 
 /** Truncates longer text. Null if absent or not text. */
-export function lenientText(
-  value: BValue | undefined,
-  max: number,
-  { what, faults, item }: FieldContext,
-): string | null {
+export function lenientText(value: BValue | undefined, max: number, { what, faults, item }: FieldContext) {
   if (value === undefined || value === null) return null;
   const text = value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
   if (typeof text !== 'string') {
@@ -77,12 +73,13 @@ export interface ItemReader<I, T> {
 /** Reads up to `max` items of a list and omits invalid ones. An absent list is empty. */
 export function readItems<T>(
   value: BValue | undefined,
+  what: string,
   max: number,
-  { what, faults }: FieldContext,
+  faults: MessageFaults,
   { read, name }: ItemReader<BValue, T>,
 ): T[] {
   const items: T[] = [];
-  for (const item of listOf(value, max, { what, faults })) {
+  for (const item of listOf(value, what, max, faults)) {
     const itemName = (): string => name(item);
     const result = readOrSkip(() => ({ value: read(item, itemName) }), faults, itemName);
     if (result) items.push(result.value);
@@ -93,14 +90,15 @@ export function readItems<T>(
 /** As {@link readItems}, of dicts. */
 export function readDicts<T>(
   value: BValue | undefined,
+  what: string,
   max: number,
-  place: FieldContext,
+  faults: MessageFaults,
   { read, name }: ItemReader<BObject, T>,
 ): T[] {
-  return readItems(value, max, place, {
+  return readItems(value, what, max, faults, {
     name: (item) => (isDict(item) ? name(item) : 'an item'),
     read: (item, itemName) => {
-      if (!isDict(item)) throw new MalformedMessage(`${place.what} must be dicts`);
+      if (!isDict(item)) throw new MalformedMessage(`${what} must be dicts`);
       return read(item, itemName);
     },
   });
@@ -110,15 +108,15 @@ export function readDicts<T>(
 export function readNames(
   value: BValue | undefined,
   limits: { items: number; length: number },
-  place: FieldContext,
+  { what, faults }: FieldContext,
 ): string[] {
-  return readItems(value, limits.items, place, {
+  return readItems(value, what, limits.items, faults, {
     name: (item) => describeItem('', item).trim(),
-    read: (item) => toText(item, place.what, limits.length),
+    read: (item) => toText(item, what, limits.length),
   });
 }
 
-function listOf(value: BValue | undefined, max: number, { what, faults }: FieldContext): readonly BValue[] {
+function listOf(value: BValue | undefined, what: string, max: number, faults: MessageFaults): readonly BValue[] {
   const items = readOrSkip(() => toList(value, what, Number.POSITIVE_INFINITY), faults) ?? [];
   if (items.length <= max) return items;
   faults.skipped(`${what} has more than ${max} items`);

@@ -21,21 +21,14 @@ export class PackageCatalogue {
     const hashes = request.kind === 'hashes' ? request.hashes : described.map((item) => item?.hash ?? null);
     // Another call may replace the cache meanwhile.
     const known = this.#ids;
-    await this.#read(
-      known,
-      hashes.filter((hash) => hash !== null),
-    );
-    const unknown = described.filter((item) => item !== null && !known.has(key(item.hash)));
-    await this.#add(
-      known,
-      unknown.filter((item) => item !== null),
-    );
+    const usable = hashes.filter((hash) => hash !== null);
+    await this.#read(known, usable);
+    const unknown = described.filter((item) => item !== null).filter(({ hash }) => !known.has(key(hash)));
+    await this.#add(known, unknown);
     const ids = hashes.map((hash) => (hash && known.get(key(hash))) ?? null);
     if (this.#ids.size > MAX_CACHED) this.#ids = new Map();
-    await this.#accountPackages.add(
-      accountId,
-      ids.filter((id) => id !== null),
-    );
+    const found = ids.filter((id) => id !== null);
+    await this.#accountPackages.add(accountId, found);
     return ids;
   }
 
@@ -49,10 +42,8 @@ export class PackageCatalogue {
     const missing = [...new Map(packages.map((item) => [key(item.hash), item])).values()];
     if (missing.length === 0) return;
     await addPackages(this.#db, missing);
-    await this.#read(
-      known,
-      missing.map((item) => item.hash),
-    );
+    const hashes = missing.map(({ hash }) => hash);
+    await this.#read(known, hashes);
   }
 }
 

@@ -99,7 +99,7 @@ function readPackage(fields: BObject, item: ItemName, faults: MessageFaults): Pa
   const version = toWord(fields['version'], 'version');
   const relations = toList(fields['relations'], 'relations', Number.POSITIVE_INFINITY)
     .map(readRelation)
-    .sort(byTypeAndText);
+    .sort(([a, text], [b, other]) => a - b || compareCodePoints(text, other));
   const shown = (key: string, max: number) =>
     lenientText(fields[key], max, { what: `${key} of a package`, faults, item });
   const size = (key: string) =>
@@ -146,10 +146,6 @@ function readRelation(value: BValue): [number, string] {
   return [type, text];
 }
 
-function byTypeAndText(a: [number, string], b: [number, string]): number {
-  return a[0] - b[0] || compareCodePoints(a[1], b[1]);
-}
-
 /** The digest that identifies a package. `relations` must be sorted. */
 export function packageHash(
   type: number,
@@ -163,20 +159,15 @@ export function packageHash(
 }
 
 function readRanges(value: BValue | undefined, what: string, faults: MessageFaults): IdRange[] {
-  return readItems(
-    value,
-    MAX_RANGES,
-    { what, faults },
-    {
-      name: (item) => describeItem('package', item instanceof BTuple ? item.items[0] : item),
-      read: (item): IdRange => {
-        if (!(item instanceof BTuple)) return [readId(item), readId(item)];
-        const [first, last] = [readId(item.items[0]), readId(item.items[1])];
-        if (item.items.length !== 2 || last < first) throw new MalformedMessage(`${what} has a malformed range`);
-        return [first, last];
-      },
+  return readItems(value, what, MAX_RANGES, faults, {
+    name: (item) => describeItem('package', item instanceof BTuple ? item.items[0] : item),
+    read: (item): IdRange => {
+      if (!(item instanceof BTuple)) return [readId(item), readId(item)];
+      const [first, last] = [readId(item.items[0]), readId(item.items[1])];
+      if (item.items.length !== 2 || last < first) throw new MalformedMessage(`${what} has a malformed range`);
+      return [first, last];
     },
-  );
+  });
 }
 
 // The upper end of a stored range is exclusive, and must not exceed the column's type.

@@ -17,25 +17,15 @@ export function readProcesses(message: BObject, facts: Facts, faults: MessageFau
   const resetAll = message['kill-all-processes'] === true;
   const unreadable = new Set<number>();
   const upserts = ['add-processes', 'update-processes'].flatMap((key) =>
-    readDicts(
-      message[key],
-      MAX_PROCESSES,
-      { what: key, faults },
-      {
-        name: (process) => describeItem('process', process['pid']),
-        read: (process, item) => readProcess(process, item, faults, unreadable),
-      },
-    ),
+    readDicts(message[key], key, MAX_PROCESSES, faults, {
+      name: (process) => describeItem('process', process['pid']),
+      read: (process, item) => readProcess(process, item, faults, unreadable),
+    }),
   );
-  const kills = readItems(
-    message['kill-processes'],
-    MAX_PROCESSES,
-    { what: 'kill-processes', faults },
-    {
-      name: (pid) => describeItem('process', pid),
-      read: readPid,
-    },
-  );
+  const kills = readItems(message['kill-processes'], 'kill-processes', MAX_PROCESSES, faults, {
+    name: (pid) => describeItem('process', pid),
+    read: readPid,
+  });
   faults.requireUsable(resetAll || upserts.length + kills.length > 0);
   if (resetAll) resetProcesses(facts);
   facts.processes ??= new ProcessDelta(false);

@@ -15,8 +15,8 @@ import { readUsers } from './users.ts';
 
 type Reader = (message: BObject, facts: Facts, faults: MessageFaults) => void;
 
-/** A reader throws before it changes anything. */
-const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+/** By message type. A reader throws before it changes anything. */
+export const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['active-process-info', readProcesses],
   ['add-packages', readAddPackages],
   ['apt-preferences', computer.readAptPreferences],

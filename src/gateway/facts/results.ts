@@ -95,15 +95,10 @@ function readResultText(message: BObject, faults: MessageFaults): string | null 
 }
 
 function readIds(message: BObject, key: string, faults: MessageFaults): number[] {
-  return readItems(
-    message[key],
-    100_000,
-    { what: key, faults },
-    {
-      name: (id) => describeItem('package', id),
-      read: (id) => toInt(id, key, 0, MAX_INT4),
-    },
-  );
+  return readItems(message[key], key, 100_000, faults, {
+    name: (id) => describeItem('package', id),
+    read: (id) => toInt(id, key, 0, MAX_INT4),
+  });
 }
 
 /** Also redacts everything that looks like a key: the text may contain an older one. */

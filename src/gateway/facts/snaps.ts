@@ -14,15 +14,10 @@ const MAX_TEXT = 100_000;
 /** Replaces all snaps; of several with one name the last counts. @throws {MalformedMessage} when none is usable */
 export function readSnaps(message: BObject, facts: Facts, faults: MessageFaults): void {
   const { installed } = toDict(message['snaps'], 'snaps');
-  const snaps = readDicts(
-    installed,
-    MAX_SNAPS,
-    { what: 'installed', faults },
-    {
-      name: (snap) => describeItem('snap', snap['name']),
-      read: (snap, item) => readSnap(snap, item, faults),
-    },
-  );
+  const snaps = readDicts(installed, 'installed', MAX_SNAPS, faults, {
+    name: (snap) => describeItem('snap', snap['name']),
+    read: (snap, item) => readSnap(snap, item, faults),
+  });
   faults.requireUsable(snaps.length > 0);
   facts.snaps = [...new Map(snaps.map((snap) => [snap.name, snap])).values()];
 }
@@ -60,15 +55,10 @@ function readConfig(value: BObject[string] | undefined, item: ItemName, faults: 
 /** Stored as reported. @throws {MalformedMessage} when none is usable */
 export function readSnapServices(message: BObject, facts: Facts, faults: MessageFaults): void {
   const { running } = toDict(message['services'], 'services');
-  const services = readDicts(
-    running,
-    MAX_SERVICES,
-    { what: 'running', faults },
-    {
-      name: (service) => describeItem('service', service['name']),
-      read: (service) => toJson(service),
-    },
-  );
+  const services = readDicts(running, 'running', MAX_SERVICES, faults, {
+    name: (service) => describeItem('service', service['name']),
+    read: (service) => toJson(service),
+  });
   faults.requireUsable(services.length > 0);
   facts.inventory.snap_services = services;
 }

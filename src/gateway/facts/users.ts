@@ -13,26 +13,16 @@ const MAX_ID = 2 ** 33;
 
 export function readUsers(message: BObject, facts: Facts, faults: MessageFaults): void {
   const users = ['create-users', 'update-users'].flatMap((key) =>
-    readDicts(
-      message[key],
-      MAX_NAMES,
-      { what: key, faults },
-      {
-        name: (user) => describeItem('user', user['username']),
-        read: (user, item) => readUser(user, item, faults),
-      },
-    ),
+    readDicts(message[key], key, MAX_NAMES, faults, {
+      name: (user) => describeItem('user', user['username']),
+      read: (user, item) => readUser(user, item, faults),
+    }),
   );
   const groups = ['create-groups', 'update-groups'].flatMap((key) =>
-    readDicts(
-      message[key],
-      MAX_NAMES,
-      { what: key, faults },
-      {
-        name: (group) => describeItem('group', group['name']),
-        read: (group, item) => readGroup(group, item, faults),
-      },
-    ),
+    readDicts(message[key], key, MAX_NAMES, faults, {
+      name: (group) => describeItem('group', group['name']),
+      read: (group, item) => readGroup(group, item, faults),
+    }),
   );
   const names = (key: string) => readNames(message[key], NAMES, { what: key, faults });
   const [removedUsers, removedGroups] = [names('delete-users'), names('delete-groups')];
@@ -61,20 +51,15 @@ function readMembers(
     faults.skipped(`${what} must be a dict`);
     return [];
   }
-  return readItems(
-    Object.entries(value),
-    MAX_NAMES,
-    { what, faults },
-    {
-      name: (entry) => describeItem('group', (entry as [string, BObject[string]])[0]),
-      read: (entry) => {
-        const [group, members] = entry as [string, BObject[string]];
-        const name = toText(group, 'the name of a group', MAX_NAME);
-        if (!Array.isArray(members)) throw new MalformedMessage(`${what} must be lists`);
-        return [name, readNames(members, NAMES, { what, faults })];
-      },
+  return readItems(Object.entries(value), what, MAX_NAMES, faults, {
+    name: (entry) => describeItem('group', (entry as [string, BObject[string]])[0]),
+    read: (entry) => {
+      const [group, members] = entry as [string, BObject[string]];
+      const name = toText(group, 'the name of a group', MAX_NAME);
+      if (!Array.isArray(members)) throw new MalformedMessage(`${what} must be lists`);
+      return [name, readNames(members, NAMES, { what, faults })];
     },
-  );
+  });
 }
 
 /** Discards earlier reports of the same exchange too; the stored users are replaced. */

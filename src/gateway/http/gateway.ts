@@ -14,7 +14,6 @@ import { TokenBuckets } from '../../process/admission/token-buckets.ts';
 import { simulationKey } from '../../services/computers/simulated-computers.ts';
 import { ContactBuffer } from '../contact/contact-buffer.ts';
 import { pingRoute } from '../contact/ping.route.ts';
-import { PingHandler } from '../contact/ping-handler.ts';
 import { createBatchedStore } from '../exchange/batched-store.ts';
 import { IdentifiedExchange } from '../exchange/exchange.ts';
 import { messageSystemRoute } from '../exchange/message-system.route.ts';
@@ -78,45 +77,32 @@ export function createGateway(deps: GatewayDeps): Gateway {
     runs: { settings, limits, publicUrl },
     simulationKey: simulationKey(encryptionKeys),
   };
-  const exchangeHandler = messageSystemRoute({
+  const exchanging = messageSystemRoute({
     ...{ exchange, registration, serverUuid, clock, clientAddress },
     memoryLimit: new RequestMemoryLimit(MAX_BODIES_BYTES),
     exchanges: new TokenBuckets(EXCHANGE_LIMITS),
   });
-  const pingHandler = pingRoute({
-    ...{ contacts, clock, clientAddress, metrics },
-    handler: new PingHandler(db, clock, metrics.batched),
+  const pinging = pingRoute({
+    ...{ db, contacts, clock, clientAddress, metrics },
     pings: new TokenBuckets(PING_LIMITS),
     addressChanges: new TokenBuckets(ADDRESS_CHANGE_LIMITS),
   });
-  const router = createRouter(metrics, {
-    exchange: exchangeHandler,
-    ping: pingHandler,
-    attachment: attachmentRoute(db, clientAddress),
-    hashIdDatabase: hashIdDatabaseRoute({
-      ...{ db, clock, clientAddress, serverUuid },
-      downloads: enrolment && new TokenBuckets({ ...enrolment, maxKeys: MAX_REGISTRATION_KEYS }),
-    }),
+  const downloading = hashIdDatabaseRoute({
+    ...{ db, clock, clientAddress, serverUuid },
+    downloads: enrolment && new TokenBuckets({ ...enrolment, maxKeys: MAX_REGISTRATION_KEYS }),
   });
+  const router = Router({ caseSensitive: true, strict: true });
+  const route = (method: 'get' | 'post', path: string, name: string, handler: Handler) =>
+    router.route(path)[method](metrics.measured(name, handler)).all(methodNotAllowed(method.toUpperCase()));
+  route('post', '/message-system', 'message-system', exchanging);
+  route('post', '/ping', 'ping', pinging);
+  route('get', '/attachment/:id', 'attachment', attachmentRoute(db, clientAddress));
+  route('get', '/hash-id-databases/*name', 'hash-id-database', downloading);
   router.use(handleErrors(logger, metrics));
   return { router, close: () => contacts.close() };
 }
 
 type Handler = (req: Request, res: Response) => Promise<void>;
-
-function createRouter(
-  metrics: GatewayMetrics,
-  handlers: { exchange: Handler; ping: Handler; attachment: Handler; hashIdDatabase: Handler },
-): Router {
-  const router = Router({ caseSensitive: true, strict: true });
-  const route = (method: 'get' | 'post', path: string, name: string, handler: Handler) =>
-    router.route(path)[method](metrics.measured(name, handler)).all(methodNotAllowed(method.toUpperCase()));
-  route('post', '/message-system', 'message-system', handlers.exchange);
-  route('post', '/ping', 'ping', handlers.ping);
-  route('get', '/attachment/:id', 'attachment', handlers.attachment);
-  route('get', '/hash-id-databases/*name', 'hash-id-database', handlers.hashIdDatabase);
-  return router;
-}
 
 function cacheResult<T>(read: () => Promise<T>): () => Promise<T> {
   let value: Promise<T> | null = null;

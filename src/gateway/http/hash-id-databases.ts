@@ -7,7 +7,7 @@ import type { TokenBuckets } from '../../process/admission/token-buckets.ts';
 import type { ClientAddress } from '../../process/client-address.ts';
 import { RESPONSE_HEADERS } from '../../process/http-response.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import { sendBytes } from './response.ts';
+import { rejectIfLimited, sendBytes } from './response.ts';
 
 /** Of the files that a process keeps in memory. */
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
@@ -35,7 +35,8 @@ export function hashIdDatabaseRoute(deps: HashIdDatabaseDeps) {
   return async (req: Request, res: Response): Promise<void> => {
     const codeName = parseName([req.params['name']].flat().join('/'), await deps.serverUuid());
     if (codeName === null) throw notFound();
-    takeDownload(deps, deps.clientAddress(req));
+    const { downloads, clock, clientAddress } = deps;
+    rejectIfLimited(downloads?.take(clientAddress(req), 1, clock.now().getTime()) ?? 0, 'Too many downloads');
     const etag = await findHashIdDatabase(deps.db, codeName);
     if (etag === null) throw notFound();
     const quoted = `"${etag}"`;
@@ -58,12 +59,6 @@ function parseName(name: string, serverUuid: string): string | null {
 }
 
 const NAME = new RegExp(`^([0-9a-f-]{36})_(${CODE_NAME})_[a-z0-9-]{1,32}$`);
-
-function takeDownload({ downloads, clock }: HashIdDatabaseDeps, address: string): void {
-  const waitSeconds = downloads?.take(address, 1, clock.now().getTime()) ?? 0;
-  if (waitSeconds > 0)
-    throw new DomainError('TooManyRequests', 'Too many downloads', { retryAfterSeconds: waitSeconds });
-}
 
 function notFound(): DomainError {
   return new DomainError('NotFound', 'There is no such database');

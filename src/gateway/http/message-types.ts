@@ -1,4 +1,5 @@
 import { typeListDigest } from '../../protocol/type-digest.ts';
+import { READERS } from '../facts/read-messages.ts';
 
 export interface TypeList {
   readonly types: readonly string[];
@@ -13,33 +14,4 @@ function typeList(types: readonly string[]): TypeList {
 export const REGISTER_ONLY = typeList(['register']);
 
 /** What approved computers may send. @see docs/agent-protocol.md#what-the-server-accepts */
-export const EVERYTHING = typeList([
-  'active-process-info',
-  'add-packages',
-  'apt-preferences',
-  'change-packages-result',
-  'cloud-init',
-  'cloud-instance-metadata',
-  'computer-info',
-  'computer-tags',
-  'distribution-info',
-  'fde-recovery-key',
-  'hardware-info',
-  'livepatch',
-  'network-device',
-  'operation-result',
-  'package-reporter-result',
-  'packages',
-  'processor-info',
-  'reboot-required-info',
-  'resynchronize',
-  'snap-info',
-  'snap-services',
-  'snaps',
-  'ubuntu-pro-info',
-  'ubuntu-pro-reboot-required',
-  'unknown-package-hashes',
-  'update-manager-info',
-  'users',
-  'usg-audit',
-]);
+export const EVERYTHING = typeList([...READERS.keys()]);

@@ -7,21 +7,6 @@ import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
 const EXCHANGE_OUTCOMES = ['accepted', 'repeated', 'late', 'clone', 'unknown', 'removed'] as const;
 const ENROLMENT_OUTCOMES = ['approved', 'pending', 'refused', 'late'] as const;
 
-/** Labels come from closed lists; agents cannot add values. */
-export interface GatewayMetrics {
-  measured(route: string, handler: (req: Request, res: Response) => Promise<void> | void): RequestHandler;
-  exchanged(outcome: (typeof EXCHANGE_OUTCOMES)[number]): void;
-  received(types: Iterable<string>): void;
-  faulty(faults: Iterable<Fault>): void;
-  sent(count: number): void;
-  results(results: Iterable<boolean>): void;
-  dropped(): void;
-  enrolled(outcome: (typeof ENROLMENT_OUTCOMES)[number]): void;
-  pinged(status: string): void;
-  rejected(code: string): void;
-  batched(batch: string, size: number): void;
-}
-
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512, 2000];
 const KNOWN_TYPES = new Set([...EVERYTHING.types, ...REGISTER_ONLY.types]);
@@ -31,8 +16,10 @@ function knownType(type: string): string {
   return KNOWN_TYPES.has(type) ? type : OTHER;
 }
 
-/** Registers the metrics of the gateway; counters used in alerts start at 0. */
-export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;
+
+/** Labels come from closed lists, to which agents cannot add values; counters used in alerts start at 0. */
+export function createGatewayMetrics(registry: Registry) {
   const registers = [registry];
   const counter = (what: string, help: string, ...labelNames: string[]) =>
     new Counter({ name: `flotilla_gateway_${what}_total`, help, labelNames, registers });
@@ -56,26 +43,26 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   });
   return {
     measured: measure(registry),
-    exchanged: (outcome) => exchanges.inc({ outcome }),
-    received: (types) => {
+    exchanged: (outcome: (typeof EXCHANGE_OUTCOMES)[number]) => exchanges.inc({ outcome }),
+    received: (types: Iterable<string>) => {
       for (const type of types) messages.inc({ type: knownType(type) });
     },
-    faulty: (faults) => {
+    faulty: (faults: Iterable<Fault>) => {
       for (const { type, outcome, count } of faults) faulty.inc({ type: knownType(type), outcome }, count);
     },
-    sent: (count) => operations.inc(count),
-    results: (oks) => {
+    sent: (count: number) => operations.inc(count),
+    results: (oks: Iterable<boolean>) => {
       for (const ok of oks) results.inc({ outcome: ok ? 'succeeded' : 'failed' });
     },
     dropped: () => droppedOperations.inc(),
-    enrolled: (outcome) => enrolments.inc({ outcome }),
-    pinged: (status) => pings.inc({ answer: status }),
-    rejected: (code) => errors.inc({ code }),
-    batched: (batch, size) => sizes.observe({ batch }, size),
+    enrolled: (outcome: (typeof ENROLMENT_OUTCOMES)[number]) => enrolments.inc({ outcome }),
+    pinged: (status: string) => pings.inc({ answer: status }),
+    rejected: (code: string) => errors.inc({ code }),
+    batched: (batch: string, size: number) => sizes.observe({ batch }, size),
   };
 }
 
-function measure(registry: Registry): GatewayMetrics['measured'] {
+function measure(registry: Registry) {
   const registers = [registry];
   const seconds = new Histogram({
     name: 'flotilla_gateway_request_duration_seconds',
@@ -89,14 +76,16 @@ function measure(registry: Registry): GatewayMetrics['measured'] {
     help: 'Requests of agents without a response yet',
     registers,
   });
-  return (route, handler) => (req, res) => {
-    const startedAt = performance.now();
-    inFlight.inc();
-    res.once('close', () => {
-      inFlight.dec();
-      const status = res.writableFinished ? res.statusCode : CLIENT_CLOSED_REQUEST;
-      seconds.observe({ route, status }, (performance.now() - startedAt) / 1000);
-    });
-    return handler(req, res);
-  };
+  type Handler = (req: Request, res: Response) => Promise<void> | void;
+  return (route: string, handler: Handler): RequestHandler =>
+    (req, res) => {
+      const startedAt = performance.now();
+      inFlight.inc();
+      res.once('close', () => {
+        inFlight.dec();
+        const status = res.writableFinished ? res.statusCode : CLIENT_CLOSED_REQUEST;
+        seconds.observe({ route, status }, (performance.now() - startedAt) / 1000);
+      });
+      return handler(req, res);
+    };
 }

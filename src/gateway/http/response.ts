@@ -10,6 +10,11 @@ export function tooManyAtOnce(): DomainError {
   return new DomainError('ServiceUnavailable', 'Too many at once');
 }
 
+/** @param waitSeconds - of token buckets @throws {DomainError} TooManyRequests unless it is 0 */
+export function rejectIfLimited(waitSeconds: number, message: string): void {
+  if (waitSeconds > 0) throw new DomainError('TooManyRequests', message, { retryAfterSeconds: waitSeconds });
+}
+
 /** Agents treat every error as "try again later", after so many seconds unless it names others. */
 const RETRY_SECONDS = 5;
 
