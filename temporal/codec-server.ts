@@ -25,19 +25,9 @@ export function createCodecRouter(options: CodecServerOptions): Router {
   const readBody: RequestHandler = (req, res, next) => {
     parseJson(req, res, (error?: unknown) => next(error === undefined ? undefined : toDomainError(error)));
   };
-  router.post(
-    '/encode',
-    authorize,
-    readBody,
-    respondWith((payloads) => codec.encode(payloads)),
-  );
-  router.post(
-    '/decode',
-    authorize,
-    readBody,
-    respondWith((payloads) => codec.reveal(payloads)),
-  );
-  return router;
+  const encode = respondWith((payloads) => codec.encode(payloads));
+  const decode = respondWith((payloads) => codec.reveal(payloads));
+  return router.post('/encode', authorize, readBody, encode).post('/decode', authorize, readBody, decode);
 }
 
 const parseJson = express.json({ limit: BODY_LIMIT, type: () => true });

@@ -16,11 +16,7 @@ export function notifyReady(): void {
 }
 
 /** Calls `stop` once on SIGTERM, SIGINT or loss of the supervisor and exits; with 1 if too slow. Returns a trigger. */
-export function shutDownOnSignal(
-  logger: Logger,
-  stop: () => Promise<void>,
-  limitMs = 10_000,
-): (reason: string) => void {
+export function shutDownOnSignal(logger: Logger, stop: () => Promise<void>, limitMs = 10_000) {
   let stopping = false;
   const start = (reason: string): void => {
     if (stopping) return;

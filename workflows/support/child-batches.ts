@@ -25,10 +25,8 @@ export function startBatches(input: GroupInput, plans: readonly BatchPlan[], boa
   const open = new Map(plans.map((plan) => [plan.workflowId, plan]));
   let listed: readonly GroupOperation[] = plans.flatMap(({ operations = [] }) => operations);
   const show = (): void => {
-    board.show(
-      groupProgress(plans, [...open.values()]),
-      listed.filter(({ workflowId }) => open.has(workflowId)),
-    );
+    const operations = listed.filter(({ workflowId }) => open.has(workflowId));
+    board.show(groupProgress(plans, [...open.values()]), operations);
   };
   const run = async (plan: BatchPlan): Promise<void> => {
     const isElsewhere = await runBatch(input, plan).then(

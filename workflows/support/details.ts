@@ -22,7 +22,7 @@ export function batchProgress(progress: BatchProgress): ProgressAnswer {
 /** Progress of a group whose batches are awaited, in whole batches. */
 export function groupProgress(plans: readonly BatchPlan[], waiting: readonly BatchPlan[]): ProgressAnswer {
   const total = computersOf(plans);
-  const waitingFor = waiting.slice(0, NAMED).map(namesOf);
+  const waitingFor = waiting.slice(0, NAMED).map(({ computer, summary }) => computer?.title ?? summary);
   const done = total - computersOf(waiting);
   return { done, total, unit: 'computer', waitingFor, more: computersOf(waiting.slice(NAMED)) };
 }
@@ -33,10 +33,6 @@ export function rowsProgress(progress: GroupProgress, plans: readonly BatchPlan[
   const chained = plans.some(({ computers, size }) => computers !== undefined && computers !== size);
   const unit = chained ? 'operation' : 'computer';
   return { done, total: done + progress.open, unit, waitingFor: [], more: 0 };
-}
-
-function namesOf({ computer, summary }: BatchPlan): string {
-  return computer?.title ?? summary;
 }
 
 function computersOf(plans: readonly BatchPlan[]): number {

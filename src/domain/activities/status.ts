@@ -39,11 +39,6 @@ export function canTransition(from: ActivityStatus, to: ActivityStatus): boolean
   return TRANSITIONS[from].includes(to);
 }
 
-/** Statuses from which `to` can be reached. */
-export function statusesBefore(to: ActivityStatus): ActivityStatus[] {
-  return ACTIVITY_STATUSES.filter((from) => canTransition(from, to));
-}
-
 export const OPEN_STATUSES: readonly ActivityStatus[] = ACTIVITY_STATUSES.filter((status) => !isFinal(status));
 
 /** Operations that wait for approval or for another operation; none of their messages are queued. */

@@ -6,8 +6,6 @@ export type Trigger =
   | { type: 'one_time'; timestamp: Date }
   | { type: 'recurring'; startAfter: Date; interval: string; timezone: string };
 
-export type TriggerType = Trigger['type'];
-
 export interface TriggerState {
   lastRun: Date | null;
   nextRun: Date | null;

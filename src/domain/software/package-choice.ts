@@ -10,11 +10,7 @@ export interface KnownVersion {
 }
 
 /** The given version (by id) or its equivalent, as lists show one computer's version; null when neither is possible. */
-export function chooseVersion(
-  action: PackageAction,
-  given: number,
-  versions: readonly KnownVersion[],
-): KnownVersion | null {
+export function chooseVersion(action: PackageAction, given: number, versions: readonly KnownVersion[]) {
   const newestFirst = [...versions].sort((a, b) => compareVersions(b.version, a.version));
   const current = newestFirst.find(({ installed }) => installed);
   const first = (test: (version: KnownVersion) => boolean) =>

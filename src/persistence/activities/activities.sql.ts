@@ -70,12 +70,7 @@ export interface ActivityRow extends BaseActivityRow, ActivityColumns {
 export type ParentRow = BaseActivityRow & ChildCounters & { cancel_requested: boolean };
 
 /** One page of the matching parents and operations, newest first, and their total number. */
-export async function listActivities(
-  db: Sql,
-  scope: ActivityScope,
-  selection: ActivitySelection,
-  page: PageRequest,
-): Promise<{ count: number; rows: ActivityRow[] }> {
+export async function listActivities(db: Sql, scope: ActivityScope, selection: ActivitySelection, page: PageRequest) {
   const found = await findPage(db, 'activities', scope, selection, page);
   const statement = list(detail('in (select id from page)'), found.text);
   const [count, rows] = await Promise.all([found.count(db), db.query<ActivityRow>(statement, found.values)]);
@@ -83,12 +78,7 @@ export async function listActivities(
 }
 
 /** As {@link listActivities}, only activities without a parent; each counts only children visible to the caller. */
-export async function listParents(
-  db: Sql,
-  scope: ActivityScope,
-  selection: ActivitySelection,
-  page: PageRequest,
-): Promise<{ count: number; rows: ParentRow[] }> {
+export async function listParents(db: Sql, scope: ActivityScope, selection: ActivitySelection, page: PageRequest) {
   const found = await findPage(db, 'parents', scope, selection, page);
   const statement = list(parentColumns(ONLY_LATER), found.text);
   const [count, rows] = await Promise.all([found.count(db), db.query<ParentRow>(statement, found.values)]);
@@ -113,12 +103,7 @@ export async function selectActivities(
 }
 
 /** Activities by id, in no order; those invisible to the caller are left out. */
-export async function findActivities(
-  db: Sql,
-  scope: ActivityScope,
-  ids: readonly number[],
-  now: Date,
-): Promise<ActivityRow[]> {
+export async function findActivities(db: Sql, scope: ActivityScope, ids: readonly number[], now: Date) {
   return db.query<ActivityRow>(FIND, { ...scopeParameters(scope), ids, now });
 }
 

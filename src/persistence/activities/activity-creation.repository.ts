@@ -94,11 +94,7 @@ export type PerComputerGroupPlan = Omit<GroupPlan, 'operations'> & {
 };
 
 /** As {@link createGroup}, with separate operations for each computer, and references to their origins. */
-export async function createPerComputerGroup(
-  tx: Sql,
-  plan: PerComputerGroupPlan,
-  settings: BatchSettings,
-): Promise<number> {
+export async function createPerComputerGroup(tx: Sql, plan: PerComputerGroupPlan, settings: BatchSettings) {
   const { operations, messages } = plan;
   const payloads = await createPayloads(tx, plan, messages);
   const parent = await nextGroupId(tx, plan.accountId);

@@ -124,12 +124,7 @@ export async function listComputerActivities(
   computers: readonly number[],
   page: PageRequest,
 ): Promise<{ count: number; ids: number[] }> {
-  const [row] = await db.query<{ count: number; ids: number[] }>(ON_COMPUTERS, {
-    accountId,
-    computers,
-    limit: page.limit,
-    offset: page.offset,
-  });
+  const [row] = await db.query<{ count: number; ids: number[] }>(ON_COMPUTERS, { ...page, accountId, computers });
   return row!;
 }
 
@@ -150,11 +145,7 @@ export type ChildCounters = Row<
 };
 
 /** Reduces the counters of parents to the visible children. @see docs/api-conventions.md#access-groups-as-scope */
-export async function countVisible<T extends ChildCounters & { id: number }>(
-  db: Sql,
-  scope: ActivityScope,
-  rows: T[],
-): Promise<T[]> {
+export async function countVisible<T extends ChildCounters & { id: number }>(db: Sql, scope: ActivityScope, rows: T[]) {
   const { accountId, view } = scopeParameters(scope);
   const parents = rows.filter((row) => row.children_count > 0).map((row) => row.id);
   if (view === null || parents.length === 0) return rows;

@@ -22,12 +22,7 @@ interface ExpiredRows {
 }
 
 /** The oldest parents. Not due: open, ended later, awaiting results, latest runs, reverts of what still exists. */
-export function readRetentionCandidates(
-  db: Sql,
-  before: Date,
-  after: AgeCursor | null,
-  limit: number,
-): Promise<RetentionCandidate[]> {
+export function readRetentionCandidates(db: Sql, before: Date, after: AgeCursor | null, limit: number) {
   const { createdAt, id } = after ?? { createdAt: '-infinity', id: 0 };
   return db.query<RetentionCandidate>(CANDIDATES, { before, createdAt, id, limit });
 }

@@ -31,10 +31,8 @@ export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
 /** Stores the changes of just succeeded operations. Idempotent. @see docs/api-conventions.md#fields-of-an-activity */
 export async function recordPackageChanges(tx: Sql, operations: readonly number[]): Promise<void> {
   const done = await readPackageOperations(tx, operations);
-  const packages = await readPackages(
-    tx,
-    done.flatMap(({ effect }) => packagesOf(effect)),
-  );
+  const named = done.flatMap(({ effect }) => packagesOf(effect));
+  const packages = await readPackages(tx, named);
   const rows = done.map(({ id, requested, effect }) => ({
     id,
     package_ids: [...new Set([...packagesOf(effectOf(requested, NOTHING)), ...packagesOf(effect)])],

@@ -47,10 +47,7 @@ export function endUncertainOperations(tx: Sql, now: Date) {
 }
 
 /** Ids of those workflows that drive an open batch or activity. @param workflows - with the activity in each id */
-export async function drivenAmong(
-  sql: Sql,
-  workflows: ReadonlyArray<{ id: string; owner: number }>,
-): Promise<Set<string>> {
+export async function drivenAmong(sql: Sql, workflows: ReadonlyArray<{ id: string; owner: number }>) {
   const rows = await sql.query<{ id: string }>(DRIVEN_AMONG, {
     ids: workflows.map(({ id }) => id),
     owners: workflows.map(({ owner }) => owner),

@@ -30,12 +30,7 @@ export async function findOriginal(tx: Sql, accountId: number, secureIdHash: Buf
 }
 
 /** Whether an expected clone registers; removes the expectation. `digest`: for machines that name no original. */
-export async function takeExpectedClone(
-  tx: Sql,
-  original: Original | null,
-  digest: Buffer,
-  now: Date,
-): Promise<boolean> {
+export async function takeExpectedClone(tx: Sql, original: Original | null, digest: Buffer, now: Date) {
   const rows = original
     ? await tx.query<{ computer_id: number }>(takeOne('s.computer_id = :computerId'), {
         computerId: original.computerId,

@@ -45,12 +45,7 @@ export async function findRepeated(tx: Sql, digest: Buffer, isClone: boolean): P
 }
 
 /** Adds an identity. Earlier ones stay valid until one is used, as any of the responses may have arrived. */
-export async function addIdentity(
-  tx: Sql,
-  { id, pending }: EnrolledComputer,
-  hash: Buffer,
-  madeAt: number | null,
-): Promise<void> {
+export async function addIdentity(tx: Sql, { id, pending }: EnrolledComputer, hash: Buffer, madeAt: number | null) {
   await tx.query('insert into agent_identity (secure_id_hash, computer_id) values (:hash, :id)', { hash, id });
   const registered =
     'update agent set registered_at_agent = greatest(registered_at_agent, :madeAt) where computer_id = :id';
@@ -70,12 +65,7 @@ export interface LaterRegistration {
 }
 
 /** The computer of an equal registration that was made at `madeAt` or up to `seconds` later. */
-export async function findLaterRegistration(
-  tx: Sql,
-  digest: Buffer,
-  madeAt: number,
-  seconds: number,
-): Promise<LaterRegistration | undefined> {
+export async function findLaterRegistration(tx: Sql, digest: Buffer, madeAt: number, seconds: number) {
   const [row] = await tx.query<LaterRegistration>(
     `select c.id, s.registered_at_agent as "madeAt"
      from agent s join computer c on c.id = s.computer_id

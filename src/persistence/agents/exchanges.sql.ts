@@ -54,24 +54,14 @@ function messageParameters(writes: readonly SessionWrite[]) {
     writes.flatMap(({ session: { computerId }, now: at, change }) =>
       items(change).map((item) => ({ ...item, computerId, at })),
     );
+  const sends = each((change) => change.sends);
+  const results = each((change) => change.results);
   const states = each(({ acked, resends, dropped }) => [
     ...acked.map((activityId) => ({ activityId, state: 'acked', text: null })),
     ...resends.map((activityId) => ({ activityId, state: 'sent', text: null })),
     ...(dropped ? [{ ...dropped, state: 'dropped' }] : []),
   ]);
-  return {
-    ...arraysOf(
-      'c',
-      SENT,
-      each(({ sends }) => sends),
-    ),
-    ...arraysOf(
-      'r',
-      RESULT,
-      each(({ results }) => results),
-    ),
-    ...arraysOf('u', STATE, states),
-  };
+  return { ...arraysOf('c', SENT, sends), ...arraysOf('r', RESULT, results), ...arraysOf('u', STATE, states) };
 }
 
 const SESSION = { computerId: 'int', version: 'int' };

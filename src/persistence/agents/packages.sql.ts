@@ -16,11 +16,7 @@ type Column = (typeof PACKAGE_SETS)[PackageSet];
 const TURN_RANGES = 20_000;
 
 /** Step by step. Idempotent. Returns computers that removed what was not in their set or added unknown packages. */
-export async function savePackages(
-  tx: Sql,
-  reports: ReadonlyArray<PerComputer<PackageDelta>>,
-  now: Date,
-): Promise<Set<number>> {
+export async function savePackages(tx: Sql, reports: ReadonlyArray<PerComputer<PackageDelta>>, now: Date) {
   const inconsistent = new Set<number>();
   const restarted = reports.filter(({ value }) => value.restart);
   if (restarted.length > 0) await tx.query(RESTART, { computerIds: computerIds(restarted), now });

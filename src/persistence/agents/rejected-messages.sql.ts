@@ -3,12 +3,7 @@ import type { ResyncState } from '../../domain/agents/session.ts';
 import type { Sql } from '../database/sql.ts';
 
 /** Counts messages without effect by type, and stores the last reason. */
-export async function saveRejected(
-  tx: Sql,
-  computerId: number,
-  rejected: readonly RejectedMessage[],
-  now: Date,
-): Promise<void> {
+export async function saveRejected(tx: Sql, computerId: number, rejected: readonly RejectedMessage[], now: Date) {
   const byType = new Map<string, { reason: string; seen: number }>();
   for (const { type, reason } of rejected) byType.set(type, { reason, seen: (byType.get(type)?.seen ?? 0) + 1 });
   const entries = [...byType].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -28,10 +23,7 @@ export async function saveRejected(
 }
 
 /** Saves what agents must report again, one state per computer. */
-export async function saveResyncs(
-  tx: Sql,
-  changes: ReadonlyArray<{ computerId: number; resync: ResyncState }>,
-): Promise<void> {
+export async function saveResyncs(tx: Sql, changes: ReadonlyArray<{ computerId: number; resync: ResyncState }>) {
   await tx.query(SAVE_RESYNCS, {
     fields: JSON.stringify(
       changes.map(({ computerId, resync }) => ({

@@ -6,11 +6,7 @@ import { computerIds, type PerComputer } from './per-computer.ts';
 
 /** Unchanged rows are not written. */
 export async function saveComputers(tx: Sql, reports: ReadonlyArray<PerComputer<ComputerReport>>): Promise<void> {
-  await tx.query(
-    SAVE_COMPUTERS,
-    { computerIds: computerIds(reports), reports: jsonOf(reports) },
-    'gateway-save-computers',
-  );
+  await tx.query(SAVE_COMPUTERS, parametersOf(reports), 'gateway-save-computers');
   const named = reports.filter(({ value }) => value.machine_id);
   if (named.length > 0) await tx.query(FLAG_CLONES, { computerIds: computerIds(named) }, 'gateway-flag-clones');
 }
@@ -31,19 +27,12 @@ export async function saveInventories(
 
 /** Merges the tags configured on the machines. Only changes there have an effect: edits by people stay. */
 export async function saveClientTags(tx: Sql, reports: ReadonlyArray<PerComputer<readonly string[]>>): Promise<void> {
-  await tx.query(SAVE_TAGS, { computerIds: computerIds(reports), reports: jsonOf(reports) }, 'gateway-save-tags');
+  await tx.query(SAVE_TAGS, parametersOf(reports), 'gateway-save-tags');
 }
 
 /** As {@link saveClientTags}: annotations of the machine replace those with the same key, others stay. */
-export async function saveClientAnnotations(
-  tx: Sql,
-  reports: ReadonlyArray<PerComputer<Record<string, string>>>,
-): Promise<void> {
-  await tx.query(
-    SAVE_ANNOTATIONS,
-    { computerIds: computerIds(reports), reports: jsonOf(reports) },
-    'gateway-save-annotations',
-  );
+export async function saveClientAnnotations(tx: Sql, reports: ReadonlyArray<PerComputer<Record<string, string>>>) {
+  await tx.query(SAVE_ANNOTATIONS, parametersOf(reports), 'gateway-save-annotations');
 }
 
 /** An unreadable report never replaces a readable one. */
@@ -73,8 +62,8 @@ export async function lockComputers(tx: Sql, computers: readonly number[]): Prom
   await tx.query(LOCK, { computers }, 'gateway-lock-computers');
 }
 
-function jsonOf(reports: ReadonlyArray<PerComputer<unknown>>): string[] {
-  return reports.map(({ value }) => JSON.stringify(value));
+function parametersOf(reports: ReadonlyArray<PerComputer<unknown>>) {
+  return { computerIds: computerIds(reports), reports: reports.map(({ value }) => JSON.stringify(value)) };
 }
 
 const LOCK = 'select id from computer where id = any(:computers::int[]) order by id for no key update';

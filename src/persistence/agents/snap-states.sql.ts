@@ -23,10 +23,7 @@ export async function saveSnapsBeforeSent(tx: Sql, operations: readonly number[]
 }
 
 /** As {@link saveSnapsBeforeSent}, for successes without a state (older releases); before their report is saved. */
-export async function saveSnapsBeforeAnswered(
-  tx: Sql,
-  reports: ReadonlyArray<PerComputer<ReportedSnaps>>,
-): Promise<void> {
+export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<PerComputer<ReportedSnaps>>) {
   const done = resultsWithSnaps(reports).filter(({ ok }) => ok);
   if (done.length > 0) await tx.query(SAVE_BEFORE_ANSWERED, arraysOf('r', ANSWERED, done), 'gateway-snaps-before');
 }
@@ -36,10 +33,7 @@ export async function saveSnapsBeforeAnswered(
  * agent had both at once. Call it after the report is saved. Effects of later operations in it are not undone;
  * operations whose results came in one payload keep the state from when they were sent.
  */
-export async function updateSnapsBetweenResults(
-  tx: Sql,
-  reports: ReadonlyArray<PerComputer<ReportedSnaps>>,
-): Promise<void> {
+export async function updateSnapsBetweenResults(tx: Sql, reports: ReadonlyArray<PerComputer<ReportedSnaps>>) {
   const answered = resultsWithSnaps(reports);
   if (answered.length > 0) await tx.query(UPDATE_BETWEEN, arraysOf('r', ANSWERED, answered), 'gateway-snaps-between');
 }

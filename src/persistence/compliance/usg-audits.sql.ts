@@ -54,10 +54,7 @@ export async function lockBatchesOfAudits(tx: Sql, activityIds: readonly number[
 }
 
 /** Appends a reason to the result text of succeeded operations. See {@link lockBatchesOfAudits}. */
-export async function appendReasons(
-  tx: Sql,
-  reasons: ReadonlyArray<{ activityId: number; reason: string }>,
-): Promise<void> {
+export async function appendReasons(tx: Sql, reasons: ReadonlyArray<{ activityId: number; reason: string }>) {
   await tx.query(APPEND, {
     activityIds: reasons.map(({ activityId }) => activityId),
     reasons: reasons.map(({ reason }) => reason),

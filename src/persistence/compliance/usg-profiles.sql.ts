@@ -21,11 +21,7 @@ export interface UsgProfileFilter {
 }
 
 /** One page of profiles, oldest first, and the total number. */
-export async function listUsgProfiles(
-  sql: Sql,
-  filter: UsgProfileFilter,
-  { limit, offset }: PageRequest,
-): Promise<{ count: number; rows: UsgProfileRow[] }> {
+export async function listUsgProfiles(sql: Sql, filter: UsgProfileFilter, { limit, offset }: PageRequest) {
   const values = { ...filter, view: groupsOf(filter.view), limit, offset };
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`select count(*)::int as count from usg_profile p where ${MATCHING}`, values),

@@ -68,11 +68,7 @@ export interface ReportEnd {
 }
 
 /** Ends the activity of a report. @returns false when it had already ended */
-export async function endReportActivity(
-  sql: Sql,
-  activityId: number,
-  { status, text, now }: ReportEnd,
-): Promise<boolean> {
+export async function endReportActivity(sql: Sql, activityId: number, { status, text, now }: ReportEnd) {
   const rows = await sql.query(
     `update activity set status = :status, result_text = :text, result_code = case when :status = 'succeeded' then 0 end,
        progress = case :status when 'succeeded' then 100 when 'failed' then -1 else progress end,

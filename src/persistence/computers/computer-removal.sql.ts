@@ -1,11 +1,8 @@
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-export interface ComputerToRemove {
-  id: number;
-  title: string;
-  archived: boolean;
-}
+export type ComputerToRemove = Row<'computer', 'id, title, archived'>;
 
 /** By id. */
 export async function findComputersToRemove(tx: Sql, computers: readonly number[]): Promise<ComputerToRemove[]> {

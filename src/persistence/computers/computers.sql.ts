@@ -63,11 +63,7 @@ export async function selectComputers(sql: Sql, scope: ComputerScope, selection:
 }
 
 /** One computer in detail as JSON text; null when it is missing, not accepted or invisible. */
-export async function findComputer(
-  sql: Sql,
-  { id, ...scope }: ComputerScope & { id: number },
-  view: ComputerView,
-): Promise<string | null> {
+export async function findComputer(sql: Sql, { id, ...scope }: ComputerScope & { id: number }, view: ComputerView) {
   const [item] = await readComputers(sql, scope, [id], { ...view, detailed: true });
   return item ?? null;
 }
@@ -149,12 +145,7 @@ function nameOf({ blocks, detailed }: ComputerView): string | undefined {
 }
 
 /** One page of the distinct tags of visible computers, in order, and the total number. @param groups - null for all */
-export async function listTags(
-  db: Sql,
-  accountId: number,
-  groups: readonly number[] | null,
-  page: PageRequest,
-): Promise<{ count: number; tags: string[] }> {
+export async function listTags(db: Sql, accountId: number, groups: readonly number[] | null, page: PageRequest) {
   const [row] = await db.query<{ count: number; tags: string[] }>(LIST, { ...page, accountId, groups });
   return row!;
 }

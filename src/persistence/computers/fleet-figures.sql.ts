@@ -40,12 +40,14 @@ const REPORTS_LOOKED_AT = 1_000;
 
 /** Counts what operators monitor, by small indexes and the narrow table of contacts. */
 export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
-  const [queues] = await db.query<QueueRow>(QUEUES, { countLimit: COUNT_LIMIT });
-  const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, { countLimit: COUNT_LIMIT });
-  const [batches] = await db.query<BatchRow>(BATCHES, { countLimit: COUNT_LIMIT });
-  const messages = await db.query<{ state: 'queued' | 'sent'; count: number }>(MESSAGES, { countLimit: COUNT_LIMIT });
-  const reports = await db.query<ReportRow>(REPORTS, { reportsLookedAt: REPORTS_LOOKED_AT });
-  const [computers] = await db.query<ComputerRow>(COMPUTERS);
+  const limit = { countLimit: COUNT_LIMIT };
+  const [queues] = await db.query<{ outbox_seconds: number; inbox: number; inbox_seconds: number }>(QUEUES, limit);
+  const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, limit);
+  const [batches] = await db.query<BatchRow>(BATCHES, limit);
+  const messages = await db.query<{ state: 'queued' | 'sent'; count: number }>(MESSAGES, limit);
+  const looked = { reportsLookedAt: REPORTS_LOOKED_AT };
+  const reports = await db.query<{ state: ReportState; count: number; seconds: number }>(REPORTS, looked);
+  const [computers] = await db.query<FleetFigures['computers'] & { offline: number }>(COMPUTERS);
   const { approved, pending, archived, offline } = computers!;
   return {
     outbox: { start: 0, cancel: 0, schedule_sync: 0, ...byKey(outbox, 'kind', 'count') },
@@ -64,30 +66,11 @@ export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
   };
 }
 
-interface QueueRow extends Record<string, unknown> {
-  outbox_seconds: number;
-  inbox: number;
-  inbox_seconds: number;
-}
-
-interface BatchRow extends Record<string, unknown> {
+interface BatchRow {
   batches: number;
   overdue: number;
   unopened: number;
   operations: number[];
-}
-
-interface ReportRow extends Record<string, unknown> {
-  state: ReportState;
-  count: number;
-  seconds: number;
-}
-
-interface ComputerRow extends Record<string, unknown> {
-  approved: number;
-  pending: number;
-  archived: number;
-  offline: number;
 }
 
 function byKey<K extends string, V extends string>(

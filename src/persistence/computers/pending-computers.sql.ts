@@ -1,5 +1,6 @@
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
+import type { ComputerScope } from './computers.sql.ts';
 
 export interface PendingComputerRow {
   id: number;
@@ -12,35 +13,17 @@ export interface PendingComputerRow {
   access_group: string;
 }
 
-export interface PendingScope {
-  accountId: number;
-  groups: readonly number[] | null;
-}
-
 /** One page of pending computers in id order, and the total number. */
-export async function listPendingComputers(
-  db: Sql,
-  { accountId, groups }: PendingScope,
-  page: PageRequest,
-): Promise<{ count: number; rows: PendingComputerRow[] }> {
+export async function listPendingComputers(db: Sql, { accountId, groups }: ComputerScope, page: PageRequest) {
   const [counts, rows] = await Promise.all([
     db.query<{ count: number }>(COUNT, { accountId, groups }),
-    db.query<PendingComputerRow>(LIST, {
-      accountId,
-      groups,
-      limit: page.limit,
-      offset: page.offset,
-    }),
+    db.query<PendingComputerRow>(LIST, { accountId, groups, ...page }),
   ]);
   return { count: counts[0]!.count, rows };
 }
 
 /** Those of some computers that are pending and in scope, in id order, locked until the transaction ends. */
-export async function lockPendingComputers(
-  tx: Sql,
-  { accountId, groups }: PendingScope,
-  ids: readonly number[],
-): Promise<Array<{ id: number; title: string }>> {
+export async function lockPendingComputers(tx: Sql, { accountId, groups }: ComputerScope, ids: readonly number[]) {
   return tx.query<{ id: number; title: string }>(LOCK, { accountId, groups, ids });
 }
 
@@ -51,12 +34,7 @@ export interface AcceptedComputer {
 }
 
 /** Accepts pending computers, into another access group if one is given. @returns those that were pending */
-export async function approveComputers(
-  tx: Sql,
-  ids: readonly number[],
-  accessGroupId: number | null,
-  now: Date,
-): Promise<AcceptedComputer[]> {
+export async function approveComputers(tx: Sql, ids: readonly number[], accessGroupId: number | null, now: Date) {
   return tx.query<AcceptedComputer>(APPROVE, { ids, accessGroupId, now });
 }
 

@@ -6,10 +6,7 @@ import type { Sql } from '../database/sql.ts';
 const processesOf = (db: Sql, computer: number) =>
   db.em.getKysely().selectFrom('computer_process').where('computer_id', '=', computer);
 
-/** A process as last reported; sizes are in KiB. */
-export type ProcessRow = Awaited<ReturnType<typeof listProcesses>>['rows'][number];
-
-/** One page of the processes of a computer by process id, and the total number. */
+/** One page of the processes of a computer by process id, sizes in KiB, and the total number. */
 export async function listProcesses(db: Sql, computer: number, { limit, offset }: PageRequest) {
   const processes = processesOf(db, computer);
   const startTime = sql<Date>`to_timestamp(least(greatest(start_time, 0), 253402300799))`.as('start_time');

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { sql } from 'kysely';
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
-import { type BaseActivityRow, readBaseActivity } from '../activities/activities.sql.ts';
+import { readBaseActivity } from '../activities/activities.sql.ts';
 import type { Sql } from '../database/sql.ts';
 import { ComputerRecoveryKey } from './computer-facts.entity.ts';
 import { Computer } from './computer.entity.ts';
@@ -37,21 +37,14 @@ export async function isGenerating(tx: Sql, computerId: number): Promise<boolean
 }
 
 /** The group of the computer's latest generation, unless that succeeded. */
-export async function readUnfinishedGeneration(
-  db: Sql,
-  computerId: number,
-  now: Date,
-): Promise<BaseActivityRow | null> {
+export async function readUnfinishedGeneration(db: Sql, computerId: number, now: Date) {
   const latest = await generations(db, computerId).orderBy('id', 'desc').limit(1).executeTakeFirst();
   if (!latest || latest.status === 'succeeded') return null;
   return readBaseActivity(db, latest.parent_id ?? latest.id, now);
 }
 
 /** Title and stored key of a computer. */
-export async function readEncryptedKey(
-  { em }: Sql,
-  computerId: number,
-): Promise<{ title: string; key: EncryptedKey | null }> {
+export async function readEncryptedKey({ em }: Sql, computerId: number) {
   const { title } = await em.findOneOrFail(Computer, computerId, { fields: ['title'] });
   return { title, key: await em.findOne(ComputerRecoveryKey, computerId) };
 }

@@ -11,11 +11,7 @@ export async function listSavedSearches(sql: Sql, account: number, page: PageReq
 }
 
 /** The texts of saved searches by name; unknown names are left out. */
-export async function findSearchTexts(
-  sql: Sql,
-  account: number,
-  names: readonly string[],
-): Promise<Map<string, string>> {
+export async function findSearchTexts(sql: Sql, account: number, names: readonly string[]) {
   const rows = await sql.em
     .getKysely()
     .selectFrom('saved_search')

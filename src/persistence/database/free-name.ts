@@ -1,12 +1,7 @@
 import type { Sql } from './sql.ts';
 
 /** First free name: `slug`, `slug-2`... Caller locks. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
-export async function freeName(
-  sql: Sql,
-  table: 'access_group' | 'usg_profile',
-  accountId: number,
-  slug: string,
-): Promise<string> {
+export async function freeName(sql: Sql, table: 'access_group' | 'usg_profile', accountId: number, slug: string) {
   const rows = await sql.query<{ name: string }>(
     `select candidate as name
      from (select :slug::text || case when n = 1 then '' else '-' || n end as candidate, n

@@ -9,11 +9,7 @@ export function statusList(statuses: readonly ActivityStatus[]): string {
  * Condition of every statement that writes the status of an operation or report: the table's transitions alone.
  * @throws when its module is loaded, for another transition @see docs/api-conventions.md#activity-statuses
  */
-export function transitionGuard(
-  column: string,
-  from: readonly ActivityStatus[],
-  ...to: readonly ActivityStatus[]
-): string {
+export function transitionGuard(column: string, from: readonly ActivityStatus[], ...to: readonly ActivityStatus[]) {
   const forbidden = from.filter((before) => !to.every((after) => canTransition(before, after)));
   if (forbidden.length > 0) throw new Error(`no activity goes from ${forbidden.join(', ')} to ${to.join(', ')}`);
   return `${column} in ${statusList(from)}`;

@@ -35,12 +35,7 @@ export function cancelDependents(tx: Sql, batch: number, operations: readonly nu
 }
 
 /** Releases the dependents of `operations`, each due after its own delay. */
-export function releaseDependents(
-  tx: Sql,
-  batch: number,
-  operations: readonly number[],
-  now: Date,
-): Promise<Released[]> {
+export function releaseDependents(tx: Sql, batch: number, operations: readonly number[], now: Date) {
   return tx.query<Released>(RELEASE, { batch, operations, now });
 }
 

@@ -55,11 +55,7 @@ export async function addCancel(db: Sql, batch: number, text: string): Promise<v
 }
 
 /** Stores results of what the server itself did for a new group or a single operation, in the creating transaction. */
-export async function answerOnServer(
-  tx: Sql,
-  activity: number,
-  result: { ok: boolean; text: string; at: Date },
-): Promise<void> {
+export async function answerOnServer(tx: Sql, activity: number, result: { ok: boolean; text: string; at: Date }) {
   await tx.query(ANSWER, { ...result, activity });
 }
 

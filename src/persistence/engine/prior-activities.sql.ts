@@ -3,12 +3,7 @@ import { transitionGuard, statusList } from '../database/status-sql.ts';
 import type { Released } from './operations.sql.ts';
 
 /** Locks an activity's batches; they wake others from now on. Idempotent. @returns `computers` where it does nothing */
-export async function awaitActivity(
-  tx: Sql,
-  accountId: number,
-  activity: number,
-  computers: readonly number[],
-): Promise<number[]> {
+export async function awaitActivity(tx: Sql, accountId: number, activity: number, computers: readonly number[]) {
   await tx.query(MARK_AWAITED, { accountId, activity });
   const rows = await tx.query<{ computer_id: number }>(WITHOUT, { activity, computers });
   return rows.map(({ computer_id }) => computer_id);

@@ -30,18 +30,12 @@ export async function readOpenGroups(db: Sql, activities: readonly number[]): Pr
 }
 
 /** Batches with open operations that are older than `ageMs`, by id. */
-export function readOpenBatchPage(
-  db: Sql,
-  { after, ageMs, limit }: { after: number; ageMs: number; limit: number },
-): Promise<OpenBatch[]> {
+export function readOpenBatchPage(db: Sql, { after, ageMs, limit }: { after: number; ageMs: number; limit: number }) {
   return db.query<OpenBatch>(OPEN_PAGE, { after, ageMs: ageMs / 1000, limit });
 }
 
 /** Open batches without progress for `idleMs`: never opened, past due, or with pending events. */
-export function readIdleBatches(
-  db: Sql,
-  { after, idleMs, limit }: { after: number; idleMs: number; limit: number },
-): Promise<Array<OpenBatch & { opened: boolean }>> {
+export function readIdleBatches(db: Sql, { after, idleMs, limit }: { after: number; idleMs: number; limit: number }) {
   return db.query<OpenBatch & { opened: boolean }>(IDLE, { idleMs: idleMs / 1000, limit, after });
 }
 

@@ -2,7 +2,7 @@ import { type AlertName, PROFILE_ALERT } from '../../domain/events/alerts.ts';
 import type { Sql } from '../database/sql.ts';
 import { ALERT_RULES, type AlertRule } from '../query/alert-conditions.ts';
 
-export interface AlertScope {
+interface AlertScope {
   accountId: number;
   groups: readonly number[] | null;
   personId: number;

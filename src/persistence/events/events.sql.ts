@@ -1,5 +1,6 @@
 import type { EventActor, NewEvent } from '../../domain/events/events.ts';
 import type { PageRequest } from '../database/page.ts';
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 
 /** Records an event in the transaction of the change itself. Append-only. @see docs/api-conventions.md#event-log */
@@ -32,18 +33,10 @@ export async function purgeExpiredEvents(db: Sql, keepDays: number, limit: numbe
   return rows[0]!.deleted;
 }
 
-export interface EventRow {
-  id: number;
-  creation_time: Date;
-  person_id: number | null;
-  person_name: string;
-  entity_type: string;
-  entity_id: number | null;
-  entity_name: string;
-  message: string;
-  address: string;
-  request_id: string;
-}
+export type EventRow = Row<
+  'event',
+  `id, creation_time, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id`
+>;
 
 export interface EventFilter {
   accountId: number;
@@ -52,11 +45,7 @@ export interface EventFilter {
 }
 
 /** One page of the log of an account, newest first, and the number of events. */
-export async function listEvents(
-  db: Sql,
-  filter: EventFilter,
-  page: PageRequest,
-): Promise<{ count: number; rows: EventRow[] }> {
+export async function listEvents(db: Sql, filter: EventFilter, page: PageRequest) {
   const matching = `account_id = :accountId and creation_time >= now() - make_interval(days => :days::int)${
     filter.search === '' ? '' : ' and strpos(search_text, lower(:search)) > 0'
   }`;

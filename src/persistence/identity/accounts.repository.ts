@@ -47,11 +47,7 @@ export async function insertAccount(tx: Sql, account: NewAccount, roles: readonl
 }
 
 /** Computers need the key and acceptance from now on. Null without the account, or when it has a key. */
-export async function closeEnrolment(
-  tx: Sql,
-  name: string,
-  registrationKey: string,
-): Promise<{ id: number; title: string } | null> {
+export async function closeEnrolment(tx: Sql, name: string, registrationKey: string) {
   const where = { name, registrationKey: null };
   const account = await tx.em.findOne(Account, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
   return account && tx.em.assign(account, { registrationKey, autoRegister: false });
@@ -103,11 +99,7 @@ export async function findPreferences(sql: Sql, accountId: number): Promise<Pref
 }
 
 /** Changes the given fields; undefined ones are unchanged. */
-export async function updatePreferences(
-  tx: Sql,
-  accountId: number,
-  change: Partial<Preferences>,
-): Promise<Preferences | null> {
+export async function updatePreferences(tx: Sql, accountId: number, change: Partial<Preferences>) {
   const account = await tx.em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
   return account && tx.em.assign(account, change, { ignoreUndefined: true });
 }

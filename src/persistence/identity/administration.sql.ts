@@ -1,18 +1,17 @@
 import type { PageRequest, Paged } from '../database/page.ts';
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { AccessGroup } from './access-group.entity.ts';
 import type { Account } from './account.entity.ts';
 import { Membership } from './membership.entity.ts';
 import { Role } from './role.entity.ts';
 
-export interface AccountRow {
-  name: string;
-  title: string;
-  creation_time: Date;
-  disabled: boolean;
-  disabled_reason: string | null;
-  subdomain: string | null;
-  salesforce_account_key: string | null;
+type AccountColumns = Row<
+  'account',
+  'name, title, creation_time, disabled, disabled_reason, subdomain, salesforce_account_key'
+>;
+
+export interface AccountRow extends AccountColumns {
   administrators: Array<{ name: string; email: string }>;
   computers: number;
   last_login_time: Date | null;
@@ -46,12 +45,7 @@ export async function insertFreeAccount(
   return rows[0]?.id ?? null;
 }
 
-export interface AdministratorRow {
-  id: number;
-  name: string;
-  email: string;
-  roles: string[];
-}
+export type AdministratorRow = Row<'person', 'id, name, email'> & { roles: string[] };
 
 const ADMINISTRATORS = `
   select p.id, p.name, p.email,
@@ -60,11 +54,7 @@ const ADMINISTRATORS = `
   from membership m join person p on p.id = m.person_id where m.account_id = :account`;
 
 /** Members of an account by id. */
-export async function listAdministrators(
-  sql: Sql,
-  account: number,
-  page: PageRequest,
-): Promise<Paged<AdministratorRow>> {
+export async function listAdministrators(sql: Sql, account: number, page: PageRequest) {
   const [results, count] = await Promise.all([
     sql.query<AdministratorRow>(`${ADMINISTRATORS} order by p.id limit :limit offset :offset`, { account, ...page }),
     sql.em.count(Membership, { account }),
@@ -96,13 +86,7 @@ export async function deleteMembership(tx: Sql, accountId: number, personId: num
   );
 }
 
-export interface RoleRow {
-  id: number;
-  name: string;
-  description: string;
-  read_only: boolean;
-  permissions: string[];
-  global_permissions: string[];
+export interface RoleRow extends Row<'role', 'id, name, description, read_only, permissions, global_permissions'> {
   access_groups: string[];
   persons: string[];
 }
@@ -130,12 +114,7 @@ export async function findRole(sql: Sql, account: number, name: string): Promise
   return rows[0] ?? null;
 }
 
-export interface RoleGrant {
-  name: string;
-  permissions: string[];
-  global_permissions: string[];
-  groups: number[];
-}
+export type RoleGrant = Row<'role', 'name, permissions, global_permissions'> & { groups: number[] };
 
 /** What some roles permit, in no order. */
 export function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<RoleGrant[]> {
@@ -163,13 +142,7 @@ export async function isOnlyRoleOfSomebody(sql: Sql, roleId: number): Promise<bo
   return rows[0]!.only;
 }
 
-export interface AccessGroupRow {
-  id: number;
-  name: string;
-  title: string;
-  parent: string;
-  children: string;
-}
+export type AccessGroupRow = Row<'access_group', 'id, name, title'> & { parent: string; children: string };
 
 const ACCESS_GROUPS = `
   select g.id, g.name, g.title, coalesce(parent.name, '') as parent,
@@ -206,11 +179,7 @@ export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void>
 }
 
 /** Whether a person may use an invitation, unbound or bound to their address; null when it no longer exists. */
-export async function isOpenTo(
-  sql: Sql,
-  invitationId: number,
-  who: { email: string } | { personId: number },
-): Promise<boolean | null> {
+export async function isOpenTo(sql: Sql, invitationId: number, who: { email: string } | { personId: number }) {
   const email = 'email' in who ? ':email' : '(select email from person where id = :personId)';
   const rows = await sql.query<{ open: boolean }>(
     `select not bound or lower(email) = lower(${email}) as open from invitation where id = :invitationId`,

@@ -50,10 +50,8 @@ export async function insertInvitation(
 ): Promise<number> {
   await tx.em.nativeDelete(Invitation, { account, expiresAt: { $lte: invitation.creationTime } });
   const id = await tx.em.insert(Invitation, { ...invitation, account });
-  await tx.em.insertMany(
-    InvitationRole,
-    roleIds.map((role) => ({ invitation: id, role })),
-  );
+  const roles = roleIds.map((role) => ({ invitation: id, role }));
+  await tx.em.insertMany(InvitationRole, roles);
   return id;
 }
 

@@ -1,14 +1,8 @@
 import type { Origin } from '../../domain/events/events.ts';
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 
-export interface LoginPerson {
-  id: number;
-  name: string;
-  email: string;
-  password_hash: string | null;
-  token_epoch: number;
-  preferred_account_id: number | null;
-}
+export type LoginPerson = Row<'person', 'id, name, email, password_hash, token_epoch, preferred_account_id'>;
 
 /** Addresses, and login names that are addresses, are case-insensitive. */
 export type PersonKey = { email: string } | { identity: string; anyCase: boolean } | { id: number };
@@ -64,13 +58,7 @@ export async function findPeopleByEmail(sql: Sql, emails: readonly string[]): Pr
   return new Map(rows.map(({ email, ids }) => [email, ids]));
 }
 
-export interface LoginAccount {
-  id: number;
-  name: string;
-  title: string;
-  token_epoch: number;
-  membership: number;
-}
+export type LoginAccount = Row<'account', 'id, name, title, token_epoch'> & { membership: number };
 
 /** The accounts of a person, in order of joining. */
 export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAccount[]> {

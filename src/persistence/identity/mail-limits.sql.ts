@@ -1,11 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 
 /** Counts a test mail of a person unless there are `most` since the given time; safe under concurrency. */
-export async function reserveTestMail(
-  sql: Sql,
-  personId: number,
-  mail: { at: Date; since: Date; most: number },
-): Promise<boolean> {
+export async function reserveTestMail(sql: Sql, personId: number, mail: { at: Date; since: Date; most: number }) {
   const rows = await sql.query<{ id: number }>(
     `update person set test_mail_times = array(select t from unnest(test_mail_times) t where t > :since) || :at::timestamptz
      where id = :personId and cardinality(array(select t from unnest(test_mail_times) t where t > :since)) < :most returning id`,

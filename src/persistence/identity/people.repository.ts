@@ -20,10 +20,7 @@ export function findPerson(sql: Sql, personId: number, now: Date) {
 }
 
 /** What PAM needs to check a person's password. */
-export async function findIdentity(
-  sql: Sql,
-  personId: number,
-): Promise<{ identity: string; storedHash: string | null } | null> {
+export async function findIdentity(sql: Sql, personId: number) {
   const person = await sql.em.findOne(Person, personId);
   return person && { identity: person.identity, storedHash: person.passwordHash };
 }
@@ -50,11 +47,7 @@ export async function rehashPassword(sql: Sql, id: number, hashes: { from: strin
 }
 
 /** Id of the account with this name if the person belongs to it. */
-export async function findMembership(
-  sql: Sql,
-  person: number,
-  accountName: string,
-): Promise<{ accountId: number; title: string } | null> {
+export async function findMembership(sql: Sql, person: number, accountName: string) {
   const { em } = sql;
   const account = await em.findOne(Account, { name: accountName });
   if (!account || (await em.count(Membership, { account, person })) === 0) return null;

@@ -34,10 +34,7 @@ export async function findRights(sql: Sql, of: TokenOwner): Promise<RightsRow | 
 }
 
 /** Access groups, with descendants, where a person holds roles with ManageRole; null is everywhere. */
-export async function findRoleReach(
-  sql: Sql,
-  of: { personId: number; accountId: number },
-): Promise<readonly number[] | null> {
+export async function findRoleReach(sql: Sql, of: { personId: number; accountId: number }) {
   const [row] = await sql.query<{ everywhere: boolean; groups: number[] }>(FIND_ROLE_REACH, of);
   return row!.everywhere ? null : row!.groups;
 }

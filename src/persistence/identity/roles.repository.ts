@@ -30,10 +30,8 @@ export async function updateRole(tx: Sql, roleId: number, content: RoleContent):
 /** The caller holds the rights lock of the account. */
 export async function replaceRoleGroups(tx: Sql, role: number, groupIds: readonly number[]): Promise<void> {
   await tx.em.nativeDelete(RoleAccessGroup, { role });
-  await tx.em.insertMany(
-    RoleAccessGroup,
-    groupIds.map((accessGroup) => ({ role, accessGroup })),
-  );
+  const groups = groupIds.map((accessGroup) => ({ role, accessGroup }));
+  await tx.em.insertMany(RoleAccessGroup, groups);
 }
 
 /** Deletes a role from all members and invitations. */
@@ -52,23 +50,13 @@ export async function insertMembership(tx: Sql, account: number, person: number)
 }
 
 /** Gives a member these roles, and no others. */
-export async function replaceRoles(
-  tx: Sql,
-  accountId: number,
-  personId: number,
-  roleIds: readonly number[],
-): Promise<void> {
+export async function replaceRoles(tx: Sql, accountId: number, personId: number, roleIds: readonly number[]) {
   await tx.em.nativeDelete(MembershipRole, { accountId, personId, role: { $nin: [...roleIds] } });
   await addRoles(tx, accountId, personId, roleIds);
 }
 
 /** Idempotent; roles that the member already holds stay. */
-export async function addRoles(
-  tx: Sql,
-  accountId: number,
-  personId: number,
-  roleIds: readonly number[],
-): Promise<void> {
+export async function addRoles(tx: Sql, accountId: number, personId: number, roleIds: readonly number[]) {
   const roles = roleIds.map((role) => ({ accountId, personId, role }));
   await tx.em.upsertMany(MembershipRole, roles, { onConflictAction: 'ignore' });
 }

@@ -18,11 +18,7 @@ export function distributionCondition(name: string, compilation: Compilation): s
 }
 
 /** A known network device, active or not, has an address that contains the text, in any case. */
-export function addressCondition(
-  column: 'n.ip_address' | 'n.mac_address',
-  part: string,
-  compilation: Compilation,
-): string {
+export function addressCondition(column: 'n.ip_address' | 'n.mac_address', part: string, compilation: Compilation) {
   // A superset, by index. The exact check is not a LIKE, or the planner would multiply both and expect few rows.
   const indexed = compilation.value(containing(part.replaceAll(/[.:]/g, '')), 'text');
   const exact = compilation.value(part, 'text');

@@ -18,11 +18,7 @@ export async function insertProfileRun(
 }
 
 /** Links a run to the activity that carries it out. */
-export async function setProfileRunActivity(
-  tx: Sql,
-  runId: number,
-  run: { activityId: number; computers: number },
-): Promise<void> {
+export async function setProfileRunActivity(tx: Sql, runId: number, run: { activityId: number; computers: number }) {
   await tx.query(
     'update script_profile_run set activity_id = :activityId, computer_count = :computers where id = :runId',
     { ...run, runId },
@@ -36,11 +32,7 @@ export async function computersWithOpenRun(tx: Sql, profileId: number): Promise<
 }
 
 /** The latest planned date of a trigger that has a run, and whether one of them is `scheduledTime`. */
-export async function readPlannedRuns(
-  sql: Sql,
-  profile: ScriptProfileRow,
-  scheduledTime: Date,
-): Promise<{ latest: Date | null; known: boolean }> {
+export async function readPlannedRuns(sql: Sql, profile: ScriptProfileRow, scheduledTime: Date) {
   const [row] = await sql.query<{ latest: Date | null; known: boolean }>(PLANNED_RUNS, { ...profile, scheduledTime });
   return row!;
 }
@@ -125,12 +117,7 @@ const MATCH = `
   group by p.id order by p.id`;
 
 /** Parents by id, in no order; those invisible to the caller are left out. */
-export async function findParents(
-  db: Sql,
-  scope: ActivityScope,
-  ids: readonly number[],
-  now: Date,
-): Promise<ParentRow[]> {
+export async function findParents(db: Sql, scope: ActivityScope, ids: readonly number[], now: Date) {
   const rows = await db.query<ParentRow>(FIND, { ...scopeParameters(scope), ids, now });
   return countVisible(db, scope, rows);
 }

@@ -20,11 +20,7 @@ export type NewScriptProfile = Pick<
 > & { account: number; script: number; trigger: Trigger };
 
 /** @returns id of the new profile. @throws a violation of `script_profile_title` when an active one has the title */
-export async function insertScriptProfile(
-  { em }: Sql,
-  { trigger, ...profile }: NewScriptProfile,
-  now: Date,
-): Promise<number> {
+export async function insertScriptProfile({ em }: Sql, { trigger, ...profile }: NewScriptProfile, now: Date) {
   const created = em.create(ScriptProfile, {
     ...profile,
     ...columnsOf(trigger),

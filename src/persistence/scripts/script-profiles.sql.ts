@@ -24,10 +24,7 @@ interface ScriptProfileFilter extends ScriptScope, PageRequest {
 }
 
 /** One page of profiles, newest first, and the total number. */
-export async function listScriptProfiles(
-  sql: Sql,
-  filter: ScriptProfileFilter,
-): Promise<{ count: number; rows: ScriptProfileRow[] }> {
+export async function listScriptProfiles(sql: Sql, filter: ScriptProfileFilter) {
   const values = { ...filter, view: groupsOf(filter.view) };
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`select count(*)::int as count ${MATCHING}`, values),
@@ -37,11 +34,7 @@ export async function listScriptProfiles(
 }
 
 /** One profile of an account in the visible access groups, or null. */
-export async function findScriptProfile(
-  sql: Sql,
-  { accountId, view }: ScriptScope,
-  id: number,
-): Promise<ScriptProfileRow | null> {
+export async function findScriptProfile(sql: Sql, { accountId, view }: ScriptScope, id: number) {
   const rows = await sql.query<StoredRow>(FIND, { accountId, view: groupsOf(view), id });
   return rows[0] ? toRow(rows[0]) : null;
 }

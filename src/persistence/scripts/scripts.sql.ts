@@ -56,11 +56,7 @@ export async function readRunnableScript(sql: Sql, id: number): Promise<Runnable
 }
 
 /** One page of the versions of a script without their code, newest first, and the total number. */
-export async function listScriptVersions(
-  sql: Sql,
-  scriptId: number,
-  { limit, offset }: PageRequest,
-): Promise<{ count: number; rows: ScriptVersionRow[] }> {
+export async function listScriptVersions(sql: Sql, scriptId: number, { limit, offset }: PageRequest) {
   const values = { scriptId, limit, offset };
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(

@@ -14,10 +14,7 @@ const COLUMNS = [
   'publisher_validation',
 ] as const;
 
-/** A snap on a computer, as last reported; `held_until` is `forever`, a time, or null when it is not held. */
-export type InstalledSnapRow = Awaited<ReturnType<typeof listInstalledSnaps>>['rows'][number];
-
-/** One page of the snaps of a computer by name, and the total number. */
+/** One page of the snaps of a computer by name, and their number. `held_until`: `forever`, a time, or null. */
 export async function listInstalledSnaps(db: Sql, computer: number, { limit, offset }: PageRequest) {
   const snaps = db.em.getKysely().selectFrom('computer_snap').where('computer_id', '=', computer);
   const [{ count }, rows] = await Promise.all([

@@ -29,12 +29,7 @@ export interface PackageBatches {
 const BATCHES: PackageBatches = { first: SHOWN_COMPUTERS, largest: 1600 };
 
 /** A page of names, with what {@link SHOWN_COMPUTERS} computers know; batches, as fleets do not fit into memory. */
-export async function listPackages(
-  db: Sql,
-  filter: PackageFilter,
-  page: PageRequest,
-  batches = BATCHES,
-): Promise<{ count: number; names: string[]; rows: PackageRow[] }> {
+export async function listPackages(db: Sql, filter: PackageFilter, page: PageRequest, batches = BATCHES) {
   const { states } = filter;
   const computers = await findComputers(db, filter);
   const search = filter.search === '' ? null : containing(filter.search);
@@ -71,12 +66,7 @@ async function findComputers(db: Sql, { accountId, groups, computers }: PackageF
   return rows.map(({ id }) => id);
 }
 
-async function findRows(
-  db: Sql,
-  text: string,
-  names: readonly string[],
-  batches: Iterable<number[]>,
-): Promise<PackageRow[]> {
+async function findRows(db: Sql, text: string, names: readonly string[], batches: Iterable<number[]>) {
   const rows = new Map(names.map((name): [string, PackageRow[]] => [name, []]));
   const missing = new Map(names.map((name) => [name, SHOWN_COMPUTERS]));
   for (const computers of batches) {
@@ -98,11 +88,7 @@ export interface ComputersWithSameVersions {
 }
 
 /** What computers know of the packages of some versions, grouped by equal knowledge. Unknown ids are ignored. */
-export async function readKnownVersions(
-  db: Sql,
-  computers: readonly number[],
-  packages: readonly number[],
-): Promise<ComputersWithSameVersions[]> {
+export async function readKnownVersions(db: Sql, computers: readonly number[], packages: readonly number[]) {
   const rows = await db.query<{ computers: number[]; known: Array<KnownVersion & { place: number }> }>(KNOWLEDGE, {
     computers,
     packages,
@@ -114,11 +100,7 @@ export async function readKnownVersions(
 }
 
 /** Those of some packages whose ids agents of the account have received. */
-export async function findReportablePackages(
-  db: Sql,
-  accountId: number,
-  packages: readonly number[],
-): Promise<Set<number>> {
+export async function findReportablePackages(db: Sql, accountId: number, packages: readonly number[]) {
   const rows = await db.query<{ id: number }>(
     `select u.id from unnest(:packages::int[]) u(id) join account_packages k on k.account_id = :accountId and k.known @> u.id`,
     { accountId, packages },
