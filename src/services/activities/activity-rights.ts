@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDetail } from '../../domain/common/errors.ts';
 import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
-import { type ActivityRow, findActivities } from '../../persistence/activities/activities.sql.ts';
+import { findActivities } from '../../persistence/activities/activities.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
@@ -17,13 +17,7 @@ export function scopeOf(caller: Caller): ActivityScope {
 }
 
 /** In the order of `ids` (distinct). @throws {DomainError} UnknownActivity; Forbidden unless all may be managed */
-export async function requireActivities(
-  tx: Sql,
-  caller: Caller,
-  ids: readonly number[],
-  verb: string,
-  now: Date,
-): Promise<ActivityRow[]> {
+export async function requireActivities(tx: Sql, caller: Caller, ids: readonly number[], verb: string, now: Date) {
   const rows = await findActivities(tx, scopeOf(caller), ids, now);
   const found = new Map(rows.map((row) => [row.id, row]));
   const missing = ids.filter((id) => !found.has(id));

@@ -1,7 +1,6 @@
 import { DomainError, type ErrorDetail } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
-import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
-import { checkTargets } from '../../persistence/computers/targets.sql.ts';
+import { checkTargets, lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 

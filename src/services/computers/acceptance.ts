@@ -1,4 +1,3 @@
-import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import { approveComputers } from '../../persistence/computers/pending-computers.sql.ts';
 import { lockEnrolmentProfiles, matchEnrolmentProfiles } from '../../persistence/scripts/script-profile-runs.sql.ts';
 import { readScriptProfile } from '../../persistence/scripts/script-profiles.sql.ts';
@@ -15,12 +14,7 @@ export interface Acceptance {
   traceparent: string | null;
 }
 
-/** Takes the locks of an acceptance. Call it before locking rows of the computers. See {@link lockFleetShared}. */
-export async function beginAcceptance(tx: Sql, accountId: number): Promise<void> {
-  await lockFleetShared(tx, accountId);
-}
-
-/** Accepts pending ones after {@link beginAcceptance}; runs profiles. @see docs/api-conventions.md#triggers-and-runs */
+/** Accepts pending ones after `lockFleetShared`; runs profiles. @see docs/api-conventions.md#triggers-and-runs */
 export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {
   const { accountId, computerIds, accessGroupId, now, traceparent } = acceptance;
   const accepted = await approveComputers(tx, computerIds, accessGroupId, now);

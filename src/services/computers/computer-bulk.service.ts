@@ -30,8 +30,6 @@ interface Change {
   to: 'to' | 'from' | 'of';
 }
 
-export type ComputerBulkService = ReturnType<typeof createComputerBulkService>;
-
 /**
  * Acts on all visible matches except archived ones, in one transaction. Idempotent. Returns all matching ids,
  * ascending. @throws {DomainError} InvalidQueryError, SavedSearchChanged, InvalidParameter, Forbidden

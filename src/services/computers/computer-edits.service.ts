@@ -1,8 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
 import { editComputer, findEditableComputer } from '../../persistence/computers/computer-edits.repository.ts';
-import { WITHOUT_BLOCKS } from '../../persistence/computers/computers.sql.ts';
-import { findComputer } from '../../persistence/computers/computers.sql.ts';
+import { findComputer, WITHOUT_BLOCKS } from '../../persistence/computers/computers.sql.ts';
 import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
@@ -20,8 +19,6 @@ export interface ComputerChange {
 }
 
 const MAX_COMMENT = 10_000;
-
-export type ComputerEditsService = ReturnType<typeof createComputerEditsService>;
 
 export function createComputerEditsService(deps: { db: Database }) {
   return {

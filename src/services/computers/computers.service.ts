@@ -19,8 +19,6 @@ export interface ComputersQuery extends Omit<ComputerFilter, 'accountId' | 'grou
   query: string;
 }
 
-export type ComputersService = ReturnType<typeof createComputersService>;
-
 export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; clock: Clock }) {
   return {
     /**

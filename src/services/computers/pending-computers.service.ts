@@ -5,9 +5,10 @@ import { groupsOf } from '../../persistence/query/group-scope.ts';
 import { lockAgents, removeComputers } from '../../persistence/computers/computer-removal.sql.ts';
 import { recordEvents } from '../../persistence/events/events.sql.ts';
 import { listPendingComputers, lockPendingComputers } from '../../persistence/computers/pending-computers.sql.ts';
+import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { acceptComputers, beginAcceptance } from './acceptance.ts';
+import { acceptComputers } from './acceptance.ts';
 import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import type { ProfileRunDeps } from '../scripts/profiles/script-profile-runs.ts';
@@ -39,7 +40,7 @@ export function createPendingComputersService(deps: Deps) {
       db.transaction(async (tx) => {
         const { accountId } = caller;
         if (accessGroup !== undefined) await lockRights(tx, accountId);
-        await beginAcceptance(tx, accountId);
+        await lockFleetShared(tx, accountId);
         const computers = await requirePending(tx, caller, ids);
         const computerIds = computers.map(({ id }) => id);
         const accessGroupId =

@@ -4,8 +4,6 @@ import { type ActingDeps, type ActionRequest, createAction } from '../activities
 import { requireTargets } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 
-export type PowerService = ReturnType<typeof createPowerService>;
-
 export function createPowerService(deps: ActingDeps) {
   return {
     /** @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived */

@@ -9,10 +9,7 @@ const BATCH = 500;
  * Re-encrypts recovery keys with the first encryption key, except unreadable ones. Short transactions that skip locked
  * rows: may run concurrently, and continues at the next start. @throws when a stored key was tampered with
  */
-export async function rotateRecoveryKeys(
-  db: Database,
-  keys: readonly EncryptionKey[],
-): Promise<{ rotated: number; unreadable: number }> {
+export async function rotateRecoveryKeys(db: Database, keys: readonly EncryptionKey[]) {
   const [first] = keys;
   if (!first) return { rotated: 0, unreadable: 0 };
   const readable = keys.map(({ id }) => id);

@@ -31,8 +31,6 @@ interface Deps extends ActingDeps {
   encryptionKeys: readonly EncryptionKey[];
 }
 
-export type RecoveryKeysService = ReturnType<typeof createRecoveryKeysService>;
-
 export function createRecoveryKeysService(deps: Deps) {
   const { db, clock } = deps;
   return {

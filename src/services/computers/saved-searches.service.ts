@@ -80,11 +80,7 @@ async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSear
   );
 }
 
-async function requireFreeTitle(
-  tx: Sql,
-  caller: Caller,
-  { name, title }: { name: string; title: string },
-): Promise<void> {
+async function requireFreeTitle(tx: Sql, caller: Caller, { name, title }: { name: string; title: string }) {
   if (!(await isSearchTitleTaken(tx, caller.accountId, title, name))) return;
   throw new DomainError('DuplicateSavedSearch', 'A saved search with this title already exists');
 }

@@ -4,8 +4,6 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
 import type { Caller } from '../common/ports.ts';
 
-export type TagsService = ReturnType<typeof createTagsService>;
-
 export function createTagsService(deps: { db: Sql }) {
   return {
     /** One page of the distinct tags of computers that the caller sees, except archived ones. */

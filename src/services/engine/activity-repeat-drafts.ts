@@ -32,28 +32,23 @@ export async function repeat(
   operations: readonly SourceOperation[],
   { caller, now }: { caller: Caller; now: Date },
 ): Promise<Draft> {
-  const known = await readMessages(
-    tx,
-    operations.map(({ payload_id }) => payload_id),
-  );
+  const payloads = operations.map(({ payload_id }) => payload_id);
+  const known = await readMessages(tx, payloads);
   const positions = new Map([...known.keys()].map((payload, position) => [payload, position]));
   const layout = new ChainLayout();
   for (const { id, computer_id, type, summary, payload_id, blocked_by, delay_seconds } of operations) {
     const message = positions.get(payload_id)!;
     layout.add(computer_id, { type, summary, message, origin: id }, blocked_by, delay_seconds);
   }
+  const { not_reverted: _, ...parameters } = source.parameters ?? {};
   return {
     ...layout.result(),
     summary: source.summary,
     windowMinutes: source.deliver_delay_window,
     messages: [...known.values()].map((message) => withRunOrigin(message, { creatorId: caller.personId, now })),
-    parameters: withoutRest(source.parameters ?? {}),
+    parameters,
     notReverted: null,
   };
-}
-
-function withoutRest({ not_reverted, ...parameters }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return parameters;
 }
 
 /** The inverse of successful operations, and what it omits. @param lost - computers that no longer accept operations */
@@ -64,10 +59,8 @@ export async function undo(
   now: Date,
 ): Promise<Draft> {
   const here = operations.filter(({ computer_id }) => !lost.has(computer_id));
-  const done = await readDone(
-    tx,
-    here.map(({ id }) => id),
-  );
+  const ids = here.map(({ id }) => id);
+  const done = await readDone(tx, ids);
   const messages = new Map<string, { position: number; message: OperationMessage }>();
   const layout = new ChainLayout();
   const undone = new Set<number>();

@@ -197,31 +197,22 @@ async function requireTargetsOf(
   operations: ReadonlyMap<number, readonly SourceOperation[]>,
 ): Promise<Set<number>> {
   const all = [...operations.values()].flat();
-  const lost = await findLostTargets(
-    tx,
-    caller,
-    all.map(({ computer_id }) => computer_id),
-  );
+  const computers = all.map(({ computer_id }) => computer_id);
+  const lost = await findLostTargets(tx, caller, computers);
   const needed = verb.name === 'revert' ? all.filter(({ id, root }) => id === root) : all;
   requireEligible(
     verb.name,
     new Map(needed.flatMap(({ root, computer_id }) => (lost.has(computer_id) ? [[root, LOST_TARGET]] : []))),
   );
-  await requireScriptsOf(
-    tx,
-    caller,
-    verb,
-    all.filter(({ type }) => type === EXECUTE_SCRIPT),
-  );
+  const runs = all.filter(({ type }) => type === EXECUTE_SCRIPT);
+  await requireScriptsOf(tx, caller, verb, runs);
   return lost;
 }
 
 async function requireScriptsOf(tx: Sql, caller: Caller, verb: Verb, runs: readonly SourceOperation[]): Promise<void> {
   if (runs.length === 0) return;
-  const scripts = await lockPayloadScripts(
-    tx,
-    runs.map(({ payload_id }) => payload_id),
-  );
+  const payloads = runs.map(({ payload_id }) => payload_id);
+  const scripts = await lockPayloadScripts(tx, payloads);
   const wiped = runs.filter(({ payload_id }) => scripts.get(payload_id)?.status === 'redacted');
   requireEligible(verb.name, new Map(wiped.map(({ root }) => [root, 'its script is redacted'])));
   for (const script of scripts.values()) requireRight(caller, script, 'ExecuteScript');

@@ -45,13 +45,7 @@ function progressOf({ has_dependents }: LockedBatch, counters: BatchCounters, no
   };
 }
 
-async function moveGroup(
-  tx: Sql,
-  group: number,
-  difference: ChildCounts,
-  changes: readonly Change[],
-  now: Date,
-): Promise<void> {
+async function moveGroup(tx: Sql, group: number, difference: ChildCounts, changes: readonly Change[], now: Date) {
   const deliveries = changes.flatMap(({ deliveredAt }) => deliveredAt ?? []);
   const deliveredAt = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
   const moved = await moveGroupCounters(tx, group, difference, { now, deliveredAt });

@@ -17,12 +17,7 @@ interface AnswerLimits {
 }
 
 /** Fails operations without a result in time, and those past their last moment of delivery. */
-export async function expireOperations(
-  tx: Sql,
-  batch: number,
-  { expiryDays, answerSeconds }: AnswerLimits,
-  now: Date,
-): Promise<Change[]> {
+export async function expireOperations(tx: Sql, batch: number, { expiryDays, answerSeconds }: AnswerLimits, now: Date) {
   const before = new Date(now.getTime() - expiryDays * DAY_MS);
   const text = `The computer did not answer within ${expiryDays} days of delivery.`;
   const undelivered = 'The computer did not fetch the operation before its last moment for delivery.';
@@ -54,12 +49,7 @@ export async function readNextDueTime(
 }
 
 /** As {@link readNextDueTime}, computed from known times and new deliveries without reading rows. */
-export function dueTimeAfter(
-  known: Date | null,
-  changes: readonly Change[],
-  limits: AnswerLimits,
-  now: Date,
-): Date | null {
+export function dueTimeAfter(known: Date | null, changes: readonly Change[], limits: AnswerLimits, now: Date) {
   const delivered = changes.filter(({ to }) => to === 'delivered').flatMap(({ deliveredAt }) => deliveredAt ?? []);
   const expiries = delivered.map((moment) => Math.max(moment, now.getTime()) + shortestMs(limits));
   return earliest([known?.getTime() ?? null, ...expiries]);

@@ -23,8 +23,6 @@ export interface ActiveAlert extends Pick<AlertView, 'type'> {
   activationTime: Date;
 }
 
-export type AlertsService = ReturnType<typeof createAlertsService>;
-
 export function createAlertsService({ db }: { db: Database }) {
   return {
     /** All alerts, active or not, with the subjects that the caller sees. */

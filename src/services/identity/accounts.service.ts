@@ -188,11 +188,7 @@ function alreadyExists(): DomainError {
 const SETUP_TOKEN = 'setup_token_digest';
 const SETUP_TOKEN_BYTES = 18;
 
-async function checkSetupToken(
-  sql: Sql,
-  setting: AccountsDeps['setupToken'],
-  given: string | undefined,
-): Promise<void> {
+async function checkSetupToken(sql: Sql, setting: AccountsDeps['setupToken'], given: string | undefined) {
   if (setting === null) return;
   const hex =
     setting === 'generate' ? await findSetting(sql, SETUP_TOKEN) : digestSecret(setting.given).toString('hex');

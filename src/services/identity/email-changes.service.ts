@@ -13,16 +13,14 @@ import type { Caller, Clock, Mailer } from '../common/ports.ts';
 import { record } from './record.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
-export interface EmailChangesDeps extends RightsChangeDeps {
+export interface MailingDeps extends RightsChangeDeps {
   clock: Clock;
   mailer: Mailer;
   publicUrl: string;
 }
 
-export type EmailChangesService = ReturnType<typeof createEmailChangesService>;
-
 /** Completes requested changes of email addresses (`PeopleService.updateSelf`) and notifies the former address. */
-export function createEmailChangesService(deps: EmailChangesDeps) {
+export function createEmailChangesService(deps: MailingDeps) {
   const { db, clock, mailer, authenticator } = deps;
   return {
     /** By the mailed token. @throws UnknownEmailChange for a wrong, used or expired one; DuplicateEmail */

@@ -15,7 +15,8 @@ import { countInvitation, uncountInvitation } from '../../persistence/identity/m
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import { findRoleReach } from '../../persistence/identity/rights.sql.ts';
 import { readEmail, readLine } from '../common/fields.ts';
-import type { Caller, Clock, Mailer } from '../common/ports.ts';
+import type { Caller } from '../common/ports.ts';
+import type { MailingDeps } from './email-changes.service.ts';
 import { guardInvitation } from './invitation-guard.ts';
 import { acceptInvitation, takeInvitation, unknownInvitation } from './joining.ts';
 import { LETTERS_AND_DIGITS, randomText } from './login/access-keys.ts';
@@ -23,7 +24,7 @@ import type { LoginThrottle } from './login/login-throttle.ts';
 import { invitationMail } from './mails.ts';
 import { record } from './record.ts';
 import { resolveRoles } from './resolve-names.ts';
-import { changeRights, type RightsChangeDeps } from './rights-change.ts';
+import { changeRights } from './rights-change.ts';
 
 export interface WantedInvitation {
   name: string;
@@ -34,11 +35,8 @@ export interface WantedInvitation {
   bound: boolean;
 }
 
-export interface InvitationsDeps extends RightsChangeDeps {
-  clock: Clock;
-  mailer: Mailer;
+export interface InvitationsDeps extends MailingDeps {
   throttle: LoginThrottle;
-  publicUrl: string;
   invitationDays: number;
 }
 

@@ -20,12 +20,7 @@ import { planSession } from './login/sessions.ts';
 import { record } from './record.ts';
 
 /** Deletes it, once, and locks the account's rights. @throws UnknownInvitation; Forbidden for another address */
-export async function takeInvitation(
-  tx: Sql,
-  secureId: string,
-  personId: number,
-  now: Date,
-): Promise<OpenInvitation & { roleIds: number[] }> {
+export async function takeInvitation(tx: Sql, secureId: string, personId: number, now: Date) {
   const found = await findInvitationBySecureId(tx, secureId, now);
   if (!found) throw unknownInvitation();
   await lockRights(tx, found.account_id);

@@ -35,11 +35,7 @@ export function createMailer(options: MailerOptions): Mailer {
   };
 }
 
-async function deliver(
-  { smtpUrl, from }: { smtpUrl: string; from: string },
-  mail: Mail,
-  deadlineMs: number,
-): Promise<void> {
+async function deliver({ smtpUrl, from }: { smtpUrl: string; from: string }, mail: Mail, deadlineMs: number) {
   const remainingMs = Math.floor(deadlineMs - performance.now());
   if (remainingMs <= 0) throw timeoutError();
   const { createTransport } = await import('nodemailer');

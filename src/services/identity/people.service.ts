@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../domain/common/durations.ts';
 import { unauthorized } from '../../domain/common/errors.ts';
-import type { Database, Sql } from '../../persistence/database/sql.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import {
   deleteEmailChange,
   findMembership,
@@ -14,10 +14,10 @@ import {
   updatePerson,
 } from '../../persistence/identity/people.repository.ts';
 import { emailTaken, fieldError, readEmail, readLine, readTimezone } from '../common/fields.ts';
-import type { Caller, Clock, Mailer, TokenFacts } from '../common/ports.ts';
+import type { Caller, TokenFacts } from '../common/ports.ts';
 import { lockCaller } from './current-person.ts';
 import { digestSecret, newToken } from './login/access-keys.ts';
-import type { Authenticator } from './login/authenticator.ts';
+import type { MailingDeps } from './email-changes.service.ts';
 import { reserveMail } from './mail-budget.ts';
 import { confirmationMail } from './mails.ts';
 import { record } from './record.ts';
@@ -30,20 +30,12 @@ export interface PersonEdit {
   preferredAccount?: string | null | undefined;
 }
 
-export interface PeopleDeps {
-  db: Database;
-  clock: Clock;
-  mailer: Mailer;
-  authenticator: Pick<Authenticator, 'invalidate'>;
-  publicUrl: string;
-}
-
 const CONFIRMATION_MS = DAY_MS;
 const TEST_SUBJECT = 'Test email from Flotilla';
 
 export type PeopleService = ReturnType<typeof createPeopleService>;
 
-export function createPeopleService(deps: PeopleDeps) {
+export function createPeopleService(deps: MailingDeps) {
   // The key object lives as long as the rights read with it are cached.
   const known = new WeakMap<TokenFacts, PersonRow>();
   const read = (caller: Caller) => readSelf(deps.db, caller, deps.clock.now());
@@ -80,7 +72,7 @@ async function readSelf(sql: Sql, caller: Caller, now: Date): Promise<PersonRow>
   return person;
 }
 
-async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
+async function update(deps: MailingDeps, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
   const { email, preferredAccount, ...fields } = readEdit(edit);
   if (preferredAccount !== undefined) await accountOf(deps.db, caller, preferredAccount);
   const change = email === undefined ? null : await prepareEmail(deps, caller, email);
@@ -104,7 +96,7 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
 type RequestedEmail = { corrected: string } | { pending: Parameters<typeof saveEmailChange>[2] };
 
 /** Mails the token. @throws DuplicateEmail, TooManyRequests, MailQueueUnavailable; nothing is stored then */
-async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<RequestedEmail> {
+async function prepareEmail(deps: MailingDeps, caller: Caller, email: string): Promise<RequestedEmail> {
   if (await isOwnEmail(deps.db, caller.personId, email)) return { corrected: email };
   const send = await reserveMail(deps, caller.personId);
   if (await isEmailTaken(deps.db, email, caller.personId)) throw emailTaken();

@@ -14,12 +14,7 @@ export function resolveRoles(sql: Sql, accountId: number, names: readonly string
 }
 
 /** Distinct ids; `path`: the field of the body. @throws UnknownAccessGroup (400) with every unknown name */
-export function resolveAccessGroups(
-  sql: Sql,
-  accountId: number,
-  names: readonly string[],
-  path: string,
-): Promise<number[]> {
+export function resolveAccessGroups(sql: Sql, accountId: number, names: readonly string[], path: string) {
   const kind = { entity: AccessGroup, code: 'UnknownAccessGroup', what: 'access group', path } as const;
   return resolve(sql, accountId, names, kind);
 }
@@ -28,13 +23,9 @@ async function resolve(
   sql: Sql,
   accountId: number,
   names: readonly string[],
-  {
-    entity,
-    code,
-    what,
-    path,
-  }: { entity: typeof Role | typeof AccessGroup; code: ErrorCode; what: string; path: string },
+  kind: { entity: typeof Role | typeof AccessGroup; code: ErrorCode; what: string; path: string },
 ): Promise<number[]> {
+  const { entity, code, what, path } = kind;
   const wanted = [...new Set(names)];
   const found = await findIdsByName(sql, entity, accountId, wanted);
   const unknown = wanted.filter((name) => !found.has(name));
@@ -48,12 +39,7 @@ async function resolve(
 }
 
 /** Id of the group in a body, where the caller must have `needed`. @throws UnknownAccessGroup (400), Forbidden */
-export async function requireAccessGroup(
-  sql: Sql,
-  caller: Caller,
-  name: string,
-  needed: readonly Permission[],
-): Promise<number> {
+export async function requireAccessGroup(sql: Sql, caller: Caller, name: string, needed: readonly Permission[]) {
   const [groupId] = await resolveAccessGroups(sql, caller.accountId, [name], 'body.access_group');
   requireIn(caller, needed, groupId!, 'the access group');
   return groupId!;

@@ -55,12 +55,7 @@ export async function createScript(deps: ScriptsDeps, caller: Caller, request: S
 }
 
 /** @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript */
-export async function patchScript(
-  deps: ScriptsDeps,
-  caller: Caller,
-  id: number,
-  patch: ScriptPatch,
-): Promise<ScriptView> {
+export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number, patch: ScriptPatch) {
   return withTitleConflict(deps.db, DUPLICATE, async (tx) => {
     if (patch.accessGroup !== undefined) await lockRights(tx, caller.accountId);
     const script = requireActive(await lockManageable(tx, caller, id));
@@ -93,12 +88,7 @@ export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: numbe
 }
 
 /** Deletes all copies of code and files too. Idempotent. @throws {DomainError} UnknownScript, Forbidden */
-export async function redactScript(
-  deps: ScriptsDeps,
-  caller: Caller,
-  id: number,
-  traceparent: string | null,
-): Promise<void> {
+export async function redactScript(deps: ScriptsDeps, caller: Caller, id: number, traceparent: string | null) {
   await deps.db.transaction(async (tx) => {
     requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
     // Batches are locked before all other rows; runs that start until the script is locked are found afterwards.

@@ -8,7 +8,6 @@ import {
   listScripts,
   listScriptVersions,
   type ScriptRow,
-  type ScriptVersionRow,
   type ScriptWithCode,
 } from '../../persistence/scripts/scripts.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
@@ -47,12 +46,7 @@ export async function readVersions({ db }: ScriptsDeps, caller: Caller, id: numb
 }
 
 /** @throws {DomainError} UnknownScript, UnknownScriptVersion */
-export async function readVersion(
-  { db }: ScriptsDeps,
-  caller: Caller,
-  id: number,
-  version: number,
-): Promise<ScriptVersionRow> {
+export async function readVersion({ db }: ScriptsDeps, caller: Caller, id: number, version: number) {
   await requireScript(db, caller, id);
   const found = await findScriptVersion(db, id, version);
   if (!found) throw new DomainError('UnknownScriptVersion', 'There is no such script version');
@@ -60,12 +54,7 @@ export async function readVersion(
 }
 
 /** The content of a file. @throws {DomainError} UnknownScript, UnknownScriptAttachment */
-export async function readFile(
-  { db }: ScriptsDeps,
-  caller: Caller,
-  id: number,
-  attachment: number,
-): Promise<Uint8Array> {
+export async function readFile({ db }: ScriptsDeps, caller: Caller, id: number, attachment: number) {
   await requireScript(db, caller, id);
   const found = await readAttachment(db, id, attachment);
   if (!found) throw new DomainError('UnknownScriptAttachment', 'There is no such script attachment');

@@ -31,8 +31,6 @@ export interface KernelCommand extends ActionRequest {
   deliverAfterPath: string;
 }
 
-export type KernelsService = ReturnType<typeof createKernelsService>;
-
 export function createKernelsService(deps: ActingDeps) {
   return {
     /** Hot patches as reported, verbatim; null without a report. @throws {DomainError} UnknownComputer */

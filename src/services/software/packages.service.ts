@@ -30,8 +30,6 @@ export interface PackageCommand extends ActionRequest {
   packageIds: readonly number[];
 }
 
-export type PackagesService = ReturnType<typeof createPackagesService>;
-
 /** @see docs/api-conventions.md#packages */
 export function createPackagesService(deps: ActingDeps) {
   const read = async (caller: Caller, computers: readonly number[] | null, query: PackagesQuery, page: PageRequest) => {

@@ -20,12 +20,7 @@ import { readAsEditor, requireVisible } from './reads.ts';
 import { startUsgRun } from './usg-runs.ts';
 
 /** @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort */
-export async function patchProfile(
-  deps: UsgProfilesDeps,
-  caller: Caller,
-  id: number,
-  patch: UsgProfilePatch,
-): Promise<UsgProfileView> {
+export async function patchProfile(deps: UsgProfilesDeps, caller: Caller, id: number, patch: UsgProfilePatch) {
   const now = deps.clock.now();
   const known = requireActive(requireManageable(caller, await requireVisible(deps.db, caller, id)));
   const change = readPatch(known, patch, now);

@@ -15,7 +15,7 @@ import { readTags } from '../../common/tag-fields.ts';
 import { holdsIn } from '../../identity/group-rights.ts';
 import { resolveAccessGroups } from '../../identity/resolve-names.ts';
 import { planRequested, readScheduleMoment } from '../../schedules/recurring-dates.ts';
-import type { UsgProfileRequest, UsgProfilesDeps, UsgProfileView } from './model.ts';
+import type { UsgProfileRequest, UsgProfilesDeps } from './model.ts';
 import { readAsEditor } from './reads.ts';
 import { checkTailoringFile } from './tailoring-file.ts';
 import { startUsgRun } from './usg-runs.ts';
@@ -23,11 +23,7 @@ import { startUsgRun } from './usg-runs.ts';
 const ROOT = 'global';
 
 /** Runs at once unless it starts later. @throws InvalidParameter, IntervalTooShort, UnknownAccessGroup, Forbidden */
-export async function createProfile(
-  deps: UsgProfilesDeps,
-  caller: Caller,
-  request: UsgProfileRequest,
-): Promise<UsgProfileView> {
+export async function createProfile(deps: UsgProfilesDeps, caller: Caller, request: UsgProfileRequest) {
   const { tailoringFile, traceparent } = request;
   const { accountId } = caller;
   const now = deps.clock.now();

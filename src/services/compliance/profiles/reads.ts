@@ -56,12 +56,7 @@ export async function requireVisible(sql: Sql, caller: Caller, id: number): Prom
   return found;
 }
 
-async function toProfiles(
-  sql: Sql,
-  accountId: number,
-  rows: readonly UsgProfileRow[],
-  now: Date,
-): Promise<UsgProfileView[]> {
+async function toProfiles(sql: Sql, accountId: number, rows: readonly UsgProfileRow[], now: Date) {
   const ids = rows.map(({ id }) => id);
   const computers = await countComputersInScope(sql, 'usg', accountId, ids);
   const lastRuns = await readLastRuns(sql, ids);

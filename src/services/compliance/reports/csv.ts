@@ -37,14 +37,9 @@ const FORMAT = { record_delimiter: 'windows', quoted_match: /^'/ } as const;
 
 /** Lines of a CSV file. Text that spreadsheets would treat as a formula gets a leading apostrophe. */
 export function toLines(records: ReadonlyArray<ReadonlyArray<string | number>>): string {
-  return stringify(
-    records.map((record) => record.map((cell) => (typeof cell === 'string' ? escapeFormula(cell) : cell))),
-    FORMAT,
-  );
-}
-
-function escapeFormula(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
+  const toCell = (cell: string | number) => (typeof cell === 'string' && FORMULA.test(cell) ? `'${cell}` : cell);
+  const cells = records.map((record) => record.map(toCell));
+  return stringify(cells, FORMAT);
 }
 
 const PLAIN = /^(?:\w[\w .:/()-]*)?$/;

@@ -41,11 +41,7 @@ export async function produceReport(deps: ReportDeps, activityId: number, check:
 const FAILED_TEXT = 'The report could not be generated.';
 
 /** Ends an open activity without a report. @returns its status afterwards */
-export async function endReport(
-  { db, clock, files }: ReportDeps,
-  activityId: number,
-  status: 'failed' | 'canceled',
-): Promise<ActivityStatus> {
+export async function endReport({ db, clock, files }: ReportDeps, activityId: number, status: 'failed' | 'canceled') {
   const text = status === 'failed' ? FAILED_TEXT : null;
   await endReportActivity(db, activityId, { status, text, now: clock.now() });
   await files.discard(db, activityId);
@@ -53,12 +49,7 @@ export async function endReport(
 }
 
 /** Replaces the file of the report, whose row it locks until the transaction ends. */
-export async function publishReport(
-  tx: Sql,
-  key: UsgReportKey,
-  { file, state }: WrittenReport,
-  now: Date,
-): Promise<void> {
+export async function publishReport(tx: Sql, key: UsgReportKey, { file, state }: WrittenReport, now: Date) {
   const { id } = await lockUsgReport(tx, key);
   const fileId = await file.publish(tx, key.path, now);
   await setReportFile(tx, id, { fileId, fingerprint: state.fingerprint, oldestRun: state.oldest_run });

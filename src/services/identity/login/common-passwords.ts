@@ -15,7 +15,7 @@ export function isCommonPassword(password: string, context: readonly string[]): 
   const words = new Set([PRODUCT, ...context.flatMap(wordsOf)]);
   const isCommon = (word: string) => LIST.has(word) || words.has(word) || isSequence(word) || isRepetition(word);
   const whole = bare(text);
-  if (isMonotonous(text) || isCommon(whole) || isSequence(text)) return true;
+  if (new Set(text).size <= FEW_CHARACTERS || isCommon(whole) || isSequence(text)) return true;
   if (isRepetitionOf(whole, (unit) => isCommonPassword(unit, context))) return true;
   const [, core = '', tail = ''] = /^[^\p{L}]*(.*?)([^\p{L}]*)$/su.exec(text) ?? [];
   // With one or two letters, only the digits around them count.
@@ -62,10 +62,6 @@ function wordsOf(text: string): string[] {
   const parts = [lower, local, domain, ...lower.split(/[^\p{L}\p{N}]+/u)];
   const words = parts.map(bare).flatMap((word) => [word, word.replace(/\p{N}+$/u, '')]);
   return words.filter((word) => [...word].length > SHORT);
-}
-
-function isMonotonous(text: string): boolean {
-  return new Set(text).size <= FEW_CHARACTERS;
 }
 
 const ROWS = [

@@ -43,8 +43,6 @@ export interface CredentialsDeps {
 const MAX_KEYS = 50;
 const DEFAULT_NAME = 'Access key';
 
-export type CredentialsService = ReturnType<typeof createCredentialsService>;
-
 export function createCredentialsService(deps: CredentialsDeps) {
   const { db } = deps;
   return {

@@ -64,8 +64,6 @@ interface LoginAttempt {
   origin: Origin;
 }
 
-export type LoginService = ReturnType<typeof createLoginService>;
-
 export function createLoginService(deps: LoginDeps) {
   return {
     /**
@@ -127,11 +125,7 @@ function isAddress(identity: string): boolean {
   return identity.includes('@');
 }
 
-async function findOpenInvitation(
-  { db, clock }: LoginDeps,
-  secureId: string,
-  by: LoginCommand['by'],
-): Promise<OpenInvitation | null> {
+async function findOpenInvitation({ db, clock }: LoginDeps, secureId: string, by: LoginCommand['by']) {
   const invitation = await findInvitationBySecureId(db, secureId, clock.now());
   if (!invitation || !('email' in by)) return null;
   return (await isOpenTo(db, invitation.id, by)) ? invitation : null;
@@ -232,12 +226,7 @@ function usesPam(deps: LoginDeps, command: LoginCommand): boolean {
   return deps.identities !== null && 'identity' in command.by;
 }
 
-function checkPassword(
-  deps: LoginDeps,
-  { by, origin }: LoginCommand,
-  password: string,
-  storedHash: string | null,
-): Promise<boolean> {
+function checkPassword(deps: LoginDeps, { by, origin }: LoginCommand, password: string, storedHash: string | null) {
   if (deps.identities === null || 'email' in by) return verifyPassword(password, storedHash);
   return deps.identities.verify({ identity: by.identity, password, storedHash, address: origin.address });
 }

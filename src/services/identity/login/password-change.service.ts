@@ -4,25 +4,16 @@ import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repo
 import { deleteLoginFailures, findLoginAccounts, findLoginPerson } from '../../../persistence/identity/logins.sql.ts';
 import { replacePassword } from '../../../persistence/identity/rights.repository.ts';
 import type { PasswordPolicy } from '../../../process/config.ts';
-import type { Hashing } from '../../common/hashing.ts';
 import type { Caller } from '../../common/ports.ts';
 import { lockCaller } from '../current-person.ts';
 import { record } from '../record.ts';
-import type { Authenticator } from './authenticator.ts';
+import type { LoginDeps } from './login.service.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword, verifyPassword } from './passwords.ts';
 
-export interface PasswordDeps {
-  db: Database;
-  hashing: Hashing;
-  throttle: LoginThrottle;
-  authenticator: Pick<Authenticator, 'invalidate'>;
-  passwords: PasswordPolicy;
-}
+export type PasswordDeps = Pick<LoginDeps, 'db' | 'hashing' | 'throttle' | 'authenticator' | 'passwords'>;
 
 const NEW_PASSWORD = 'body.new_password';
-
-export type PasswordService = ReturnType<typeof createPasswordService>;
 
 export function createPasswordService(deps: PasswordDeps) {
   return {

@@ -36,12 +36,7 @@ export interface NewSession {
 }
 
 /** Issues a token; stores nothing. */
-export function openSession(
-  tokenSigner: TokenSigner,
-  person: LoginPerson,
-  plan: SessionPlan,
-  session: NewSession,
-): LoginResult {
+export function openSession(tokenSigner: TokenSigner, person: LoginPerson, plan: SessionPlan, session: NewSession) {
   const { current } = plan;
   const { method, accessKey } = session;
   const epochs = {
@@ -75,11 +70,7 @@ export function describeSession(person: LoginPerson, { accounts, current }: Sess
   };
 }
 
-function chooseAccount(
-  person: LoginPerson,
-  accounts: readonly LoginAccount[],
-  wanted: string | undefined,
-): LoginAccount | undefined {
+function chooseAccount(person: LoginPerson, accounts: readonly LoginAccount[], wanted: string | undefined) {
   if (wanted !== undefined) {
     const account = accounts.find(({ name }) => name === wanted);
     if (!account) throw new DomainError('Forbidden', 'This person does not belong to that account');

@@ -22,8 +22,6 @@ export interface TokensDeps {
   clock: Clock;
 }
 
-export type TokensService = ReturnType<typeof createTokensService>;
-
 /** Existing sessions. Revocations reach other processes within seconds. @see docs/api-conventions.md#tokens */
 export function createTokensService(deps: TokensDeps) {
   const { db, authenticator } = deps;

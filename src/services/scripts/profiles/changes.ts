@@ -22,7 +22,7 @@ import { requireIn } from '../../identity/group-rights.ts';
 import { readUsername } from '../fields.ts';
 import { requireRight, requireScript } from '../reads.ts';
 import { lockRunnable } from '../runs.ts';
-import type { ScriptProfilePatch, ScriptProfileRequest, ScriptProfilesDeps, ScriptProfileView } from './model.ts';
+import type { ScriptProfilePatch, ScriptProfileRequest, ScriptProfilesDeps } from './model.ts';
 import { requireProfile, toProfile } from './reads.ts';
 import { enableTrigger, lockForRun } from './trigger-dates.ts';
 import { readTrigger } from './trigger-fields.ts';
@@ -34,11 +34,7 @@ const MANAGING: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript']
  * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownScript, ScriptArchived, ProfileLimitReached,
  * DuplicateScriptProfile, Forbidden when the caller may not manage profiles or run scripts in the group of the script
  */
-export async function createProfile(
-  deps: ScriptProfilesDeps,
-  caller: Caller,
-  request: ScriptProfileRequest,
-): Promise<ScriptProfileView> {
+export async function createProfile(deps: ScriptProfilesDeps, caller: Caller, request: ScriptProfileRequest) {
   const now = deps.clock.now();
   const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
   const fields = {
@@ -71,12 +67,7 @@ export async function createProfile(
 /**
  * @throws UnknownScriptProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort, DuplicateScriptProfile
  */
-export async function patchProfile(
-  deps: ScriptProfilesDeps,
-  caller: Caller,
-  id: number,
-  patch: ScriptProfilePatch,
-): Promise<ScriptProfileView> {
+export async function patchProfile(deps: ScriptProfilesDeps, caller: Caller, id: number, patch: ScriptProfilePatch) {
   const now = deps.clock.now();
   return withTitleConflict(deps.db, DUPLICATE, async (tx) => {
     const row = await lockManageable(tx, caller, id);

@@ -10,10 +10,10 @@ import {
 import type { PageRequest } from '../../../persistence/database/page.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { scopeOf } from '../../activities/activity-rights.ts';
-import { type ParentActivity, toBaseActivity } from '../../activities/activity-views.ts';
+import { toBaseActivity } from '../../activities/activity-views.ts';
 import type { Caller } from '../../common/ports.ts';
 import { requireScript } from '../reads.ts';
-import type { ScriptProfileQuery, ScriptProfilesDeps, ScriptProfileView } from './model.ts';
+import type { ScriptProfileQuery, ScriptProfilesDeps } from './model.ts';
 import { triggerState } from './trigger-fields.ts';
 
 /** One page, newest first. */
@@ -48,12 +48,7 @@ export async function requireProfile(sql: Sql, caller: Caller, id: number): Prom
 }
 
 /** One page of its runs, newest first. @throws {DomainError} UnknownScriptProfile */
-export async function listActivities(
-  { db, clock }: ScriptProfilesDeps,
-  caller: Caller,
-  id: number,
-  page: PageRequest,
-): Promise<{ count: number; results: ParentActivity[] }> {
+export async function listActivities({ db, clock }: ScriptProfilesDeps, caller: Caller, id: number, page: PageRequest) {
   await requireProfile(db, caller, id);
   const now = clock.now();
   const { count, rows } = await listParentsOfScriptProfile(db, scopeOf(caller), id, page, now);
@@ -67,29 +62,15 @@ export async function readComputersQuery({ db }: ScriptProfilesDeps, caller: Cal
 }
 
 /** Adds the state of the trigger, the computers in scope, and the latest activity if visible to the caller. */
-export async function toProfile(
-  sql: Sql,
-  caller: Caller,
-  row: ScriptProfileRow,
-  now: Date,
-): Promise<ScriptProfileView> {
+export async function toProfile(sql: Sql, caller: Caller, row: ScriptProfileRow, now: Date) {
   const [profile] = await toProfiles(sql, caller, [row], now);
   return profile!;
 }
 
-async function toProfiles(
-  sql: Sql,
-  caller: Caller,
-  rows: readonly ScriptProfileRow[],
-  now: Date,
-): Promise<ScriptProfileView[]> {
+async function toProfiles(sql: Sql, caller: Caller, rows: readonly ScriptProfileRow[], now: Date) {
   const standing = rows.filter(({ archived, trigger }) => !archived && trigger.type !== 'event');
-  const counts = await countComputersInScope(
-    sql,
-    'script',
-    caller.accountId,
-    standing.map(({ id }) => id),
-  );
+  const ids = standing.map(({ id }) => id);
+  const counts = await countComputersInScope(sql, 'script', caller.accountId, ids);
   const activities = await readLastActivities(sql, caller, rows, now);
   return rows.map(({ account_id, access_group_id, planned_until, ...row }) => ({
     ...row,
@@ -99,16 +80,9 @@ async function toProfiles(
   }));
 }
 
-async function readLastActivities(
-  sql: Sql,
-  caller: Caller,
-  rows: readonly ScriptProfileRow[],
-  now: Date,
-): Promise<Map<number, ParentActivity>> {
-  const latest = await readLatestRuns(
-    sql,
-    rows.map(({ id }) => id),
-  );
+async function readLastActivities(sql: Sql, caller: Caller, rows: readonly ScriptProfileRow[], now: Date) {
+  const ids = rows.map(({ id }) => id);
+  const latest = await readLatestRuns(sql, ids);
   if (latest.size === 0) return new Map();
   const parents = await findParents(sql, scopeOf(caller), [...latest.values()], now);
   const byId = new Map(parents.map((row) => [row.id, toBaseActivity(row, now)]));

@@ -62,12 +62,7 @@ export async function extendPlannedDates(tx: Sql, profile: ScriptProfileRow, now
 }
 
 /** A trigger's first date after `now`, at least `minIntervalMinutes` after the `latest` run; null for none. */
-export function nextDue(
-  trigger: RecurringTrigger,
-  now: Date,
-  latest: Date | null,
-  minIntervalMinutes: number,
-): Date | null {
+export function nextDue(trigger: RecurringTrigger, now: Date, latest: Date | null, minIntervalMinutes: number) {
   const allowed = latest && earliestAfter(trigger.timezone, latest, minIntervalMinutes * MINUTE_MS);
   const after = firstDateAfter(trigger.startAfter, now).getTime();
   return nextCronDate(trigger, new Date(Math.max(after, (allowed?.getTime() ?? 0) - 1)));
