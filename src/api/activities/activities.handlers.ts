@@ -1,13 +1,9 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { ActivityChoice } from '../../services/activities/activity-choice.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { toDetailedActivityResponse, toParentResponse } from './activity-responses.ts';
 import { readActingQuery } from './request-fields.ts';
-
-type Schemas = components['schemas'];
 
 export function activitiesHandlers({ activities, activityRepeats }: Services) {
   return {

@@ -1,9 +1,9 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { ActingQuery } from '../../services/query/computer-queries.ts';
-import type { components } from '../openapi/types.generated.ts';
+import type { Schemas } from '../http/handler.ts';
 
 /** @throws {DomainError} InvalidParameterCombination for two different windows */
-export function readDeliveryFields(body: components['schemas']['DeliveryRequest']) {
+export function readDeliveryFields(body: Schemas['DeliveryRequest']) {
   return {
     deliverAfter: body.deliver_after ?? null,
     windowMinutes: readWindow(body, 'body') ?? 0,
@@ -12,7 +12,7 @@ export function readDeliveryFields(body: components['schemas']['DeliveryRequest'
 }
 
 /** The window in minutes, by either name; null when absent. @throws {DomainError} InvalidParameterCombination for two */
-export function readWindow(fields: components['schemas']['DeliveryRequest'], place: 'body' | 'query'): number | null {
+export function readWindow(fields: Schemas['DeliveryRequest'], place: 'body' | 'query'): number | null {
   const window = fields.deliver_delay_window ?? null;
   const other = fields.deliver_after_window ?? null;
   if (window !== null && other !== null && window !== other) {
@@ -25,6 +25,6 @@ export function readWindow(fields: components['schemas']['DeliveryRequest'], pla
 }
 
 /** `searches` maps saved searches of the query to the texts that the client has seen. */
-export function readActingQuery({ query, searches }: Omit<components['schemas']['ComputerTags'], 'tags'>): ActingQuery {
+export function readActingQuery({ query, searches }: Omit<Schemas['ComputerTags'], 'tags'>): ActingQuery {
   return { text: query, seen: new Map(Object.entries(searches ?? {})) };
 }

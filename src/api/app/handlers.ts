@@ -1,4 +1,3 @@
-import type { Services } from '../../services/setup/services.ts';
 import { activitiesHandlers } from '../activities/activities.handlers.ts';
 import { messageBacklogHandlers } from '../activities/message-backlog.handlers.ts';
 import { usgProfilesHandlers } from '../compliance/usg-profiles.handlers.ts';
@@ -14,7 +13,7 @@ import { savedSearchesHandlers } from '../computers/saved-searches.handlers.ts';
 import { tagsHandlers } from '../computers/tags.handlers.ts';
 import { alertsHandlers } from '../events/alerts.handlers.ts';
 import { eventsHandlers } from '../events/events.handlers.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Services } from '../http/handler.ts';
 import { accessGroupsHandlers } from '../identity/access-groups.handlers.ts';
 import { accountsHandlers } from '../identity/accounts.handlers.ts';
 import { administratorsHandlers } from '../identity/administrators.handlers.ts';

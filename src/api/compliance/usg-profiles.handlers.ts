@@ -7,14 +7,10 @@ import type {
   UsgProfileRequest,
   UsgProfileView,
 } from '../../services/compliance/profiles/model.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
-
-type Schemas = components['schemas'];
 
 export function usgProfilesHandlers({ usgProfiles }: Services) {
   return {

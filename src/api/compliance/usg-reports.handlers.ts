@@ -1,12 +1,8 @@
 import { Readable } from 'node:stream';
 import type { OpenFile } from '../../services/common/ports.ts';
 import type { UsgReportRequest, UsgReportResponse } from '../../services/compliance/reports/usg-reports.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
-
-type Schemas = components['schemas'];
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 
 export function usgReportsHandlers({ usgReports }: Services) {
   return {

@@ -1,6 +1,5 @@
-import type { Services } from '../../services/setup/services.ts';
 import { readActingQuery } from '../activities/request-fields.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Services } from '../http/handler.ts';
 
 export function computerBulkHandlers({ computerBulk }: Services) {
   return {

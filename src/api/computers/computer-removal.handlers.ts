@@ -1,6 +1,5 @@
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { Handlers, RequestContext, Services } from '../http/handler.ts';
 
 export function computerRemovalHandlers({ computerRemoval }: Services) {
   return {

@@ -1,7 +1,6 @@
 import type { ComputerBlock, ComputersQuery } from '../../services/computers/computers.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
-import { type Handlers, JsonText, type RequestContext } from '../http/handler.ts';
+import { type Handlers, JsonText, type RequestContext, type Services } from '../http/handler.ts';
 import { DEPRECATION } from '../http/middleware/normalize-path.ts';
 import { cursorOf, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
 

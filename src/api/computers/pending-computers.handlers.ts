@@ -1,9 +1,7 @@
 import type { PendingComputersService } from '../../services/computers/pending-computers.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
 
 export function pendingComputersHandlers({ pendingComputers }: Services) {
   return {
@@ -22,15 +20,6 @@ export function pendingComputersHandlers({ pendingComputers }: Services) {
 
 type PendingComputer = Awaited<ReturnType<PendingComputersService['list']>>['rows'][number];
 
-function toPendingComputerResponse(computer: PendingComputer): components['schemas']['PendingComputer'] {
-  return {
-    id: computer.id,
-    title: computer.title,
-    hostname: computer.hostname,
-    creation_time: formatTime(computer.creation_time),
-    client_tags: computer.client_tags,
-    vm_info: computer.vm_info,
-    container_info: computer.container_info,
-    access_group: computer.access_group,
-  };
+function toPendingComputerResponse(computer: PendingComputer): Schemas['PendingComputer'] {
+  return { ...computer, creation_time: formatTime(computer.creation_time) };
 }

@@ -1,8 +1,7 @@
 import type { PowerAction } from '../../domain/activities/machine-operations.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { Handlers, RequestContext, Services } from '../http/handler.ts';
 
 export function powerHandlers(services: Services) {
   const act = async (

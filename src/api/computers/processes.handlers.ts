@@ -1,13 +1,9 @@
 import type { ProcessSignal } from '../../domain/activities/machine-operations.ts';
 import type { ProcessesService, SignalCommand } from '../../services/computers/processes.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
-
-type Schemas = components['schemas'];
 
 export function processesHandlers({ processes }: Services) {
   const signal = async (

@@ -1,8 +1,6 @@
 import type { SavedSearchesService } from '../../services/computers/saved-searches.service.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
 
 export function savedSearchesHandlers({ savedSearches }: Services) {
   return {
@@ -23,6 +21,6 @@ export function savedSearchesHandlers({ savedSearches }: Services) {
 
 type SavedSearch = Awaited<ReturnType<SavedSearchesService['create']>>;
 
-function toSavedSearchResponse({ name, title, search }: SavedSearch): components['schemas']['SavedSearch'] {
+function toSavedSearchResponse({ name, title, search }: SavedSearch): Schemas['SavedSearch'] {
   return { name, title, search };
 }

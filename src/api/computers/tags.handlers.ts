@@ -1,5 +1,4 @@
-import type { Services } from '../../services/setup/services.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 
 export function tagsHandlers(services: Services) {

@@ -1,13 +1,16 @@
-import type { ActiveAlert, AlertView } from '../../services/events/alerts.service.ts';
-import type { Services } from '../../services/setup/services.ts';
+import type { AlertView } from '../../services/events/alerts.service.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Services } from '../http/handler.ts';
 
 export function alertsHandlers({ alerts }: Services) {
   return {
     listAlerts: async ({ caller }) => (await alerts.list(caller)).map(toAlertResponse),
     summarizeAlerts: async ({ caller }) => ({
-      alerts_summary: (await alerts.summarize(caller)).map(toActiveAlertResponse),
+      alerts_summary: (await alerts.summarize(caller)).map(({ type, summary, activationTime }) => ({
+        alert_type: type,
+        summary,
+        activation_time: formatTime(activationTime),
+      })),
     }),
     dismissAlert: async ({ caller, params }) => toAlertResponse(await alerts.dismiss(caller, params.alert_id)),
   } satisfies Handlers;
@@ -26,8 +29,4 @@ function toAlertResponse({ id, type, label, description, scope, status }: AlertV
     all_computers: scope === 'computer',
     tags: [],
   };
-}
-
-function toActiveAlertResponse({ type, summary, activationTime }: ActiveAlert) {
-  return { alert_type: type, summary, activation_time: formatTime(activationTime) };
 }

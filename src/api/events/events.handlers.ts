@@ -1,9 +1,7 @@
 import type { EventsService } from '../../services/events/events.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
 
 export function eventsHandlers(services: Services) {
   return {
@@ -19,17 +17,6 @@ const DEFAULT_DAYS = 30;
 
 type Event = Awaited<ReturnType<EventsService['list']>>['rows'][number];
 
-function toEventResponse(event: Event): components['schemas']['Event'] {
-  return {
-    id: event.id,
-    creation_time: formatTime(event.creation_time),
-    person_id: event.person_id,
-    person_name: event.person_name,
-    entity_type: event.entity_type,
-    entity_id: event.entity_id,
-    entity_name: event.entity_name,
-    message: event.message,
-    address: event.address,
-    request_id: event.request_id,
-  };
+function toEventResponse(event: Event): Schemas['Event'] {
+  return { ...event, creation_time: formatTime(event.creation_time) };
 }

@@ -2,9 +2,11 @@ import type { Readable } from 'node:stream';
 import { type Request, type Response, Router } from 'express';
 import type { Origin } from '../../domain/events/events.ts';
 import type { Caller } from '../../services/common/ports.ts';
-import type { operations, PublicOperationId } from '../openapi/types.generated.ts';
+import type { components, operations, PublicOperationId } from '../openapi/types.generated.ts';
 
+export type { Services } from '../../services/setup/services.ts';
 export type OperationId = keyof operations;
+export type Schemas = components['schemas'];
 
 export interface RequestContext<Id extends OperationId> {
   caller: Id extends PublicOperationId ? null : Caller;

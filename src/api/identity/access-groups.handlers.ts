@@ -1,8 +1,6 @@
 import type { AccessGroupsService } from '../../services/identity/access-groups.service.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
 
 export function accessGroupsHandlers({ accessGroups }: Services) {
   return {
@@ -21,6 +19,6 @@ export function accessGroupsHandlers({ accessGroups }: Services) {
 
 type AccessGroup = Awaited<ReturnType<AccessGroupsService['get']>>;
 
-function toAccessGroupResponse({ name, title, parent, children }: AccessGroup): components['schemas']['AccessGroup'] {
+function toAccessGroupResponse({ name, title, parent, children }: AccessGroup): Schemas['AccessGroup'] {
   return { name, title, parent, children };
 }

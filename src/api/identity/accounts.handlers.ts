@@ -1,7 +1,5 @@
 import type { PreferencesService } from '../../services/identity/preferences.service.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { Handlers } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { toAccountResponse } from './identity-responses.ts';
 
 export function accountsHandlers({ accounts, preferences }: Services) {
@@ -23,7 +21,7 @@ export function accountsHandlers({ accounts, preferences }: Services) {
 
 type Preferences = Awaited<ReturnType<PreferencesService['get']>>;
 
-function toPreferencesResponse(preferences: Preferences): components['schemas']['Preferences'] {
+function toPreferencesResponse(preferences: Preferences): Schemas['Preferences'] {
   return {
     title: preferences.title,
     registration_password: preferences.registrationKey,

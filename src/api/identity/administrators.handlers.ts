@@ -1,12 +1,8 @@
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../domain/identity/permissions.ts';
 import type { AdministratorsService } from '../../services/identity/administrators.service.ts';
 import type { RolesService } from '../../services/identity/roles.service.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
-
-type Schemas = components['schemas'];
 
 const PERMISSIONS = [
   ...GROUP_PERMISSIONS.map((name) => ({ name, global: false })),

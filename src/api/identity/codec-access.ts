@@ -24,7 +24,7 @@ export function createCodecAccess(deps: {
   const known = new Set([publicHost, host.toLowerCase(), ...codecHosts]);
   return {
     guard(req, res, next) {
-      const name = hostname(req.headers.host);
+      const name = (req.headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
       if (!LOOPBACK.test(name) && !known.has(name)) {
         throw new DomainError(
           'Forbidden',
@@ -52,8 +52,4 @@ export function createCodecAccess(deps: {
       return caller?.may('ManageAccount') ?? false;
     },
   };
-}
-
-function hostname(header = ''): string {
-  return header.toLowerCase().replace(/:\d+$/, '');
 }

@@ -2,9 +2,7 @@ import type { AccountsService } from '../../services/identity/accounts.service.t
 import type { LoginResult } from '../../services/identity/login/sessions.ts';
 import type { PeopleService } from '../../services/identity/people.service.ts';
 import { formatTime } from '../common/time.ts';
-import type { components } from '../openapi/types.generated.ts';
-
-type Schemas = components['schemas'];
+import type { Schemas } from '../http/handler.ts';
 
 export function toLoginResponse({ currentAccount, ...rest }: LoginResult): Schemas['LoginResponse'] {
   return { ...rest, current_account: currentAccount };
@@ -32,15 +30,5 @@ export function toAccountResponse(account: Account): Schemas['Account'] {
 type Person = Awaited<ReturnType<PeopleService['getSelf']>>;
 
 export function toPersonResponse(person: Person): Schemas['Person'] {
-  return {
-    name: person.name,
-    email: person.email,
-    allowable_emails: person.allowable_emails,
-    identity: person.identity,
-    timezone: person.timezone,
-    last_login_time: formatTime(person.last_login_time),
-    last_login_host: person.last_login_host,
-    preferred_account: person.preferred_account,
-    pending_email: person.pending_email,
-  };
+  return { ...person, last_login_time: formatTime(person.last_login_time) };
 }

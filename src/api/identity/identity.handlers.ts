@@ -1,10 +1,6 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import type { Services } from '../../services/setup/services.ts';
-import type { Handlers } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { toAccountResponse, toLoginResponse, toPersonResponse } from './identity-responses.ts';
-
-type Schemas = components['schemas'];
 
 export function identityHandlers(services: Services) {
   const { accounts, emailChanges, people } = services;

@@ -1,9 +1,7 @@
 import type { InvitationsService } from '../../services/identity/invitations.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
 
 export function invitationsHandlers({ invitations }: Services) {
   return {
@@ -33,7 +31,7 @@ export function invitationsHandlers({ invitations }: Services) {
 
 type Invitation = Awaited<ReturnType<InvitationsService['get']>>;
 
-function toInvitationResponse(invitation: Invitation): components['schemas']['Invitation'] {
+function toInvitationResponse(invitation: Invitation): Schemas['Invitation'] {
   return {
     id: invitation.id,
     secure_id: invitation.secure_id,

@@ -1,8 +1,6 @@
 import type { Credential } from '../../services/identity/login/credentials.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { toLoginResponse } from './identity-responses.ts';
 
 export function tokensHandlers(services: Services) {
@@ -53,7 +51,7 @@ function tokenOf({ request }: RequestContext<'getMe' | 'switchAccount'>): string
   return (request.headers.authorization ?? '').slice('bearer '.length);
 }
 
-function toCredentialResponse(credential: Credential, publicUrl: string): components['schemas']['Credential'] {
+function toCredentialResponse(credential: Credential, publicUrl: string): Schemas['Credential'] {
   const { accessKey, secretKey, accountName, accountTitle } = credential;
   const endpoint = `${publicUrl}/api/v2`;
   return {

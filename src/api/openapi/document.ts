@@ -23,7 +23,8 @@ export function loadDocument(folder = import.meta.dirname): OpenApiDocument {
 
 function mergeFolder(folder: string): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
-  for (const file of readdirSync(folder, { encoding: 'utf8', recursive: true }).sort(byName)) {
+  const files = readdirSync(folder, { encoding: 'utf8', recursive: true });
+  for (const file of files.sort((a, b) => basename(a).localeCompare(basename(b)))) {
     if (!file.endsWith('.yaml')) continue;
     for (const [key, value] of Object.entries(readYaml(join(folder, file)) ?? {})) {
       if (key in merged) throw new Error(`OpenAPI: ${key} is defined twice, the second time in ${basename(file)}`);
@@ -31,10 +32,6 @@ function mergeFolder(folder: string): Record<string, unknown> {
     }
   }
   return merged;
-}
-
-function byName(a: string, b: string): number {
-  return basename(a).localeCompare(basename(b));
 }
 
 function readYaml(path: string): Record<string, unknown> {

@@ -38,11 +38,7 @@ export function errorCodesOf(
 }
 
 /** Adds the error responses of an operation to the document. Equal ones share a component. */
-export function describeErrorResponses(
-  document: OpenApiDocument,
-  operation: OperationObject,
-  errorCodes: ErrorCodes,
-): void {
+export function describeErrorResponses(document: OpenApiDocument, operation: OperationObject, errorCodes: ErrorCodes) {
   const components = document.components['responses'] as Record<string, unknown>;
   for (const [status, codes] of errorCodes) {
     const name = `${status}.${[...codes].join('.')}`;

@@ -31,19 +31,16 @@ export function selectorNames(language: SelectorLanguage): Iterable<string> {
 }
 
 /** The query meant by a selector sent as a parameter, with the request's own `query`; null when values are invalid. */
-export function suggestedQuery(
-  language: SelectorLanguage,
-  selector: string,
-  values: readonly string[],
-  query: string,
-): string | null {
+export function suggestedQuery(language: SelectorLanguage, selector: string, values: readonly string[], query: string) {
   const { prefixes, parse } = LANGUAGES[language];
   const terms = values.map((value) => `${prefixes.get(selector)}${quotedWhereNeeded(value)}`);
   const text = [...(query === '' ? [] : [query]), ...terms].join(' ');
   if (values.includes('') || text.length > MAX_TEXT) return null;
   try {
     parse(text);
-    const areKept = values.every((value, i) => !/["\\]/.test(value) || keepsText(parse(terms[i]!), value));
+    const areKept = values.every(
+      (value, i) => !/["\\]/.test(value) || JSON.stringify(parse(terms[i]!)).includes(JSON.stringify(value)),
+    );
     return areKept ? `query=${text}` : null;
   } catch (error) {
     if (error instanceof DomainError) return null;
@@ -60,10 +57,6 @@ export function queryFault(language: SelectorLanguage, query: string): string | 
     if (error instanceof DomainError) return error.details?.[0]?.message ?? error.message;
     throw error;
   }
-}
-
-function keepsText(parsed: unknown, value: string): boolean {
-  return JSON.stringify(parsed).includes(JSON.stringify(value));
 }
 
 function quotedWhereNeeded(value: string): string {

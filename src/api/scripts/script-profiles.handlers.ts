@@ -5,15 +5,11 @@ import type {
   ScriptProfileView,
   TriggerRequest,
 } from '../../services/scripts/profiles/model.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toParentResponse } from '../activities/activity-responses.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime, formatTime } from '../common/time.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { envelope, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
-
-type Schemas = components['schemas'];
 
 export function scriptProfilesHandlers({ scriptProfiles, computers }: Services) {
   return {

@@ -6,16 +6,12 @@ import type {
   ScriptView,
 } from '../../services/scripts/model.ts';
 import type { ScriptsService } from '../../services/scripts/scripts.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readActingQuery, readDeliveryFields } from '../activities/request-fields.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime } from '../common/time.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
-
-type Schemas = components['schemas'];
 
 export function scriptsHandlers({ scripts }: Services) {
   return {

@@ -3,11 +3,9 @@ import type { HotpatchReports } from '../../domain/software/kernel.ts';
 import type { KernelAction } from '../../domain/software/package-operations.ts';
 import { fieldError } from '../../services/common/fields.ts';
 import type { KernelCommand, KernelListing } from '../../services/software/kernels.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readWindow } from '../activities/request-fields.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 
 type KernelChange = RequestContext<'upgradeKernel' | 'downgradeKernel'>;
 
@@ -32,7 +30,7 @@ function toHotpatchInfoResponse({ hotpatchInfo, serviceInfo, rebootRequiredInfo 
     hotpatch_info: hotpatchInfo,
     distro_pro_hotpatch_service_info: serviceInfo,
     distro_pro_reboot_required_info: rebootRequiredInfo,
-  } as components['schemas']['HotpatchInfo'];
+  } as Schemas['HotpatchInfo'];
 }
 
 function toKernelListingResponse({ installed, upgrades, downgrades, message, smartStatus }: KernelListing) {
@@ -47,7 +45,7 @@ function toKernelListingResponse({ installed, upgrades, downgrades, message, sma
 
 type Kernel = KernelListing['upgrades'][number];
 
-function toKernelResponse({ id, name, version, fixes }: Kernel): components['schemas']['KernelPackage'] {
+function toKernelResponse({ id, name, version, fixes }: Kernel): Schemas['KernelPackage'] {
   return { id, name, version, version_rounded: roundVersion(version), fixes };
 }
 

@@ -1,11 +1,9 @@
 import { PACKAGE_STATES } from '../../domain/software/package-states.ts';
 import type { PackageCommand, PackageOnComputers, PackagesQuery } from '../../services/software/packages.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
 
 export function packagesHandlers({ packages }: Services) {
   return {
@@ -26,7 +24,7 @@ export function packagesHandlers({ packages }: Services) {
 }
 
 function readPackageCommand(
-  { action, computer_ids, package_ids, ...delivery }: components['schemas']['PackageRequest'],
+  { action, computer_ids, package_ids, ...delivery }: Schemas['PackageRequest'],
   traceparent: string | null,
 ): PackageCommand {
   return {

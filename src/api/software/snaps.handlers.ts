@@ -1,13 +1,9 @@
 import type { SnapEntry } from '../../domain/activities/snap-actions.ts';
 import type { SnapCommand, SnapsService } from '../../services/software/snaps.service.ts';
-import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { readDeliveryFields } from '../activities/request-fields.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import type { components } from '../openapi/types.generated.ts';
-
-type Schemas = components['schemas'];
 
 export function snapsHandlers({ snaps }: Services) {
   return {

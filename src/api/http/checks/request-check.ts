@@ -102,12 +102,7 @@ function parse(value: unknown, { type, itemType }: { type: unknown; itemType: un
   return itemType === 'integer' ? (value as string[]).map(Number) : value;
 }
 
-function checkUnknown(
-  operation: Operation,
-  sent: RawQuery,
-  bodyFields: readonly string[],
-  findings: RequestFaults,
-): void {
+function checkUnknown(operation: Operation, sent: RawQuery, bodyFields: readonly string[], findings: RequestFaults) {
   for (const key of Object.keys(sent)) {
     if (operation.queryParameters.has(key)) continue;
     findings.addUnknown('query', key, () => describeUnknown(operation, sent, bodyFields, key));

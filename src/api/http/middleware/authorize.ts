@@ -38,11 +38,7 @@ function checkOffer({ deployment, feature }: Operation, offer: Offer): void {
   }
 }
 
-async function readAgain(
-  authenticator: Authenticator,
-  operation: Operation,
-  state: { principal: Principal | null },
-): Promise<void> {
+async function readAgain(authenticator: Authenticator, operation: Operation, state: { principal: Principal | null }) {
   const principal = await authenticator.reauthenticate(state.principal!);
   const denial = findDenial(operation, principal);
   if (denial) throw denial;
