@@ -24,11 +24,13 @@ export default defineConfig({
     // One second, which it would be, is short where several runs share a machine.
     expect: { poll: { timeout: 20_000 } },
     projects: [
-      { extends: true, test: { name: 'unit', include: unit } },
+      { extends: true, test: { name: 'unit', include: unit, isolate: false } },
       {
         extends: true,
         test: {
           name: 'integration',
+          // What the files import, the whole application, is loaded once per process: it takes seconds.
+          isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...unit, ...system, ...long],
           globalSetup: ['test/support/stack/global-setup.ts'],

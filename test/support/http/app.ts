@@ -18,6 +18,7 @@ import { createServices, type Services } from '../../../src/services/setup/servi
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import type { TestAccount } from '../activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import './openapi-schema.ts';
 
 export const JWT_SECRET = 'a secret of the tests that is long enough';
 export const PUBLIC_URL = 'https://fleet.example';

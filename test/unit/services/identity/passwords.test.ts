@@ -11,6 +11,8 @@ vi.mock('node:crypto', async (original) => {
   return { ...crypto, argon2 };
 });
 
+// Another file may have loaded it without the mock.
+vi.resetModules();
 const { hashPassword, isOutdated, normalisePassword, verifyPassword } = await import(
   '../../../../src/services/identity/login/passwords.ts'
 );
