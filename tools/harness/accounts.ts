@@ -5,10 +5,19 @@ import { hashPassword } from '../../src/services/identity/login/passwords.ts';
 
 export const PASSWORD = 'correct horse';
 
+const hashes = new Map<string, Promise<string>>();
+
+/** One hash for each password: most people of tests have the same. */
+function hashOf(password: string): Promise<string> {
+  const hash = hashes.get(password) ?? hashPassword(password);
+  hashes.set(password, hash);
+  return hash;
+}
+
 /** Creates a further account with an administrator `<name>@fleet.example`. */
 export async function createAccount(db: Database, name: string) {
   const email = `${name}@fleet.example`;
-  const passwordHash = await hashPassword(PASSWORD);
+  const passwordHash = await hashOf(PASSWORD);
   const made = await db.transaction((tx) =>
     insertAccountWithAdministrator(
       tx,
@@ -29,7 +38,7 @@ export async function createMember(
   const [person] = await db.query<{ id: number }>(
     `insert into person (name, email, allowable_emails, identity, password_hash)
      values ('Member', $1::text, array[$1::text], $1::text, $2) returning id`,
-    [email, await hashPassword(password)],
+    [email, await hashOf(password)],
   );
   const personId = person!.id;
   await db.query('insert into membership (account_id, person_id) values ($1, $2)', [accountId, personId]);

@@ -107,16 +107,23 @@ describe('the matrix of rights', () => {
   });
 
   const ofAccounts = guarded.filter(({ access }) => access !== 'token');
-  it.each(ofAccounts.map((o) => [o.title, o] as const))('%s is closed with its account', async (_, operation) => {
-    const token = await world.tokenOf('GlobalAdmin');
+  describe('of a closed account', () => {
+    let token: string;
     const close = (closed: boolean) =>
       world.db.query('update account set disabled = $2 where id = $1', [world.accountId, closed]);
-    await close(true);
-    const before = await world.fingerprint();
-    const response = await world.callWith(token, operation, { objects: world.objects });
-    expect(await world.fingerprint()).toBe(before);
-    await close(false);
-    expect(response.body).toMatchObject({ error: 'AccountDisabled', code: 403 });
+    beforeAll(async () => {
+      await world.fingerprint();
+      token = await world.tokenOf('GlobalAdmin');
+      await close(true);
+    });
+    afterAll(() => close(false));
+
+    it.each(ofAccounts.map((o) => [o.title, o] as const))('%s is closed', async (_, operation) => {
+      const before = await world.fingerprint();
+      const response = await world.callWith(token, operation, { objects: world.objects });
+      expect(response.body).toMatchObject({ error: 'AccountDisabled', code: 403 });
+      expect(await world.fingerprint()).toBe(before);
+    });
   });
 
   it.each(ofAccounts.map((o) => [o.title, o] as const))('%s needs an account', async (_, operation) => {
