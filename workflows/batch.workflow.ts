@@ -7,6 +7,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { runComputerOperation } from './computer-operation.workflow.ts';
 import type { BatchProgress } from './contracts/activities.ts';
 import {
   type BatchInput,
@@ -26,8 +27,15 @@ const wakeUp = defineSignal(WAKE_UP_SIGNAL);
 /** Patch: a batch of one computer closes as Canceled if any operation was canceled, even when others succeeded. */
 const ANY_CANCELED = 'any-canceled';
 
-/** Driven by its rows, until none is open. @see docs/architecture.md#processing-pending-events */
+/** Patch: a batch of one computer is the process of its operation. */
+const OPERATION_OF_ONE_COMPUTER = 'operation-of-one-computer';
+
+/**
+ * Driven by its rows, until none is open; a batch of one computer as {@link runComputerOperation}.
+ * @see docs/architecture.md#processing-pending-events
+ */
 export async function runBatch(input: BatchInput | ReleasedBatchInput): Promise<OperationCounts> {
+  if ('batch' in input && input.single && patched(OPERATION_OF_ONE_COMPUTER)) return runComputerOperation(input);
   const cancellation = watchCancellation();
   const end = await CancellationScope.nonCancellable(() => drive(input, cancellation));
   return close(input, end, cancellation);

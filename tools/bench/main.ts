@@ -15,6 +15,7 @@ import { exchanges } from './sets/exchanges.bench.ts';
 import { fairness } from './sets/fairness.bench.ts';
 import { growth } from './sets/growth.bench.ts';
 import { intervals } from './sets/intervals.bench.ts';
+import { idle } from './sets/idle.bench.ts';
 import { login } from './sets/login.bench.ts';
 import { observability } from './sets/observability.bench.ts';
 import { recovery } from './sets/recovery.bench.ts';
@@ -45,6 +46,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   fairness,
   observability,
   soak,
+  idle,
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,8 +1,9 @@
+import { OUTBOX_CHANNEL, RESULTS_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { inboxPoll } from './inbox.ts';
 import { lateRunsPoll } from './late-runs.ts';
 import { startListener } from './listener.ts';
-import { startLoop } from './loop.ts';
+import { type LoopPauses, startLoop } from './loop.ts';
 import { outboxPoll } from './outbox.ts';
 import { type RepairDeps, type RepairMade, repairBatch } from './repair.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
@@ -39,9 +40,13 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-const INBOX_TICK_MS = 100;
-/** Only a fallback: NOTIFY wakes the outbox. */
+/** Only fallbacks: NOTIFY wakes the outbox, and the inbox for results of small batches. */
 const OUTBOX_POLL_MS = 1_000;
+const INBOX_POLL_MS = 500;
+/** While events are pending. */
+const INBOX_AGAIN_MS = 100;
+/** Under load, polls of the inbox take at most a quarter of one connection's time. */
+const INBOX_REST_SHARE = 3;
 const LATE_RUNS_MS = 2_000;
 
 /** Passes work from the rows to Temporal. Several are safe. @see docs/architecture.md#starting-it */
@@ -49,8 +54,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
   const starter = createStarter(options.client, options.publicUrl);
   const deps = { ...options, starter, count };
-  const loop = (name: string, everyMs: number, poll: () => Promise<boolean>) =>
-    startLoop({ name, everyMs, poll, logger, onFailure: () => count('failed') });
+  const loop = (name: string, everyMs: number, poll: () => Promise<boolean>, pauses?: LoopPauses) =>
+    startLoop({ name, everyMs, poll, logger, onFailure: () => count('failed'), ...pauses });
   const repair = async (batch: number): Promise<void> => {
     const outcome = await repairBatch(deps, batch);
     if (outcome !== 'none') options.repaired?.(outcome);
@@ -58,12 +63,15 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const outbox = loop('outbox', OUTBOX_POLL_MS, outboxPoll(deps));
   // Separate, so that schedules do not delay starts.
   const schedules = loop('schedules', OUTBOX_POLL_MS, scheduleCommandsPoll(deps));
-  const listener = startListener(db, logger, () => {
+  const listener = startListener(db, logger, (channel) => {
+    if (channel !== OUTBOX_CHANNEL) inbox.wake();
+    if (channel === RESULTS_CHANNEL) return;
     outbox.wake();
     schedules.wake();
   });
   const { isLeader } = listener;
-  const inbox = loop('inbox', INBOX_TICK_MS, inboxPoll({ ...deps, repair, isLeader }));
+  const inboxPauses = { againMs: INBOX_AGAIN_MS, restShare: INBOX_REST_SHARE };
+  const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll({ ...deps, repair, isLeader }), inboxPauses);
   const lateRuns = loop('late-runs', LATE_RUNS_MS, lateRunsPoll({ ...deps, isLeader }));
   return {
     isLeader,

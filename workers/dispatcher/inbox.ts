@@ -26,9 +26,6 @@ const CONCURRENT = 20;
 /** Followers take over events that the leader left pending for this long. */
 const ABANDONED_AFTER_S = 10;
 const FOLLOWER_REST_MS = 2_000;
-const REST_SHARE = 3;
-/** The poll may have been slow only because the database hung. */
-const LONGEST_REST_MS = 2_000;
 
 type Due = BatchEvents & { repeated: boolean };
 
@@ -37,22 +34,21 @@ interface Memory {
   refused: RefusedEntries;
 }
 
-/** Wakes due batches; applies events of those without a workflow. @see docs/architecture.md#applying-the-result */
+/**
+ * Wakes due batches; applies events of those without a workflow. Returns whether events are pending.
+ * @see docs/architecture.md#applying-the-result
+ */
 export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
   const memory: Memory = { planner: new WakeUpPlanner(deps.settings), refused: new RefusedEntries() };
   let restUntil = 0;
-  let wasLeader = false;
   return async () => {
-    const startedAt = performance.now();
     const isLeader = deps.isLeader();
-    if (startedAt < restUntil && isLeader === wasLeader) return false;
-    wasLeader = isLeader;
+    if (!isLeader && performance.now() < restUntil) return false;
+    restUntil = isLeader ? 0 : performance.now() + FOLLOWER_REST_MS;
     const pending = await readBatchesWithEvents(deps.db, isLeader ? 0 : ABANDONED_AFTER_S);
-    const now = performance.now();
-    restUntil = now + (isLeader ? Math.min((now - startedAt) * REST_SHARE, LONGEST_REST_MS) : FOLLOWER_REST_MS);
-    const due = pick(memory, pending, now);
+    const due = pick(memory, pending, performance.now());
     if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => wakeAll(deps, memory, due));
-    return false;
+    return pending.length > 0;
   };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { listenForCommands } from '../../src/persistence/activities/outbox.sql.ts';
+import { listenForWork } from '../../src/persistence/activities/outbox.sql.ts';
 import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import { checkConnection } from '../../src/persistence/database/transactions.ts';
@@ -9,8 +9,8 @@ import type { Logger } from '../../src/process/logger.ts';
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;
 
-/** Holds the leader lock. Reconnects forever, and then calls `onNotify`: a notification may have been missed. */
-export function startListener(db: Database, logger: Logger, onNotify: () => void) {
+/** Holds the leader lock. Reconnects forever; calls `onNotify` with the channel, or null after a reconnect: a notification may have been missed. */
+export function startListener(db: Database, logger: Logger, onNotify: (channel: string | null) => void) {
   const stopping = new AbortController();
   let leader = false;
   const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -18,9 +18,9 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
     const lost = new AbortController();
     connection.on('error', () => lost.abort());
     connection.on('end', () => lost.abort());
-    connection.on('notification', onNotify);
-    await listenForCommands(connection);
-    onNotify();
+    connection.on('notification', ({ channel }) => onNotify(channel));
+    await listenForWork(connection);
+    onNotify(null);
     while (!lost.signal.aborted && !stopping.signal.aborted) {
       if (!leader) leader = await trySessionLock(connection, 'relayLeader');
       else await checkConnection(connection);

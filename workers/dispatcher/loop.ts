@@ -4,10 +4,20 @@ import { throttledErrorLog } from '../throttled-error-log.ts';
 
 const MAX_BACKOFF_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
+const LONGEST_REST_MS = 2_000;
 
-export interface LoopOptions {
+export interface LoopPauses {
+  /** Pause after a poll that returned true; 0 without it. */
+  againMs?: number;
+  /** Pause after every poll that `wake` does not end, as a multiple of the time that the poll took, up to 2 s. */
+  restShare?: number;
+}
+
+export interface LoopOptions extends LoopPauses {
   name: string;
+  /** Pause after a poll that returned false; `wake` ends it. */
   everyMs: number;
+  /** Whether more may be left. */
   poll: () => Promise<boolean>;
   onFailure?: () => void;
   logger: Logger;
@@ -28,21 +38,30 @@ export function startLoop(options: LoopOptions): Loop {
     pause = new AbortController();
     await delay(ms, undefined, { signal: pause.signal }).catch(() => undefined);
   };
+  const { everyMs, againMs = 0, restShare = 0 } = options;
+  /** The poll may have been slow only because the database hung. */
+  const restAfter = async (startedAt: number): Promise<void> => {
+    const ms = Math.min((performance.now() - startedAt) * restShare, LONGEST_REST_MS);
+    if (ms > 0) await delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  };
   const report = throttledErrorLog(options.logger, { loop: options.name });
   const run = async (): Promise<void> => {
     let backoffMs = FIRST_BACKOFF_MS;
     while (!stopping.signal.aborted) {
       woken = false;
+      const startedAt = performance.now();
       try {
         const more = await options.poll();
         backoffMs = FIRST_BACKOFF_MS;
         report(null);
-        if (!more) await rest(options.everyMs);
+        await restAfter(startedAt);
+        const pauseMs = more ? againMs : everyMs;
+        if (pauseMs > 0) await rest(pauseMs);
       } catch (error) {
         report(error);
         options.onFailure?.();
         woken = false;
-        await rest(Math.max(backoffMs, options.everyMs));
+        await rest(Math.max(backoffMs, everyMs));
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
       }
     }

@@ -1,3 +1,4 @@
+import { SMALL_BATCH } from '../../src/persistence/activities/outbox.sql.ts';
 import type { BatchEvents } from '../../src/persistence/engine/pending-events.sql.ts';
 
 export interface WakeUpSettings {
@@ -5,8 +6,6 @@ export interface WakeUpSettings {
   wakeUpMaxMs: number;
 }
 
-/** Batches up to this size are woken at once; for larger ones, wake-ups are coalesced. */
-const AT_ONCE_UP_TO = 10;
 /** The wake-up interval grows with the batch: a twentieth of its age. */
 const AGE_SHARE = 20;
 /** Large batches of an account woken per shortest interval; when there are more, they share these wake-ups. */
@@ -15,6 +14,9 @@ const BATCHES_PER_INTERVAL = 2;
 const REPEAT_AFTER_MS = 5_000;
 /** A run accepts 10,000 signals; a stuck workflow must not use them up before it is fixed. */
 const LAST_REPEAT_AFTER_MS = 5 * 60_000;
+
+/** The report of an operation often follows its delivery at once; both then take one wake-up. */
+const DELIVERY_WAIT_MS = 250;
 
 interface WakeUp {
   fingerprint: string;
@@ -26,6 +28,8 @@ interface WakeUp {
 export class WakeUpPlanner {
   readonly #settings: WakeUpSettings;
   readonly #woken = new Map<number, WakeUp>();
+  /** When a small batch that has only deliveries was first seen. */
+  readonly #delivered = new Map<number, number>();
 
   constructor(settings: WakeUpSettings) {
     this.#settings = settings;
@@ -51,12 +55,20 @@ export class WakeUpPlanner {
   }
 
   #isDue(batch: BatchEvents, largeBatches: number, nowMs: number): boolean {
+    if (this.#mayBeReportedSoon(batch, nowMs)) return false;
     const last = this.#woken.get(batch.id);
     if (!last) return true;
     const sinceMs = nowMs - last.at;
     if (last.fingerprint === batch.fingerprint) return sinceMs >= last.repeatMs;
-    if (batch.size <= AT_ONCE_UP_TO || isUrgent(batch)) return true;
+    if (batch.size <= SMALL_BATCH || isUrgent(batch)) return true;
     return sinceMs >= this.#interval(batch.ageMs, largeBatches);
+  }
+
+  #mayBeReportedSoon({ id, size, results, hasCancel }: BatchEvents, nowMs: number): boolean {
+    if (size > SMALL_BATCH || results > 0 || hasCancel) return false;
+    const since = this.#delivered.get(id) ?? nowMs;
+    this.#delivered.set(id, since);
+    return nowMs - since < DELIVERY_WAIT_MS;
   }
 
   /** Every wake-up costs the same, so for many batches of a group they would cost more than the work itself. */
@@ -72,13 +84,13 @@ export class WakeUpPlanner {
     for (const [batch, { at }] of this.#woken) {
       if (!present.has(batch) && nowMs - at >= keepMs) this.#woken.delete(batch);
     }
+    for (const batch of this.#delivered.keys()) if (!present.has(batch)) this.#delivered.delete(batch);
   }
 }
 
 function largeBatchesByAccount(pending: readonly BatchEvents[]): Map<number, number> {
   const counts = new Map<number, number>();
-  for (const { account, size } of pending)
-    if (size > AT_ONCE_UP_TO) counts.set(account, (counts.get(account) ?? 0) + 1);
+  for (const { account, size } of pending) if (size > SMALL_BATCH) counts.set(account, (counts.get(account) ?? 0) + 1);
   return counts;
 }
 

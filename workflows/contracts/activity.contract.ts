@@ -2,8 +2,8 @@ export interface GroupInput {
   id: number;
 }
 
-/** A group of one computer: its workflow carries out the operations itself. */
-export interface ComputerOperationInput extends GroupInput {
+/** The operations of one computer. With `id`, those of a group of one computer, which has no other workflow. */
+export interface ComputerOperationInput extends Partial<GroupInput> {
   batch: number;
   /** State of an overdue moment that the previous run could not process. */
   overdue?: Overdue;

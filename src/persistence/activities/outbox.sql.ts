@@ -5,10 +5,15 @@ import type { Sql } from '../database/sql.ts';
 export type OutboxCommand = Row<'outbox', 'id, kind, key, traceparent'>;
 
 export const OUTBOX_CHANNEL = 'flotilla_outbox';
+/** Notified when operations of batches with at most {@link SMALL_BATCH} computers have ended. */
+export const RESULTS_CHANNEL = 'flotilla_results';
 
-/** Subscribes a connection to notifications of new outbox commands. */
-export async function listenForCommands(connection: { query(text: string): Promise<unknown> }): Promise<void> {
-  await connection.query(`listen ${OUTBOX_CHANNEL}`);
+/** Batches up to this size are woken for each result; for larger ones, wake-ups are coalesced. */
+export const SMALL_BATCH = 10;
+
+/** Subscribes a connection to notifications of new outbox commands and of results. */
+export async function listenForWork(connection: { query(text: string): Promise<unknown> }): Promise<void> {
+  await connection.query(`listen ${OUTBOX_CHANNEL}; listen ${RESULTS_CHANNEL}`);
 }
 
 /** Wakes dispatchers when this transaction commits. */

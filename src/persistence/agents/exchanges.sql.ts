@@ -1,5 +1,6 @@
 import type { Session, SessionChange } from '../../domain/agents/session.ts';
 import type { Sql } from '../database/sql.ts';
+import { RESULTS_CHANNEL, SMALL_BATCH } from '../activities/outbox.sql.ts';
 import { arraysOf, columnsOf, unnest } from './per-computer.ts';
 import { WRITTEN } from './sessions.sql.ts';
 
@@ -128,4 +129,6 @@ const SESSIONS_AND_MESSAGES = `
   )
   select (select array_agg(computer_id) from session) as written,
     (select array_agg(activity_id) from newly_sent) as sent,
-    (select array_agg(id) from reported) as accepted`;
+    (select array_agg(id) from reported) as accepted,
+    (select pg_notify('${RESULTS_CHANNEL}', '') from lane
+      where id in (select lane_id from reported) and size <= ${SMALL_BATCH} limit 1)`;

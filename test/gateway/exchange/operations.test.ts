@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { listenForWork, RESULTS_CHANNEL, SMALL_BATCH } from '../../../src/persistence/activities/outbox.sql.ts';
 import { anAccount, anOperation, inbox, messageStates, useAgent } from '../../support/agents/gateway-world.ts';
 import { post, RawAgent, result } from '../../support/agents/raw-agent.ts';
 import { announcePackages } from '../../support/computers/computers.ts';
@@ -163,6 +164,36 @@ describe('results', () => {
     await given.agent.exchange();
     await given.agent.exchange([result(id), result(id, { status: 5 })]);
     expect((await inbox(given.world.db)).filter((row) => row.kind === 'result')).toMatchObject([{ ok: true }]);
+  });
+
+  it('notify dispatchers when a small batch waits for them', async () => {
+    const { db } = given.world;
+    const [small, large] = [await anOperation(db, given.agent.id), await anOperation(db, given.agent.id)];
+    for (const [id, size] of [
+      [small, SMALL_BATCH],
+      [large, SMALL_BATCH + 1],
+    ] as const) {
+      await db.query(
+        `with batch as (
+           insert into lane (account_id, wf_id, single, ordinal, size, open_count, summary)
+           select account_id, 'activity/' || id, false, 0, :size, :size, 'test' from activity where id = :id returning id
+         ), message as (update agent_message set lane_id = batch.id from batch where activity_id = :id)
+         update activity set lane_id = batch.id from batch where activity.id = :id`,
+        { id, size },
+      );
+    }
+    await given.agent.exchange();
+    const connection = await db.connect();
+    const notified: string[] = [];
+    connection.on('notification', ({ channel }) => notified.push(channel));
+    await listenForWork(connection);
+    await given.agent.exchange([result(large)]);
+    await connection.query('select 1');
+    expect(notified).toEqual([]);
+    await given.agent.exchange([result(small)]);
+    await connection.query('select 1');
+    expect(notified).toEqual([RESULTS_CHANNEL]);
+    connection.release(true);
   });
 
   it('AGENT-reorder: of finished and unknown operations are consumed and ignored', async () => {

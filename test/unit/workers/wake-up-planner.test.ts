@@ -44,6 +44,19 @@ describe('WakeUpPlanner', () => {
     expect(picks(planner, later + 5000, events({ fingerprint: '2', size: 1 }))).toEqual([1]);
   });
 
+  it('gives the report of a small batch a moment to follow its delivery', () => {
+    const planner = new WakeUpPlanner(SETTINGS);
+    const delivered = events({ size: 1, open: 1, results: 0 });
+    expect(picks(planner, 0, delivered)).toEqual([]);
+    expect(picks(planner, 100, events({ size: 1, open: 1, fingerprint: '3' }))).toEqual([1]);
+    expect(picks(planner, 200, { ...delivered, id: 2 })).toEqual([]);
+    expect(picks(planner, 449, { ...delivered, id: 2 })).toEqual([]);
+    expect(picks(planner, 450, { ...delivered, id: 2 })).toEqual([2]);
+    expect(picks(planner, 450, { ...delivered, id: 3, hasCancel: true }, { ...delivered, id: 4, size: 11 })).toEqual([
+      3, 4,
+    ]);
+  });
+
   it('coalesces wake-ups of a large batch to one per interval', () => {
     const planner = new WakeUpPlanner(SETTINGS);
     picks(planner, 0, events());

@@ -25,6 +25,8 @@ export function classify(value: number, target: Target, noise: number): Verdict 
 /** The first target and the goal. */
 export const TARGETS = {
   singlePerNoop: { kind: 'least', first: 0.45, goal: 0.8 },
+  visibleMs: { kind: 'most', first: 60, goal: 27 },
+  aloneCpuMs: { kind: 'most', first: 60, goal: 27 },
   computersPerNoop: { kind: 'least', first: 10, goal: 40 },
   writesPerNoop: { kind: 'most', first: 0.1, goal: 0.03 },
   acceptMs: { kind: 'most', first: 250, goal: 30 },
@@ -54,5 +56,6 @@ export const TARGETS = {
   exchangeRatio: { kind: 'most', first: 4, goal: 1.5 },
   middlewareUs: { kind: 'most', first: 60, goal: 15 },
   recoveryExtraSeconds: { kind: 'most', first: 10, goal: 2 },
+  idlePercent: { kind: 'most', first: 5, goal: 1 },
   soakPercent: { kind: 'most', first: 5, goal: 0.5 },
 } as const satisfies Record<string, Target>;

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BObject, decode, isDict } from '../../../src/protocol/bpickle.ts';
+import { API_PREFIX } from '../product/api.ts';
 import type { BenchAgent } from './bench-agent.ts';
 import type { LoadCommand, LoadResult, SingleCommand } from './load.contract.ts';
 import { RawConnection, requestBytes } from './raw-connection.ts';
 import { portOf, Tally, withConnections } from './tally.ts';
 
-/** Rare enough that actions are measured and not the pings in between; real agents ping every half minute. */
-const PING_EVERY_MS = 500;
+const VISIBLE_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 5;
 const STARTED_AT = 1_750_000_000;
 /** Size of a message without the name of its process. */
 const REST_BYTES = 190;
@@ -89,7 +90,7 @@ export async function single(agents: readonly BenchAgent[], command: SingleComma
 
 async function oneOperation(
   agent: BenchAgent,
-  { path, headers }: SingleCommand,
+  { path, headers, pingMs, until }: SingleCommand,
   apiPort: number,
   gateway: RawConnection,
 ): Promise<undefined> {
@@ -97,14 +98,29 @@ async function oneOperation(
   // Separate connections: the server closes those that are idle while the agent is at work.
   const api = await RawConnection.open(apiPort);
   const ordered = await api.request(requestBytes('POST', path, headers, Buffer.from(JSON.stringify(body))));
-  api.close();
+  if (until === 'reported') api.close();
   if (ordered.status >= 300) throw new Error(`POST ${path} answered ${ordered.status}: ${ordered.body.toString()}`);
   const ping = requestBytes('POST', '/ping', PING_HEADERS, Buffer.from(`insecure_id=${agent.insecureId}`));
   for (;;) {
-    await sleep(PING_EVERY_MS);
+    await sleep(pingMs);
     const response = await gateway.request(ping);
     if (response.status !== 200) throw new Error(`a ping answered ${response.status}`);
     const reply = decode(response.body);
-    if (isDict(reply) && reply.messages === true && (await agent.work(gateway)) > 0) return undefined;
+    if (isDict(reply) && reply.messages === true && (await agent.work(gateway)) > 0) break;
   }
+  if (until === 'visible') await waitForSuccess(api, headers, JSON.parse(ordered.body.toString()).id);
+  return undefined;
+}
+
+async function waitForSuccess(api: RawConnection, headers: Record<string, string>, id: number): Promise<void> {
+  const look = requestBytes('GET', `${API_PREFIX}/activities/${id}`, headers);
+  const end = performance.now() + VISIBLE_LIMIT_MS;
+  for (;;) {
+    const { status, body } = await api.request(look);
+    const activity = JSON.parse(body.toString());
+    if (activity.activity_status === 'succeeded') break;
+    if (status !== 200 || performance.now() > end) throw new Error(`activity ${id} has not succeeded: ${body}`);
+    await sleep(LOOK_EVERY_MS);
+  }
+  api.close();
 }

@@ -24,7 +24,7 @@ export type LoadCommand =
   | { kind: 'probe-exchange'; port: Ports; everyMs: number }
   | { kind: 'stop' };
 
-/** Repeated requests for one computer, from POST to the agent's report. */
+/** Repeated requests for one computer, from POST to the agent's report, or until the activity shows its success. */
 export interface SingleCommand {
   kind: 'single';
   /** Of the agents. */
@@ -36,6 +36,9 @@ export interface SingleCommand {
   count: number;
   /** Participating agents, each with one operation at a time. */
   parallel: number;
+  /** Pause between two pings of an agent that waits for its operation. */
+  pingMs: number;
+  until: 'reported' | 'visible';
 }
 
 export interface RepeatRequest {

@@ -34,6 +34,14 @@ export const CRITERIA: readonly Criterion[] = [
     baseline: /^bare groups per second/,
   },
   {
+    id: '1d',
+    what: 'POST to visible success of one action at a time, p50',
+    set: 'single',
+    figure: /^POST to visible success, p50/,
+    peers: 'Eclipse hawkBit 1.1.0: 27 ms',
+  },
+  { id: '1d', what: 'processor time of such an action', set: 'single', figure: /^CPU per action, one at a time/ },
+  {
     id: '1b',
     what: 'computers completed in one group / bare no-op workflows, by processor time',
     set: 'snaps',
@@ -229,6 +237,7 @@ export const CRITERIA: readonly Criterion[] = [
     ours: /^POST to result, with, p50/,
     baseline: /^POST to result, without, p50/,
   },
+  { id: '15', what: 'idle, of a core', set: 'idle', figure: /^idle .*computers$/ },
   { id: '-', what: 'action with traces / without, CPU', set: 'observability', figure: /^action with traces/ },
   { id: '-', what: 'GET with traces / without, CPU', set: 'observability', figure: /^GET with traces/ },
   { id: '-', what: 'gauges of the fleet, one reading', set: 'observability', figure: /^gauges .* one reading/ },

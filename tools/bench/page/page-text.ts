@@ -100,7 +100,7 @@ export const MEASURES: Readonly<Record<BenchmarkName, string>> = {
   checkins: 'pings and empty exchanges beside bare Node with one UPDATE; the window ends when all is stored',
   exchanges: 'exchanges of 100 messages of 1 kB, stored row by row, beside JSON.parse and one INSERT',
   single:
-    'actions on one computer each, from the POST to the end of their workflows, beside bare no-op workflows and bare groups',
+    'actions on one computer each, from the POST to the end of their workflows, beside bare no-op workflows and bare groups; the latency of one at a time',
   intervals:
     'actions on computers with the intervals of the open client, with and without `agent_intervals`, and what polling costs',
   snaps:
@@ -116,5 +116,6 @@ export const MEASURES: Readonly<Record<BenchmarkName, string>> = {
   fairness: 'single actions of one account alone, and while another acts on a large group',
   observability:
     'the same work with and without traces and with metrics read every second; the gauges of a large fleet',
+  idle: 'processor time of a product that has nothing to do, without and with registered computers',
   soak: 'lists, check-ins and an action every ten seconds: trends of memory, times and tables',
 };

@@ -16,15 +16,21 @@ import { startProduct } from '../product/product.ts';
 import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 
 const PARALLEL = 100;
+/** Rare enough that actions are measured and not the pings in between; real agents ping every half minute. */
+const PING_MS = 500;
+/** As an agent that polls at once. */
+const EAGER_PING_MS = 5;
+/** Actions one after another per second of a round. */
+const ALONE_PER_SECOND = 10;
 const SETTLE_LIMIT_MS = 60_000;
 
-type Side = 'single' | 'noOp' | 'bareGroup';
+type Side = 'single' | 'alone' | 'noOp' | 'bareGroup';
 
 interface Round {
   perSecond: number;
   cpuMsEach: number;
-  /** From POST until the agent's report was accepted. */
-  reported: Latency | null;
+  /** From POST until the agent's report was accepted, or its success was visible. */
+  latency: Latency | null;
   count: number;
   usage: Usage;
 }
@@ -59,24 +65,26 @@ export async function single(context: BenchContext): Promise<Report> {
     apiPort: stack.apiPorts,
     path: `${API_PREFIX}/snaps`,
     headers: { Authorization: `Bearer ${api.token}`, 'Content-Type': 'application/json' },
-    count,
-    parallel: PARALLEL,
+    ...{ count, parallel: PARALLEL, pingMs: PING_MS, until: 'reported' },
   };
-  const bare = async (workflow: Exclude<Side, 'single'>): Promise<Round> => {
+  const oneByOne = { count: options.seconds * ALONE_PER_SECOND, parallel: 1, pingMs: EAGER_PING_MS } as const;
+  const act = async (command: SingleCommand): Promise<Round> => {
+    const before = await lastActivity(database);
+    const { result, usage } = await measure(roles, async () => {
+      const { latencyMs } = await load.run(command);
+      await settled(database, before, command.count);
+      return latencyMs;
+    });
+    return roundOf(command.count, usage, PRODUCT_ROLES, result);
+  };
+  const bare = async (workflow: 'noOp' | 'bareGroup'): Promise<Round> => {
     const { usage } = await measure(roles, () => noOps.run({ count, parallel: PARALLEL, workflow }));
     return roundOf(count, usage, NO_OP_ROLES, null);
   };
   const rounds = await interleave<Round, Record<Side, () => Promise<Round>>>(
     {
-      single: async () => {
-        const before = await lastActivity(database);
-        const { result, usage } = await measure(roles, async () => {
-          const { latencyMs } = await load.run(order);
-          await settled(database, before, count);
-          return latencyMs;
-        });
-        return roundOf(count, usage, PRODUCT_ROLES, result);
-      },
+      single: () => act(order),
+      alone: () => act({ ...order, ...oneByOne, until: 'visible' }),
       noOp: () => bare('noOp'),
       bareGroup: () => bare('bareGroup'),
     },
@@ -87,8 +95,8 @@ export async function single(context: BenchContext): Promise<Report> {
 
 const NO_OP_ROLES = ['Temporal', 'PostgreSQL', 'no-op worker'];
 
-function roundOf(count: number, usage: Usage, roles: readonly string[], reported: Latency | null): Round {
-  return { count, perSecond: (count * 1000) / usage.wallMs, cpuMsEach: cpuMsOf(usage, roles) / count, reported, usage };
+function roundOf(count: number, usage: Usage, roles: readonly string[], latency: Latency | null): Round {
+  return { count, perSecond: (count * 1000) / usage.wallMs, cpuMsEach: cpuMsOf(usage, roles) / count, latency, usage };
 }
 
 async function lastActivity(database: pg.Client): Promise<number> {
@@ -118,8 +126,8 @@ async function settled(database: pg.Client, since: number, count: number): Promi
 
 function report({ options }: BenchContext, rounds: Record<Side, Round[]>): Report {
   const builder = new ReportBuilder();
-  const { single: product, noOp, bareGroup } = rounds;
-  for (const { usage } of [...product, ...noOp, ...bareGroup]) builder.window(usage);
+  const { single: product, alone, noOp, bareGroup } = rounds;
+  for (const { usage } of [...product, ...alone, ...noOp, ...bareGroup]) builder.window(usage);
   const per = (list: Round[], pick: (round: Round) => number) => list.map(pick);
   const rate = (list: Round[]) => per(list, (r) => r.perSecond);
   const cpu = (list: Round[]) => per(list, (r) => r.cpuMsEach);
@@ -149,11 +157,24 @@ function report({ options }: BenchContext, rounds: Record<Side, Round[]>): Repor
     builder.row(
       `POST to report, ${quantile}, ${PARALLEL} at once`,
       'ms',
-      per(product, (r) => r.reported![quantile]),
+      per(product, (r) => r.latency![quantile]),
     );
   }
+  for (const quantile of ['p50', 'p95'] as const) {
+    const target = quantile === 'p50' ? TARGETS.visibleMs : undefined;
+    builder.row(
+      `POST to visible success, ${quantile}, one at a time`,
+      'ms',
+      per(alone, (r) => r.latency![quantile]),
+      target,
+    );
+  }
+  builder.row('CPU per action, one at a time', 'ms', cpu(alone), TARGETS.aloneCpuMs);
   builder.asserted('every action succeeded, its message sent once, its lane closed');
   builder.note(`${product[0]!.count} of each a round, ${PARALLEL} under way at once; agents ping every 0.5 s`);
+  builder.note(
+    `one at a time: the agent pings every ${EAGER_PING_MS} ms, then exchanges twice; a client polls the activity`,
+  );
   builder.note('an action on one computer is one workflow that is signaled; a no-op is one without signals');
   builder.note(
     'a bare group is a workflow whose one child waits for a signal, as actions of several computers have for each',

@@ -1,0 +1,45 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '../../../src/process/logger.ts';
+import { type Loop, startLoop } from '../../../workers/dispatcher/loop.ts';
+
+const HOUR_MS = 3_600_000;
+const logger = createLogger({ level: 'silent', role: 'test' });
+
+let loop: Loop;
+
+afterEach(() => loop.stop());
+
+describe('a loop', () => {
+  it('rests after a poll that found nothing, until it is woken', async () => {
+    const poll = vi.fn(async () => false);
+    loop = startLoop({ name: 'test', everyMs: HOUR_MS, poll, logger });
+    await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(1));
+    loop.wake();
+    await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(2));
+  });
+
+  it('polls again when more may be left', async () => {
+    const poll = vi.fn(async () => poll.mock.calls.length < 3);
+    loop = startLoop({ name: 'test', everyMs: HOUR_MS, againMs: 1, poll, logger });
+    await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(3));
+  });
+
+  it('polls again when it was woken during a poll', async () => {
+    const poll = vi.fn(async () => {
+      await Promise.resolve();
+      if (poll.mock.calls.length === 1) loop.wake();
+      return false;
+    });
+    loop = startLoop({ name: 'test', everyMs: HOUR_MS, restShare: 3, poll, logger });
+    await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(2));
+  });
+
+  it('retries a failed poll and reports each failure', async () => {
+    const onFailure = vi.fn();
+    const poll = vi.fn(async () => {
+      throw new Error('lost');
+    });
+    loop = startLoop({ name: 'test', everyMs: 1, poll, logger, onFailure });
+    await vi.waitFor(() => expect(onFailure).toHaveBeenCalledTimes(2));
+  });
+});
