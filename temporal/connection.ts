@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type ConnectionLike } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { Config } from '../src/process/config.ts';
 import { callInterceptors } from './closed-calls.ts';
@@ -21,13 +21,20 @@ export const CALL_LIMIT_MS = 10_000;
 /** Connects on the first call and again after every loss. @throws without an address or encryption keys */
 export async function connectClient(config: TemporalSettings): Promise<TemporalClient> {
   const connection = openConnection(config);
-  const client = new Client({
+  return { client: createClient(config, connection), close: () => connection.close() };
+}
+
+/** A client on an open connection, which may be that of a worker. @throws without encryption keys */
+export function createClient(
+  { temporalNamespace, encryptionKeys }: Pick<TemporalSettings, 'temporalNamespace' | 'encryptionKeys'>,
+  connection: ConnectionLike,
+): Client {
+  return new Client({
     connection,
-    namespace: config.temporalNamespace,
-    dataConverter: createDataConverter(config.encryptionKeys),
+    namespace: temporalNamespace,
+    dataConverter: createDataConverter(encryptionKeys),
     interceptors: { workflow: [TRACED_STARTS] },
   });
-  return { client, close: () => connection.close() };
 }
 
 /** A lazy connection without a namespace, for bootstrap and health. */

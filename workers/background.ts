@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import { failUnreported, ingestReports } from '../src/services/compliance/audits/ingest.ts';
 import { createReportReader } from '../src/services/compliance/audits/report-reader.ts';
 import { createRuleSetCache } from '../src/services/compliance/audits/rule-set.ts';
@@ -12,10 +13,11 @@ const REPORTS_TICK_MS = 100;
 const OVERDUE_EVERY_MS = 60_000;
 
 /** The dispatcher, the gauges and the ingestion of audit reports. `stop` ends within 2 s, whatever they wait for. */
-export function startBackground(parts: Parts): { stop(): Promise<void> } {
+export function startBackground(parts: Parts, eagerClient: () => Client | null): { stop(): Promise<void> } {
   const { db, registry, logger, measures, config } = parts;
   const dispatcher = startDispatcher({
     ...parts,
+    eagerClient,
     settings: config.activities,
     count: measures.dispatcherEvent,
     repaired: (outcome) => measures.repaired('relay', outcome),

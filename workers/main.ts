@@ -12,7 +12,7 @@ import { createWorkerMetrics } from './metrics.ts';
 import { createParts } from './parts.ts';
 import { chooseQueues } from './queues.ts';
 import type { RunningWorker } from './run-worker.ts';
-import { currentBundle, serveQueues, unpolledQueues } from './serve-queues.ts';
+import { currentBundle, eagerClient, serveQueues, unpolledQueues } from './serve-queues.ts';
 import { installRuntime } from './telemetry.ts';
 
 const STOP_LIMIT_MS = { embedded: 9_500, separate: 70_000 };
@@ -42,7 +42,7 @@ async function main(env: NodeJS.ProcessEnv, args: readonly string[]): Promise<vo
   const parts = createParts({ config, logger, db, client, registry, measures, buildId });
 
   workers.push(...(await serveQueues(queues, bundle, parts)));
-  const background = queues.includes(TASK_QUEUES.activity) ? startBackground(parts) : null;
+  const background = queues.includes(TASK_QUEUES.activity) ? startBackground(parts, () => eagerClient(workers)) : null;
 
   const stop = async (): Promise<void> => {
     await background?.stop();

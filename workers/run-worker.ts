@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../src/process/config.ts';
 import type { Logger } from '../src/process/logger.ts';
-import { serverOptions } from '../temporal/connection.ts';
+import { createClient, serverOptions } from '../temporal/connection.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
@@ -50,6 +51,7 @@ export function superviseWorker(settings: WorkerSettings) {
   const { logger, queue } = settings;
   const stopping = new AbortController();
   let worker: Worker | null = null;
+  let client: Client | null = null;
   let isPolling = false;
   const spans = new WorkflowSpans();
   const onPolling = async (): Promise<void> => {
@@ -62,10 +64,12 @@ export function superviseWorker(settings: WorkerSettings) {
       await connection.workflowService.describeNamespace({ namespace: settings.config.temporalNamespace });
       worker = await Worker.create({ connection, ...workerOptions(settings, spans) });
       if (stopping.signal.aborted) return;
+      client = createClient(settings.config, connection);
       await runPolling(worker, onPolling);
     } finally {
       isPolling = false;
       worker = null;
+      client = null;
       spans.flush();
       await connection.close();
     }
@@ -89,6 +93,8 @@ export function superviseWorker(settings: WorkerSettings) {
   return {
     queue,
     isPolling: (): boolean => isPolling,
+    /** The client whose workflows this worker can start eagerly; null while it does not poll. */
+    client: (): Client | null => (isPolling ? client : null),
     async stop(): Promise<void> {
       stopping.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Client } from '@temporalio/client';
 import type { Config } from '../src/process/config.ts';
 import { notifyReady } from '../src/process/lifecycle.ts';
 import type { Logger } from '../src/process/logger.ts';
@@ -72,6 +73,11 @@ function createActivities(queue: TaskQueue, parts: Parts) {
     case TASK_QUEUES.report:
       return createReportActivities({ ...parts, files: createDatabaseFileStore(db) });
   }
+}
+
+/** The client that starts activities on this process's own worker; null without one that polls. */
+export function eagerClient(workers: readonly RunningWorker[]): Client | null {
+  return workers.find(({ queue }) => queue === TASK_QUEUES.activity)?.client() ?? null;
 }
 
 /** What keeps a worker process from being ready. */

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { OUTBOX_CHANNEL, RESULTS_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { inboxPoll } from './inbox.ts';
@@ -14,6 +15,8 @@ export interface DispatcherOptions extends Omit<RepairDeps, 'starter'> {
   settings: WakeUpSettings;
   publicUrl: string;
   kinds: ProfileKinds;
+  /** As the client, for starts on the worker of this process. */
+  eagerClient?: () => Client | null;
   clock: { now(): Date };
   count?: (what: DispatcherEvent) => void;
   repaired?: (outcome: RepairMade) => void;
@@ -52,7 +55,7 @@ const LATE_RUNS_MS = 2_000;
 /** Passes work from the rows to Temporal. Several are safe. @see docs/architecture.md#starting-it */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
-  const starter = createStarter(options.client, options.publicUrl);
+  const starter = createStarter(options.client, options.publicUrl, options.eagerClient);
   const deps = { ...options, starter, count };
   const loop = (name: string, everyMs: number, poll: () => Promise<boolean>, pauses?: LoopPauses) =>
     startLoop({ name, everyMs, poll, logger, onFailure: () => count('failed'), ...pauses });

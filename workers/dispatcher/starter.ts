@@ -10,6 +10,7 @@ import type {
   ReportInput,
 } from '../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
+import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
 
@@ -21,8 +22,12 @@ export type Starter = ReturnType<typeof createStarter>;
 /** Groups with more computers than this yield to everything an administrator waits for. */
 const LARGE_GROUP = 25;
 
-/** @param publicUrl - base URL of the link to the API object that operators see with a workflow */
-export function createStarter(client: Client, publicUrl: string) {
+/**
+ * @param publicUrl - base URL of the link to the API object that operators see with a workflow
+ * @param eagerClient - for workflows that a person waits for: the worker of this process gets their first task with the
+ * response, without a round trip through the task queue
+ */
+export function createStarter(client: Client, publicUrl: string, eagerClient: () => Client | null = () => null) {
   return {
     /** Starts the workflow of a row. @returns false when the id is already used */
     async start(row: Startable, mode: StartMode): Promise<boolean> {
@@ -39,7 +44,10 @@ export function createStarter(client: Client, publicUrl: string) {
       } satisfies Omit<WorkflowStartOptions, 'args'>;
       const [type, input] = workflowOf(row);
       try {
-        await client.workflow.start(type, { ...common, args: [input] });
+        const eager = row.isWholeGroup ? eagerClient() : null;
+        const start = (by: Client) =>
+          by.workflow.start(type, { ...common, args: [input], requestEagerStart: by === eager });
+        await (eager ? eager.withDeadline(Date.now() + CALL_LIMIT_MS, () => start(eager)) : start(client));
         return true;
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return false;

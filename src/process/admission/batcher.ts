@@ -4,7 +4,7 @@ export interface BatchLimits {
   size: number;
   concurrency: number;
   maxQueued?: number;
-  /** Waiting time of a batch's first call for others while no batch runs; default 0. */
+  /** Shortest time between the starts of two batches while no batch is full or ends; default 0. */
   gatherMs?: number;
 }
 
@@ -21,6 +21,7 @@ export class Batcher<I, O> {
   readonly #rejection: () => Error;
   readonly #queue: FairQueue<Call<I, O>>;
   #running = 0;
+  #startedAt = Number.NEGATIVE_INFINITY;
   #gathering: NodeJS.Timeout | undefined;
 
   /** @param run - returns one result or error per item, in order; if it throws, all calls of the batch fail */
@@ -40,8 +41,9 @@ export class Batcher<I, O> {
     return new Promise<O>((resolve, reject) => {
       if (!this.#queue.push(key, { item, resolve, reject })) throw this.#rejection();
       const { gatherMs = 0, size, concurrency } = this.#limits;
-      if (gatherMs === 0 || this.#queue.length >= size) this.#runNext();
-      else if (this.#running < concurrency) this.#gathering ??= setTimeout(() => this.#runNext(), gatherMs);
+      const waitMs = this.#startedAt + gatherMs - performance.now();
+      if (waitMs <= 0 || this.#queue.length >= size) this.#runNext();
+      else if (this.#running < concurrency) this.#gathering ??= setTimeout(() => this.#runNext(), waitMs);
     });
   }
 
@@ -50,6 +52,7 @@ export class Batcher<I, O> {
     clearTimeout(this.#gathering);
     this.#gathering = undefined;
     this.#running += 1;
+    this.#startedAt = performance.now();
     const calls: Call<I, O>[] = [];
     while (calls.length < this.#limits.size && this.#queue.length > 0) calls.push(this.#queue.take()!.item);
     void this.#execute(calls).finally(() => {

@@ -14,16 +14,19 @@ function held() {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('Batcher', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('waits for others while no batch runs, but not once a batch is full', async () => {
+  it('runs a lone call at once, and gathers those that follow it closely until a batch is full', async () => {
     const batches: number[][] = [];
     const run = async (items: number[]) => {
       batches.push(items);
       return items;
     };
     const batcher = new Batcher(run, { ...LIMITS, gatherMs: 10 });
+    await batcher.call('a', 0);
+    expect(batches.splice(0)).toEqual([[0]]);
+    await settle();
     const calls = [batcher.call('a', 1), batcher.call('a', 2)];
     vi.advanceTimersByTime(9);
     expect(batches).toEqual([]);
