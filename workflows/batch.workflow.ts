@@ -11,6 +11,7 @@ import { runComputerOperation } from './computer-operation.workflow.ts';
 import type { BatchProgress } from './contracts/activities.ts';
 import {
   type BatchInput,
+  type ComputerOperationInput,
   type OperationCounts,
   type ReleasedBatchInput,
   WAKE_UP_SIGNAL,
@@ -27,15 +28,11 @@ const wakeUp = defineSignal(WAKE_UP_SIGNAL);
 /** Patch: a batch of one computer closes as Canceled if any operation was canceled, even when others succeeded. */
 const ANY_CANCELED = 'any-canceled';
 
-/** Patch: a batch of one computer is the process of its operation. */
-const OPERATION_OF_ONE_COMPUTER = 'operation-of-one-computer';
-
-/**
- * Driven by its rows, until none is open; a batch of one computer as {@link runComputerOperation}.
- * @see docs/architecture.md#processing-pending-events
- */
-export async function runBatch(input: BatchInput | ReleasedBatchInput): Promise<OperationCounts> {
-  if ('batch' in input && input.single && patched(OPERATION_OF_ONE_COMPUTER)) return runComputerOperation(input);
+/** Driven by its rows, until none is open. @see docs/architecture.md#processing-pending-events */
+export async function runBatch(
+  input: ComputerOperationInput | BatchInput | ReleasedBatchInput,
+): Promise<OperationCounts> {
+  if (!('single' in input)) return runComputerOperation(input);
   const cancellation = watchCancellation();
   const end = await CancellationScope.nonCancellable(() => drive(input, cancellation));
   return close(input, end, cancellation);

@@ -61,7 +61,9 @@ export function createStarter(client: Client, publicUrl: string, eagerClient: ()
 export function workflowOf(row: Startable): [string, GroupInput | ReportInput | BatchInput | ComputerOperationInput] {
   const { batch, single, type, activityId: id } = row;
   if (batch === null) return [groupWorkflow(type), { id }];
-  return row.isWholeGroup ? [groupWorkflow(type), { id, batch }] : [batchWorkflow(single), { batch, single }];
+  return row.isWholeGroup
+    ? [groupWorkflow(type), { id, batch }]
+    : [batchWorkflow(single), single ? { batch } : { batch, single }];
 }
 
 /** Of a group of one computer, also its operation. */

@@ -2,7 +2,7 @@ export interface GroupInput {
   id: number;
 }
 
-/** The operations of one computer. With `id`, those of a group of one computer, which has no other workflow. */
+/** The operations of one computer; with `id`, those of a group of one computer, which has no other workflow. */
 export interface ComputerOperationInput extends Partial<GroupInput> {
   batch: number;
   /** State of an overdue moment that the previous run could not process. */
@@ -15,7 +15,7 @@ export interface ReportInput {
 
 export interface BatchInput {
   batch: number;
-  /** True when the batch holds one computer's operations: it then fails and cancels as its row does. */
+  /** True in older histories of batches of one computer, which fail and cancel as their row does. */
   single: boolean;
   /** State of an overdue moment that the previous run could not process. */
   overdue?: Overdue;

@@ -7,7 +7,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BatchPlan, GroupOperation } from '../contracts/activities.ts';
-import type { BatchInput, GroupInput, OperationCounts } from '../contracts/activity.contract.ts';
+import type {
+  BatchInput,
+  ComputerOperationInput,
+  GroupInput,
+  OperationCounts,
+} from '../contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../contracts/search-attributes.ts';
 import { batchWorkflow, RELEASED_BATCH_WORKFLOW, RELEASED_GROUP_WORKFLOW } from '../contracts/workflow-types.ts';
 import { groupProgress } from './details.ts';
@@ -54,11 +59,13 @@ export function startBatches(input: GroupInput, plans: readonly BatchPlan[], boa
 function runBatch(input: GroupInput, plan: BatchPlan): Promise<OperationCounts> {
   // A group continues with the children that its history started with.
   const isReleased = workflowInfo().workflowType === RELEASED_GROUP_WORKFLOW;
-  return executeChild<(input: BatchInput) => Promise<OperationCounts>>(
-    isReleased ? RELEASED_BATCH_WORKFLOW : batchWorkflow(plan.single),
+  const { single } = plan;
+  const batch = plan.lane ?? plan.batch;
+  return executeChild<(input: BatchInput | ComputerOperationInput) => Promise<OperationCounts>>(
+    isReleased ? RELEASED_BATCH_WORKFLOW : batchWorkflow(single),
     {
       workflowId: plan.workflowId,
-      args: [{ batch: plan.lane ?? plan.batch, single: plan.single }],
+      args: [single && !isReleased ? { batch } : { batch, single }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
       parentClosePolicy: ParentClosePolicy.ABANDON,

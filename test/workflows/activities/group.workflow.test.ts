@@ -67,7 +67,7 @@ async function withGroup(
 const running = async (client: Client, id: number) =>
   (await statusOf(client, `activity/${id}`).catch(() => 'missing')) === 'RUNNING';
 const opened = ({ batches, ids }: Context) =>
-  batches.calls.filter((call) => call === 'processPendingEvents').length >= ids.length;
+  batches.calls.filter((call) => call === 'queueMessage' || call === 'processPendingEvents').length >= ids.length;
 const detailsOf = async (handle: WorkflowHandle<Group>) =>
   (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
 /** As after a repair: the batch is no child of its group's workflow. */
