@@ -9,7 +9,7 @@ import { startFleetGauges } from './fleet-gauges.ts';
 import type { Parts } from './parts.ts';
 
 const STOP_LIMIT_MS = 2_000;
-const REPORTS_TICK_MS = 100;
+const REPORTS_POLL_MS = 500;
 const OVERDUE_EVERY_MS = 60_000;
 
 /** The dispatcher, the gauges and the ingestion of audit reports. `stop` ends within 2 s, whatever they wait for. */
@@ -26,7 +26,7 @@ export function startBackground(parts: Parts, eagerClient: () => Client | null):
   const audits = { ...parts, read: createReportReader(), sets: createRuleSetCache() };
   const loop = (name: string, everyMs: number, poll: () => Promise<boolean>) =>
     startLoop({ name, everyMs, poll, logger });
-  const reports = loop('audit-reports', REPORTS_TICK_MS, () => ingestReports(audits));
+  const reports = loop('audit-reports', REPORTS_POLL_MS, () => ingestReports(audits));
   const overdue = loop('unreported-audits', OVERDUE_EVERY_MS, () => failUnreported(audits));
   const running = [dispatcher, gauges, reports, overdue];
   return {

@@ -3,6 +3,7 @@ import { parseActivityWorkflowId, parseWorkflowOwner } from '../../src/domain/ac
 import {
   claimCommands,
   deleteCommands,
+  hasCommands,
   hasStartCommand,
   type OutboxCommand,
 } from '../../src/persistence/activities/outbox.sql.ts';
@@ -37,6 +38,7 @@ export function outboxPoll(deps: OutboxDeps): () => Promise<boolean> {
   const memory: Memory = { refused: new RefusedEntries(), budget: new SpanLimit() };
   const { refused } = memory;
   return async () => {
+    if (!(await hasCommands(deps.db, ['start', 'cancel']))) return false;
     const now = Date.now();
     const waiting = refused.waiting(performance.now());
     return await deps.db.transaction(async (tx) => {

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { type DesiredSchedule, parseScheduleId } from '../../src/domain/schedules/profile-schedule.ts';
+import { hasCommands } from '../../src/persistence/activities/outbox.sql.ts';
 import type { Database, Sql } from '../../src/persistence/database/sql.ts';
 import {
   claimScheduleSyncs,
@@ -28,6 +29,7 @@ const LIMIT = 20;
 export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<boolean> {
   const refused = new RefusedEntries();
   return async () => {
+    if (!(await hasCommands(deps.db, ['schedule_sync']))) return false;
     const done = await deps.db.transaction(async (tx) => {
       const now = Date.now();
       const commands = await claimScheduleSyncs(tx, refused.waiting(performance.now()), LIMIT);

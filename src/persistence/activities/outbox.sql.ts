@@ -21,6 +21,15 @@ export async function wakeDispatchers(tx: Sql): Promise<void> {
   await tx.query(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
 }
 
+/** Whether the outbox has commands of these kinds. One statement, where a claim needs a transaction. */
+export async function hasCommands(
+  db: Sql,
+  kinds: ReadonlyArray<'start' | 'cancel' | 'schedule_sync'>,
+): Promise<boolean> {
+  const rows = await db.query('select from outbox where kind = any(:kinds::text[]) limit 1', { kinds }, 'has-commands');
+  return rows.length > 0;
+}
+
 /** Claims commands until the transaction ends, round-robin by account, without `except` and those of other dispatchers. */
 export function claimCommands(tx: Sql, except: readonly number[], limit: number): Promise<OutboxCommand[]> {
   return tx.query<OutboxCommand>(CLAIM, { except, limit });

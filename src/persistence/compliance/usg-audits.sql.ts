@@ -74,6 +74,11 @@ export type WaitingReport = {
   run_id: number | null;
 };
 
+/** Whether reports wait. One statement, where a claim needs a transaction. */
+export async function hasWaitingReports(db: Sql): Promise<boolean> {
+  return (await db.query('select from usg_audit_report limit 1', {}, 'has-waiting-reports')).length > 0;
+}
+
 /** Locks some waiting reports until the transaction ends, oldest operations first; skips locked ones. */
 export function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingReport[]> {
   return tx.query<WaitingReport>(CLAIM, { limit });

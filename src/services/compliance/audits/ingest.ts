@@ -5,6 +5,7 @@ import {
   claimUnreported,
   claimWaitingReports,
   deleteWaitingReports,
+  hasWaitingReports,
   lockBatchesOfAudits,
   readWaitingReport,
   saveVerdicts,
@@ -50,6 +51,7 @@ interface Found {
 /** May run concurrently. Returns whether more may be waiting. @see docs/api-conventions.md#usg-runs-and-results */
 export async function ingestReports(deps: IngestDeps): Promise<boolean> {
   const { db, sets = createRuleSetCache() } = deps;
+  if (!(await hasWaitingReports(db))) return false;
   const known = { ...deps, sets };
   const batch = async (tx: Sql): Promise<boolean> => {
     const claimed = await claimWaitingReports(tx, BATCH);
