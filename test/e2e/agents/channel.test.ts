@@ -11,12 +11,12 @@ import { ChannelWorld } from './channel-world.ts';
  * All kinds of work over a faulty network between agents and server, with wrong clocks. When the faults stop, everything
  * must end: one outcome and one execution per operation, and the rows of the server match the computers.
  *
- * - `FLOTILLA_CHANNEL_SEEDS`: comma-separated seeds, `1,2,3` by default; `11-60` is a range
+ * - `FLOTILLA_CHANNEL_SEEDS`: comma-separated seeds, `1,2` by default; `11-60` is a range
  * - `FLOTILLA_CHANNEL_SHARE`: the share of requests with a fault, 0.35 by default
  *
  * @see docs/reliability.md#the-network-between-agents-and-server
  */
-const SEEDS = seedsOf(process.env['FLOTILLA_CHANNEL_SEEDS'] || '1,2,3');
+const SEEDS = seedsOf(process.env['FLOTILLA_CHANNEL_SEEDS'] || '1,2');
 const SHARE = Number(process.env['FLOTILLA_CHANNEL_SHARE'] || 0.35);
 const COMPUTERS = 25;
 const TURNS = 6;
