@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { OUTBOX_CHANNEL, RESULTS_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
+import { dueRunsPoll } from './due-runs.ts';
 import { inboxPoll } from './inbox.ts';
-import { lateRunsPoll } from './late-runs.ts';
 import { startListener } from './listener.ts';
-import { type LoopPauses, startLoop } from './loop.ts';
+import { type LoopPauses, type Poll, startLoop } from './loop.ts';
 import { outboxPoll } from './outbox.ts';
 import { type RepairDeps, type RepairMade, repairBatch } from './repair.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
@@ -50,14 +50,14 @@ const INBOX_POLL_MS = 500;
 const INBOX_AGAIN_MS = 100;
 /** Under load, polls of the inbox take at most a quarter of one connection's time. */
 const INBOX_REST_SHARE = 3;
-const LATE_RUNS_MS = 2_000;
+const DUE_RUNS_MS = 2_000;
 
 /** Passes work from the rows to Temporal. Several are safe. @see docs/architecture.md#starting-it */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
   const starter = createStarter(options.client, options.publicUrl, options.eagerClient);
   const deps = { ...options, starter, count };
-  const loop = (name: string, everyMs: number, poll: () => Promise<boolean>, pauses?: LoopPauses) =>
+  const loop = (name: string, everyMs: number, poll: Poll, pauses?: LoopPauses) =>
     startLoop({ name, everyMs, poll, logger, onFailure: () => count('failed'), ...pauses });
   const repair = async (batch: number): Promise<void> => {
     const outcome = await repairBatch(deps, batch);
@@ -75,11 +75,11 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { isLeader } = listener;
   const inboxPauses = { againMs: INBOX_AGAIN_MS, restShare: INBOX_REST_SHARE };
   const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll({ ...deps, repair, isLeader }), inboxPauses);
-  const lateRuns = loop('late-runs', LATE_RUNS_MS, lateRunsPoll({ ...deps, isLeader }));
+  const dueRuns = loop('due-runs', DUE_RUNS_MS, dueRunsPoll({ ...deps, isLeader }));
   return {
     isLeader,
     async stop() {
-      await Promise.all([outbox, schedules, inbox, lateRuns, listener].map((part) => part.stop()));
+      await Promise.all([outbox, schedules, inbox, dueRuns, listener].map((part) => part.stop()));
     },
   };
 }

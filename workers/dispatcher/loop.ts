@@ -13,12 +13,14 @@ export interface LoopPauses {
   restShare?: number;
 }
 
+/** @returns whether more may be left, or after how many milliseconds to call it again */
+export type Poll = () => Promise<boolean | number>;
+
 export interface LoopOptions extends LoopPauses {
   name: string;
   /** Pause after a poll that returned false; `wake` ends it. */
   everyMs: number;
-  /** Whether more may be left. */
-  poll: () => Promise<boolean>;
+  poll: Poll;
   onFailure?: () => void;
   logger: Logger;
 }
@@ -55,7 +57,7 @@ export function startLoop(options: LoopOptions): Loop {
         backoffMs = FIRST_BACKOFF_MS;
         report(null);
         await restAfter(startedAt);
-        const pauseMs = more ? againMs : everyMs;
+        const pauseMs = typeof more === 'number' ? more : more ? againMs : everyMs;
         if (pauseMs > 0) await rest(pauseMs);
       } catch (error) {
         report(error);

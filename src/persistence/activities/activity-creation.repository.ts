@@ -6,10 +6,12 @@ import {
   CREATE_CHAINED_GROUP,
   CREATE_GROUP,
   CREATE_PER_COMPUTER_GROUP,
+  CREATE_SMALL_GROUPS,
   CREATE_UNIFORM_GROUP,
   insertPayloads,
   insertRows,
   nextGroupId,
+  nextGroupIds,
 } from './activity-creation.sql.ts';
 import { OutboxCommand } from './outbox.entity.ts';
 import { wakeDispatchers } from './outbox.sql.ts';
@@ -58,8 +60,11 @@ export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMi
 
 /** Creates a group with operations and start command; returns its id. @see docs/architecture.md#tables-of-the-engine */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSettings): Promise<number> {
-  const messages = plan.operations.map(({ message }) => message);
-  const payloads = await createPayloads(tx, plan, messages);
+  const payloads = await createPayloads(
+    tx,
+    plan,
+    plan.operations.map(({ message }) => ({ ...message, accountId: plan.accountId })),
+  );
   const parent = await nextGroupId(tx, plan.accountId);
   const group = groupValues(plan, parent, settings);
   const [first, ...others] = plan.operations;
@@ -74,6 +79,73 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSetti
   }
   await addStartCommand(tx, parent, plan);
   return parent;
+}
+
+/** The longest text of operations in one statement, in characters. */
+const MAX_TEXT = 4_000_000;
+
+/**
+ * As {@link createGroup}, in a few statements for all small groups among `plans`, whose messages are queued at once.
+ * Plans come by account, ascending, against deadlocks, with the same time and trace. @returns ids, in the same order
+ */
+export async function createGroups(
+  tx: Sql,
+  plans: AsyncIterable<GroupPlan>,
+  settings: BatchSettings,
+): Promise<number[]> {
+  const ids: number[] = [];
+  let small: GroupPlan[] = [];
+  let text = 0;
+  const flush = async (): Promise<void> => {
+    if (small.length > 0) ids.push(...(await createSmallGroups(tx, small)));
+    [small, text] = [[], 0];
+  };
+  for await (const plan of plans) {
+    const isSmall = plan.computers.length <= settings.singleBatchLimit && plan.deliverAfter === null;
+    if (isSmall && plan.windowMinutes <= 0 && !plan.afterActivity) {
+      small.push(plan);
+      text += JSON.stringify(plan.operations).length;
+      if (text > MAX_TEXT) await flush();
+    } else {
+      await flush();
+      ids.push(await createGroup(tx, plan, settings));
+    }
+  }
+  await flush();
+  return ids;
+}
+
+async function createSmallGroups(tx: Sql, plans: readonly GroupPlan[]): Promise<number[]> {
+  const { now, traceparent = null } = plans[0]!;
+  const operations = plans.flatMap((plan, group) =>
+    plan.operations.map((operation, link) => ({ ...operation, group, link: link + 1, accountId: plan.accountId })),
+  );
+  const messages = operations.map(({ message, accountId }) => ({ ...message, accountId }));
+  const payloads = await createPayloads(tx, { now, traceparent }, messages);
+  const accountIds = plans.map(({ accountId }) => accountId);
+  const ids = await nextGroupIds(tx, accountIds);
+  const computers = plans.flatMap((plan, group) => plan.computers.map((computer, n) => ({ computer, group, n })));
+  await insertRows(tx, CREATE_SMALL_GROUPS, {
+    now,
+    traceparent,
+    prefix: ACTIVITY_WORKFLOW_PREFIX,
+    groups: ids,
+    accountIds,
+    creatorIds: plans.map(({ creatorId }) => creatorId),
+    groupTypes: plans.map(({ type }) => type),
+    groupSummaries: plans.map(({ summary }) => summary),
+    parameters: plans.map(({ parameters }) => JSON.stringify(parameters ?? {})),
+    counts: plans.map((plan) => plan.computers.length),
+    batchGroups: computers.map(({ group }) => ids[group]!),
+    computers: computers.map(({ computer }) => computer),
+    places: computers.map(({ n }) => n + 1),
+    operationGroups: operations.map(({ group }) => ids[group]!),
+    links: operations.map(({ link }) => link),
+    ...operationValues(operations),
+    payloads,
+  });
+  await wakeDispatchers(tx);
+  return ids;
 }
 
 /** Indexes: `place` of its computer, `link` and `after` on it, without gaps, `message` in the plan's messages. */
@@ -94,8 +166,13 @@ export type PerComputerGroupPlan = Omit<GroupPlan, 'operations'> & {
 };
 
 /** As {@link createGroup}, with separate operations for each computer, and references to their origins. */
-export async function createPerComputerGroup(tx: Sql, plan: PerComputerGroupPlan, settings: BatchSettings) {
-  const { operations, messages } = plan;
+export async function createPerComputerGroup(
+  tx: Sql,
+  plan: PerComputerGroupPlan,
+  settings: BatchSettings,
+): Promise<number> {
+  const { operations, accountId } = plan;
+  const messages = plan.messages.map((message) => ({ ...message, accountId }));
   const payloads = await createPayloads(tx, plan, messages);
   const parent = await nextGroupId(tx, plan.accountId);
   await insertRows(tx, CREATE_PER_COMPUTER_GROUP, {
@@ -149,14 +226,13 @@ export function batchSize(computers: number, settings: BatchSettings): number {
 
 function createPayloads(
   tx: Sql,
-  plan: { accountId: number; now: Date; traceparent?: string | null },
-  messages: readonly OperationMessage[],
+  { now, traceparent = null }: { now: Date; traceparent?: string | null },
+  messages: ReadonlyArray<OperationMessage & { accountId: number }>,
 ): Promise<number[]> {
-  const { accountId, now, traceparent = null } = plan;
   return insertPayloads(tx, {
-    accountId,
     now,
     traceparent,
+    accountIds: messages.map(({ accountId }) => accountId),
     types: messages.map(({ type }) => type),
     fields: messages.map(({ fields }) => JSON.stringify(fields)),
     answerSeconds: messages.map(({ answerSeconds }) => answerSeconds ?? null),

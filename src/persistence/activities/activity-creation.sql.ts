@@ -1,4 +1,4 @@
-import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
+import { lockExclusive, TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
 /** Inserts the rows of a group by one of the statements below. */
@@ -10,9 +10,9 @@ export async function insertRows(tx: Sql, statement: string, values: object): Pr
 export async function insertPayloads(
   tx: Sql,
   values: {
-    accountId: number;
     now: Date;
     traceparent: string | null;
+    accountIds: number[];
     types: string[];
     fields: string[];
     answerSeconds: Array<number | null>;
@@ -28,14 +28,24 @@ export async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
   return row!.id;
 }
 
+/** As {@link nextGroupId}, for as many groups as there are entries, in ascending order. */
+export async function nextGroupIds(tx: Sql, accountIds: readonly number[]): Promise<number[]> {
+  await lockExclusive(tx, 'acceptance', ...accountIds);
+  const rows = await tx.query<{ id: number }>(
+    `select nextval('activity_id_seq')::int as id from generate_series(1, :count::int)`,
+    { count: accountIds.length },
+  );
+  return rows.map(({ id }) => id);
+}
+
 // The lock has to come before the number.
 const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock(:acceptance::int, :accountId::int)`;
 
 const CREATE_PAYLOADS = `
   insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id, traceparent)
-  select :accountId, type, fields::jsonb, :now, answer_seconds, script_id, :traceparent
-  from unnest(:types::text[], :fields::text[], :answerSeconds::int[], :scriptIds::int[]) with ordinality
-    as o(type, fields, answer_seconds, script_id, position)
+  select account_id, type, fields::jsonb, :now, answer_seconds, script_id, :traceparent
+  from unnest(:accountIds::int[], :types::text[], :fields::text[], :answerSeconds::int[], :scriptIds::int[]) with ordinality
+    as o(account_id, type, fields, answer_seconds, script_id, position)
   order by position
   returning id`;
 
@@ -143,3 +153,51 @@ export const CREATE_UNIFORM_GROUP = `
   select :parent::int, :accountId::int, :type, :summary, 'undelivered', :creatorId::int, :now::timestamptz, :deliverAfter::timestamptz, 0,
     coalesce(:deliverAfter::timestamptz, :now::timestamptz), :parameters::jsonb, :reappliedFrom, :reverts, null, array[:operationType], n, n, n
   from cardinality(:computers::int[]) as n`;
+
+/**
+ * Many groups of a few computers, each with its own batch. Also queues the messages that are due, so that computers get
+ * them before the workflows start, and adds the commands that start these. A group without computers has succeeded.
+ */
+export const CREATE_SMALL_GROUPS = `
+  with plan as materialized (
+    select * from unnest(:groups::int[], :accountIds::int[], :creatorIds::int[], :groupTypes::text[], :groupSummaries::text[], :parameters::text[], :counts::int[])
+      as g(parent, account, creator, type, summary, parameters, computers)
+  ), batch as materialized (
+    select nextval('lane_id_seq')::int as lane, m.*
+    from unnest(:batchGroups::int[], :computers::int[], :places::int[]) as m(parent, computer_id, place)
+  ), target as materialized (
+    select *, (array_agg(id) over (partition by lane order by link))[after] as blocked_by
+    from (
+      select nextval('activity_id_seq')::int as id, s.*
+      from (
+        select b.*, g.account, g.creator, g.computers, o.link, o.type, o.summary, o.payload_id, o.after, o.delay, o.spread
+        from plan g join batch b using (parent) join unnest(:operationGroups::int[], :links::int[], :types::text[], :summaries::text[],
+          :payloads::bigint[], :afters::int[], :delays::int[], :spreads::int[]) as o(parent, link, type, summary, payload_id, after, delay, spread) using (parent)
+        order by b.parent, b.place, o.link) s) t
+  ), opened as (
+    insert into lane (id, ${BATCH_COLUMNS})
+    select t.lane, t.account, t.parent, :prefix::text || case when t.computers = 1 then t.parent else min(t.id) end, true, t.place, count(*), count(*),
+      bool_or(t.after is not null), min(t.summary) filter (where t.link = 1) || ' on ' || coalesce(c.title, 'computer ' || t.computer_id),
+      :now::timestamptz, null, min(p.answer_seconds)
+    from target t join operation_payload p on p.id = t.payload_id left join computer c on c.id = t.computer_id
+    group by t.lane, t.account, t.parent, t.computers, t.place, t.computer_id, c.title
+  ), children as (
+    insert into activity (${COLUMNS})
+    select id, account, parent, lane, computer_id, payload_id, type, summary, case when after is null then 'undelivered' else 'waiting' end,
+      creator, :now::timestamptz, null, case when after is null then 0 else spread / 60 end, case when after is null then :now::timestamptz end, blocked_by,
+      delay + floor(random() * (spread + 1))::int, null, null, null
+    from target
+  ), messages as (
+    insert into agent_message (activity_id, lane_id, computer_id, payload_id, state, deliver_at)
+    select id, lane, computer_id, payload_id, 'queued', :now::timestamptz from target where after is null
+  ), commands as (
+    insert into outbox (kind, key, traceparent, creation_time, account_id)
+    select 'start', parent::text, :traceparent::text, :now::timestamptz, account from plan
+  )
+  insert into activity (${PARENT_COLUMNS}, modification_time, completion_time)
+  select g.parent, g.account, g.type, g.summary, case when g.computers = 0 then 'succeeded' else 'undelivered' end, g.creator,
+    :now::timestamptz, null, 0, case when g.computers > 0 then :now::timestamptz end, g.parameters::jsonb, null, null, null,
+    coalesce(t.types, '{}'), coalesce(t.operations, 0), g.computers, coalesce(t.operations, 0),
+    case when g.computers = 0 then :now::timestamptz end, case when g.computers = 0 then :now::timestamptz end
+  from plan g left join (
+    select parent, array_agg(distinct type) as types, count(*) as operations from target group by parent) t using (parent)`;

@@ -2,6 +2,7 @@ import type { PageRequest } from '../database/page.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
+import type { UsgProfile } from './usg-profile.entity.ts';
 import { lastRunOf, passRateOf } from './usg-runs.sql.ts';
 
 export type UsgProfileRow = Row<'usg_profile'> & {
@@ -47,9 +48,29 @@ export async function findUsgProfile(
   return rows[0] ?? null;
 }
 
-/** By profile: the latest date up to `dueBefore` without a run, of all active profiles or one. */
-export function missedUsgRuns(sql: Sql, dueBefore: Date, of: { profileId: number | undefined; limit: number }) {
-  const values = { dueBefore, limit: of.limit, profileId: of.profileId ?? null };
+/** What a run needs of a profile. */
+export type RunnableProfile = Pick<
+  UsgProfile,
+  | 'id'
+  | 'title'
+  | 'mode'
+  | 'benchmark'
+  | 'creatorId'
+  | 'tailoringFileKey'
+  | 'restartDeliverDelay'
+  | 'restartDeliverDelayWindow'
+> & { account: { id: number } };
+
+export type DueProfile = RunnableProfile & Pick<UsgProfile, 'archived' | 'plannedDates' | 'modificationTime'>;
+
+/** Locks those of some profiles that exist, by account and id. @param until - later planned dates are left out */
+export function lockDueProfiles(tx: Sql, ids: readonly number[], until: Date): Promise<DueProfile[]> {
+  return tx.query<DueProfile>(LOCK_DUE, { ids, until });
+}
+
+/** By profile: the latest date up to `dueBefore` without a run, of active profiles: one, or those after an id. */
+export function missedUsgRuns(sql: Sql, dueBefore: Date, of: { profileId?: number; after?: number; limit: number }) {
+  const values = { dueBefore, limit: of.limit, profileId: of.profileId ?? null, after: of.after ?? 0 };
   return sql.query<{ profileId: number; scheduledTime: Date }>(MISSED, values);
 }
 
@@ -88,8 +109,16 @@ const MISSED = `
   from usg_profile p
   cross join lateral (select max(d) as scheduled from unnest(p.planned_dates) d where d <= :dueBefore) due
   where not p.archived and due.scheduled is not null and (:profileId::int is null or p.id = :profileId)
-    and not exists (select from usg_run r where r.profile_id = p.id and r.nominal_time = due.scheduled)
+    and p.id > :after and not exists (select from usg_run r where r.profile_id = p.id and r.nominal_time = due.scheduled)
   order by p.id limit :limit`;
+
+// Without the dates of years ahead, which would take longer to read than all the rest.
+const LOCK_DUE = `
+  select p.id, p.title, p.mode, p.benchmark, p.creator_id as "creatorId", p.tailoring_file_key as "tailoringFileKey",
+    p.restart_deliver_delay as "restartDeliverDelay", p.restart_deliver_delay_window as "restartDeliverDelayWindow",
+    json_build_object('id', p.account_id) as account, p.archived, p.modification_time as "modificationTime",
+    array(select d from unnest(p.planned_dates) d where d <= :until order by d) as "plannedDates"
+  from usg_profile p where p.id = any(:ids::int[]) order by p.account_id, p.id for update`;
 
 const WITH_DATES = `
   select p.id, p.mode, p.schedule, p.timezone from usg_profile p

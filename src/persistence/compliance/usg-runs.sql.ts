@@ -13,41 +13,43 @@ export type LastRun = {
   not_started: number;
 };
 
-/** Inserts a run. @param run.scheduledTime - null when a person started it. @returns null when the date has a run */
-export async function insertUsgRun(
+/** Inserts a run of each profile. @param scheduledTimes - null when a person started it @returns ids by profile, if new */
+export async function insertUsgRuns(
   tx: Sql,
-  run: { accountId: number; profileId: number; scheduledTime: Date | null; startedAt: Date },
-): Promise<number | null> {
-  const rows = await tx.query<{ id: number }>(
-    `insert into usg_run (account_id, profile_id, nominal_time, started_at)
-     values (:accountId, :profileId, :scheduledTime, :startedAt)
-     on conflict (profile_id, nominal_time) do nothing returning id`,
-    run,
-  );
-  return rows[0]?.id ?? null;
+  runs: { accountIds: number[]; profileIds: number[]; scheduledTimes: Array<Date | null>; now: Date },
+): Promise<Map<number, number>> {
+  const rows = await tx.query<{ id: number; profile_id: number }>(INSERT_RUNS, runs);
+  return new Map(rows.map(({ id, profile_id }) => [profile_id, id]));
 }
 
-/** Inserts the audits of a run, not started on any computer. From now on the batches of its activity update them. */
-export async function setRunActivity(
-  tx: Sql,
-  run: { id: number; profileId: number; activityId: number },
-  computers: readonly number[],
-): Promise<void> {
-  const values = { ...run, computers, count: computers.length };
-  await tx.query(
-    'update usg_run set activity_id = :activityId, computer_count = :count, not_started_count = :count where id = :id',
-    values,
-  );
+interface StartedRun {
+  id: number;
+  profileId: number;
+  activityId: number;
+  computers: readonly number[];
+}
+
+/** Inserts the audits of runs, not started on any computer. The batches of their activities will update them. */
+export async function setRunActivities(tx: Sql, runs: readonly StartedRun[]): Promise<void> {
+  const audits = runs.flatMap(({ id, profileId, computers }) => computers.map((computer) => [id, profileId, computer]));
+  const values = {
+    ids: runs.map(({ id }) => id),
+    activities: runs.map(({ activityId }) => activityId),
+    counts: runs.map(({ computers }) => computers.length),
+    runIds: audits.map(([id]) => id),
+    profileIds: audits.map(([, profileId]) => profileId),
+    computers: audits.map(([, , computer]) => computer),
+  };
+  await tx.query(SET_ACTIVITIES, values);
+  if (audits.length === 0) return;
   await tx.query(INSERT_AUDITS, values);
-  await tx.query('update lane set usg_run_id = :id where parent_id = :activityId', values);
+  await tx.query(SET_BATCHES, values);
 }
 
-/** Those of some computers without an operation of an open run of the profile, in the same order. */
-export async function withoutOpenRun(tx: Sql, profileId: number, computers: readonly number[]): Promise<number[]> {
-  const busy = await tx.query<{ computer_id: number }>(computersWithOpenRun(':profileId'), { profileId });
-  if (busy.length === 0) return [...computers];
-  const taken = new Set(busy.map(({ computer_id }) => computer_id));
-  return computers.filter((id) => !taken.has(id));
+/** By profile, the computers with an operation of an open run of it. */
+export async function busyComputers(tx: Sql, profileIds: readonly number[]): Promise<Map<number, Set<number>>> {
+  const rows = await tx.query<{ id: number; computers: number[] }>(BUSY, { profileIds });
+  return new Map(rows.map(({ id, computers }) => [id, new Set(computers)]));
 }
 
 /** The latest run by profile id; profiles without a run are absent. */
@@ -57,9 +59,27 @@ export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Pro
   return new Map(rows.map((row) => [row.profile_id, row]));
 }
 
+const INSERT_RUNS = `
+  insert into usg_run (account_id, profile_id, nominal_time, started_at)
+  select account_id, profile_id, nominal_time, :now::timestamptz
+  from unnest(:accountIds::int[], :profileIds::int[], :scheduledTimes::timestamptz[]) as r(account_id, profile_id, nominal_time)
+  on conflict (profile_id, nominal_time) do nothing returning id, profile_id`;
+
+const SET_ACTIVITIES = `
+  update usg_run r set activity_id = s.activity, computer_count = s.computers, not_started_count = s.computers
+  from unnest(:ids::int[], :activities::int[], :counts::int[]) as s(id, activity, computers) where r.id = s.id`;
+
 const INSERT_AUDITS = `
   insert into usg_audit (run_id, profile_id, computer_id, state)
-  select :id, :profileId, c, 'not-started' from unnest(:computers::int[]) c`;
+  select run, profile, computer, 'not-started'
+  from unnest(:runIds::int[], :profileIds::int[], :computers::int[]) as a(run, profile, computer)`;
+
+const SET_BATCHES = `
+  update lane l set usg_run_id = s.id
+  from unnest(:ids::int[], :activities::int[]) as s(id, activity) where l.parent_id = s.activity`;
+
+const BUSY = `
+  select p.id, array(${computersWithOpenRun('p.id')}) as computers from unnest(:profileIds::int[]) as p(id)`;
 
 const WITHOUT_RESULT = `latest.computer_count > 0 and latest.passing_count + latest.failing_count + latest.in_progress_count = 0
       and not exists (select from activity a where a.id = latest.activity_id and a.open_count > 0)`;

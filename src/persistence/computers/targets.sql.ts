@@ -3,8 +3,8 @@ import type { Sql } from '../database/sql.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 
 /** Prevents archiving and removal of computers until commit. Shared. Take it before any row lock (deadlocks). */
-export async function lockFleetShared(tx: Sql, accountId: number): Promise<void> {
-  await lockShared(tx, 'fleet', accountId);
+export async function lockFleetShared(tx: Sql, ...accountIds: number[]): Promise<void> {
+  await lockShared(tx, 'fleet', ...accountIds);
 }
 
 /** Excludes all holders of {@link lockFleetShared} until the transaction ends. */

@@ -21,14 +21,19 @@ export const SESSION_LOCKS = {
   relayLeader: 7_160_522,
 } as const;
 
-/** Waits for the lock on `subject` and holds it until the transaction ends. */
-export async function lockExclusive(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock(:lock, :subject)', { lock: TRANSACTION_LOCKS[lock], subject });
+/** Waits for the locks on `subjects`, in ascending order against deadlocks, and holds them until the transaction ends. */
+export async function lockExclusive(tx: Sql, lock: TransactionLock, ...subjects: number[]): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(:lock, s) from unnest(:subjects::int[]) s', lockValues(lock, subjects));
 }
 
 /** As {@link lockExclusive}, but shared with other callers of this. */
-export async function lockShared(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock_shared(:lock, :subject)', { lock: TRANSACTION_LOCKS[lock], subject });
+export async function lockShared(tx: Sql, lock: TransactionLock, ...subjects: number[]): Promise<void> {
+  const values = lockValues(lock, subjects);
+  await tx.query('select pg_advisory_xact_lock_shared(:lock, s) from unnest(:subjects::int[]) s', values);
+}
+
+function lockValues(lock: TransactionLock, subjects: readonly number[]) {
+  return { lock: TRANSACTION_LOCKS[lock], subjects: [...new Set(subjects)].sort((a, b) => a - b) };
 }
 
 /** Takes a session lock, held until the session is closed. @returns false when another session holds it */

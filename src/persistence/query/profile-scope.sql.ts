@@ -23,10 +23,14 @@ export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
   join ${PROFILES[kind]} p on p.access_group_id = any(above.groups)
   where ${STANDING[kind]} and ${c}.state = 'approved' and not ${c}.archived and (p.all_computers or ${c}.tags && p.tags)`;
 
-/** Current computers of a profile, by id. */
-export async function computersInScope(sql: Sql, kind: ProfileKindName, profileId: number): Promise<number[]> {
-  const rows = await sql.query<{ id: number }>(computersOf(kind), { profileId });
-  return rows.map(({ id }) => id);
+/** Current computers of each of some profiles, by id. */
+export async function computersInScope(
+  sql: Sql,
+  kind: ProfileKindName,
+  profileIds: readonly number[],
+): Promise<Map<number, number[]>> {
+  const rows = await sql.query<{ id: number; computers: number[] }>(computersOf(kind), { profileIds });
+  return new Map(rows.map(({ id, computers }) => [id, computers]));
 }
 
 /** Current number of computers of each of some profiles, which are matched with counts by access group and tags. */
@@ -46,8 +50,8 @@ export async function countComputersInScope(
 const FEW = 20;
 
 const computersOf = (kind: ProfileKindName) => `
-  with profile as materialized (${scopedProfiles(kind)} where p.id = :profileId)
-  select c.id from profile p join computer c on ${inScope('c', 'p')} order by c.id`;
+  with profile as materialized (${scopedProfiles(kind)} where p.id = any(:profileIds::int[]))
+  select p.id, array(select c.id from computer c where ${inScope('c', 'p')} order by c.id) as computers from profile p`;
 
 // The condition of inScope, with computers grouped by their relevant tags; a test keeps the two consistent.
 const countsOf = (kind: ProfileKindName, few: boolean) => `

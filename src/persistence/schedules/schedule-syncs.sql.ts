@@ -2,12 +2,12 @@ import { wakeDispatchers } from '../activities/outbox.sql.ts';
 import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
-/** Requests a sync of the schedule `<kind>/<profile id>` to its row. @see docs/architecture.md#schedules-of-profiles */
-export async function enqueueScheduleSync(tx: Sql, scheduleId: string, now: Date): Promise<void> {
-  await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', :scheduleId, :now)`, {
-    scheduleId,
-    now,
-  });
+/** Requests a sync of schedules `<kind>/<profile id>` to their rows. @see docs/architecture.md#schedules-of-profiles */
+export async function enqueueScheduleSync(tx: Sql, scheduleId: string | readonly string[], now: Date): Promise<void> {
+  await tx.query(
+    `insert into outbox (kind, key, creation_time) select 'schedule_sync', id, :now from unnest(:scheduleIds::text[]) id`,
+    { scheduleIds: [scheduleId].flat(), now },
+  );
   await wakeDispatchers(tx);
 }
 

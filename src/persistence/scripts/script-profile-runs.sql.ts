@@ -7,39 +7,73 @@ import { inScope, scopedProfiles } from '../query/profile-scope.sql.ts';
 import type { ScriptProfileRow } from './script-profiles.sql.ts';
 import { countVisible } from '../activities/activity-pages.sql.ts';
 
-/** Inserts a run. @param run.scheduledTime - null for a trigger without dates. @returns null when the date has a run */
-export async function insertProfileRun(
+/** A run of a profile. `scheduledTime`: null for a trigger without dates. */
+export interface NewProfileRun {
+  profile: ScriptProfileRow;
+  scheduledTime: Date | null;
+}
+
+/** Inserts runs of different profiles. @returns their ids by profile; without those whose date has a run */
+export async function insertProfileRuns(
   tx: Sql,
-  profile: ScriptProfileRow,
-  { scheduledTime, now }: { scheduledTime: Date | null; now: Date },
-): Promise<number | null> {
-  const rows = await tx.query<{ id: number }>(INSERT, { ...profile, scheduledTime, now });
-  return rows[0]?.id ?? null;
+  runs: readonly NewProfileRun[],
+  now: Date,
+): Promise<Map<number, number>> {
+  const rows = await tx.query<{ id: number; profile_id: number }>(INSERT, {
+    accountIds: runs.map(({ profile }) => profile.account_id),
+    profileIds: runs.map(({ profile }) => profile.id),
+    triggerNumbers: runs.map(({ profile }) => profile.trigger_number),
+    scheduledTimes: runs.map(({ scheduledTime }) => scheduledTime),
+    now,
+  });
+  return new Map(rows.map(({ id, profile_id }) => [profile_id, id]));
 }
 
-/** Links a run to the activity that carries it out. */
-export async function setProfileRunActivity(tx: Sql, runId: number, run: { activityId: number; computers: number }) {
-  await tx.query(
-    'update script_profile_run set activity_id = :activityId, computer_count = :computers where id = :runId',
-    { ...run, runId },
-  );
+/** Links runs to the activities that carry them out. */
+export async function setProfileRunActivities(
+  tx: Sql,
+  runs: ReadonlyArray<{ id: number; activityId: number; computers: readonly number[] }>,
+): Promise<void> {
+  await tx.query(SET_ACTIVITIES, {
+    ids: runs.map(({ id }) => id),
+    activities: runs.map(({ activityId }) => activityId),
+    counts: runs.map(({ computers }) => computers.length),
+  });
 }
 
-/** Computers that have an operation of an open run of the profile. */
-export async function computersWithOpenRun(tx: Sql, profileId: number): Promise<Set<number>> {
-  const rows = await tx.query<{ computer_id: number }>(AT_WORK, { profileId });
-  return new Set(rows.map(({ computer_id }) => computer_id));
+/** By profile, the computers that have an operation of an open run of it. */
+export async function busyScriptComputers(tx: Sql, profileIds: readonly number[]): Promise<Map<number, Set<number>>> {
+  const rows = await tx.query<{ id: number; computers: number[] }>(AT_WORK, { profileIds });
+  return new Map(rows.map(({ id, computers }) => [id, new Set(computers)]));
 }
 
-/** The latest planned date of a trigger that has a run, and whether one of them is `scheduledTime`. */
-export async function readPlannedRuns(sql: Sql, profile: ScriptProfileRow, scheduledTime: Date) {
-  const [row] = await sql.query<{ latest: Date | null; known: boolean }>(PLANNED_RUNS, { ...profile, scheduledTime });
-  return row!;
+export interface PlannedRuns {
+  /** The latest planned date of the profile's trigger that has a run. */
+  latest: Date | null;
+  /** Whether one of these dates is the given time. */
+  known: boolean;
 }
 
-/** Active profiles, or one, with a pending date up to `dueBefore`. */
-export function profilesDueBefore(sql: Sql, dueBefore: Date, of: { profileId: number | undefined; limit: number }) {
-  const values = { dueBefore, limit: of.limit, profileId: of.profileId ?? null };
+/** By profile, what ran of its present trigger. */
+export async function readPlannedRuns(
+  sql: Sql,
+  runs: readonly NewProfileRun[],
+): Promise<ReadonlyMap<number, PlannedRuns>> {
+  const rows = await sql.query<PlannedRuns & { id: number }>(PLANNED_RUNS, {
+    profileIds: runs.map(({ profile }) => profile.id),
+    triggerNumbers: runs.map(({ profile }) => profile.trigger_number),
+    scheduledTimes: runs.map(({ scheduledTime }) => scheduledTime),
+  });
+  return new Map(rows.map(({ id, ...row }) => [id, row]));
+}
+
+/** Active profiles with a pending date up to `dueBefore`: one, or those after an id. */
+export function profilesDueBefore(
+  sql: Sql,
+  dueBefore: Date,
+  of: { profileId?: number; after?: number; limit: number },
+) {
+  const values = { dueBefore, limit: of.limit, profileId: of.profileId ?? null, after: of.after ?? 0 };
   return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(OVERDUE, values);
 }
 
@@ -72,34 +106,46 @@ export function matchEnrolmentProfiles(tx: Sql, accountId: number, computers: re
   return tx.query<{ id: number; computers: number[] }>(MATCH, { accountId, computers });
 }
 
-/** Locks the script of a profile against changes until the transaction ends; taken before the profile itself. */
-export async function lockScriptOfProfile(tx: Sql, profileId: number): Promise<void> {
-  await tx.query(
-    `select s.id from script_profile p join script s on s.id = p.script_id where p.id = :profileId for share of s`,
-    { profileId },
-  );
+/** Locks the scripts of profiles against changes until the transaction ends; taken before the profiles themselves. */
+export async function lockScriptsOfProfiles(tx: Sql, profileIds: readonly number[]): Promise<void> {
+  await tx.query(LOCK_SCRIPTS, { profileIds });
 }
 
 const atEnrolment = (p: string) => `${p}.trigger_type = 'event' and not ${p}.archived`;
 
+const LOCK_SCRIPTS = `
+  select id from script where id in (select script_id from script_profile where id = any(:profileIds::int[]))
+  order by id for share`;
+
 const INSERT = `
   insert into script_profile_run (account_id, profile_id, trigger_number, nominal_time, started_at)
-  values (:account_id, :id, :trigger_number, :scheduledTime, :now)
-  on conflict (profile_id, trigger_number, nominal_time) do nothing returning id`;
+  select account_id, profile_id, trigger_number, nominal_time, :now::timestamptz
+  from unnest(:accountIds::int[], :profileIds::int[], :triggerNumbers::int[], :scheduledTimes::timestamptz[])
+    as r(account_id, profile_id, trigger_number, nominal_time)
+  on conflict (profile_id, trigger_number, nominal_time) do nothing returning id, profile_id`;
+
+const SET_ACTIVITIES = `
+  update script_profile_run r set activity_id = s.activity, computer_count = s.computers
+  from unnest(:ids::int[], :activities::int[], :counts::int[]) as s(id, activity, computers) where r.id = s.id`;
 
 const PLANNED_RUNS = `
-  select max(nominal_time) as latest, coalesce(bool_or(nominal_time = :scheduledTime), false) as known
-  from script_profile_run where profile_id = :id and trigger_number = :trigger_number`;
+  select p.id, max(r.nominal_time) as latest, coalesce(bool_or(r.nominal_time = p.time), false) as known
+  from unnest(:profileIds::int[], :triggerNumbers::int[], :scheduledTimes::timestamptz[]) as p(id, number, time)
+  left join script_profile_run r on r.profile_id = p.id and r.trigger_number = p.number
+  group by p.id`;
 
 const AT_WORK = `
-  select distinct k.computer_id
-  from script_profile_run r join activity a on a.id = r.activity_id and a.open_count > 0
-  join activity k on k.parent_id = a.id
-  where r.profile_id = :profileId and ${isOpen('k.status')}`;
+  select p.id, array(
+    select distinct k.computer_id
+    from script_profile_run r join activity a on a.id = r.activity_id and a.open_count > 0
+    join activity k on k.parent_id = a.id
+    where r.profile_id = p.id and ${isOpen('k.status')}) as computers
+  from unnest(:profileIds::int[]) as p(id)`;
 
 const OVERDUE = `
   select id, due_at, cron, timezone from script_profile
   where not archived and due_at is not null and due_at <= :dueBefore and (:profileId::int is null or id = :profileId)
+    and id > :after
   order by id limit :limit`;
 
 const WAITING = `

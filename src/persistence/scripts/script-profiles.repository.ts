@@ -2,7 +2,17 @@ import { LockMode } from '@mikro-orm/core';
 import type { Trigger } from '../../domain/scripts/trigger.ts';
 import type { Sql } from '../database/sql.ts';
 import { ScriptProfile } from './script-profile.entity.ts';
-import { readScriptProfile, type ScriptProfileRow } from './script-profiles.sql.ts';
+import { readScriptProfile, readScriptProfiles, type ScriptProfileRow } from './script-profiles.sql.ts';
+
+/** Several profiles of any account, archived or not, with their rows locked until the transaction ends. */
+export async function lockScriptProfiles(tx: Sql, ids: readonly number[]): Promise<ScriptProfileRow[]> {
+  const options = { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true } as const;
+  const locked = await tx.em.find(ScriptProfile, { id: { $in: [...ids] } }, { ...options, orderBy: { id: 'asc' } });
+  return readScriptProfiles(
+    tx,
+    locked.map(({ id }) => id),
+  );
+}
 
 /** As {@link readScriptProfile}, with its row locked until the transaction ends. */
 export async function lockScriptProfile(tx: Sql, id: number): Promise<ScriptProfileRow | null> {

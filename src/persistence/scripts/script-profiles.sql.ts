@@ -41,8 +41,29 @@ export async function findScriptProfile(sql: Sql, { accountId, view }: ScriptSco
 
 /** A profile of any account, archived or not; null for none. */
 export async function readScriptProfile(sql: Sql, id: number): Promise<ScriptProfileRow | null> {
-  const rows = await sql.query<StoredRow>(`${SELECT} where p.id = :id`, { id });
-  return rows[0] ? toRow(rows[0]) : null;
+  return (await readScriptProfiles(sql, [id]))[0] ?? null;
+}
+
+/** As {@link readScriptProfile}, those of several that exist, by account and id. */
+export async function readScriptProfiles(sql: Sql, ids: readonly number[]): Promise<ScriptProfileRow[]> {
+  const rows = await sql.query<StoredRow>(READ, { ids });
+  return rows.map(toRow);
+}
+
+export interface DueDate {
+  id: number;
+  dueAt: Date | null;
+  /** Null: unchanged. */
+  plannedUntil: Date | null;
+}
+
+/** Sets the next dates of locked profiles. */
+export async function setDueDates(tx: Sql, dates: readonly DueDate[]): Promise<void> {
+  await tx.query(SET_DUE_DATES, {
+    ids: dates.map(({ id }) => id),
+    dueAts: dates.map(({ dueAt }) => dueAt),
+    plannedUntils: dates.map(({ plannedUntil }) => plannedUntil),
+  });
 }
 
 /** Archives the profiles of a script. @returns those newly archived */
@@ -96,7 +117,14 @@ const LIST = `
   with page as materialized (select p.id ${MATCHING} order by p.created_at desc, p.id desc limit :limit offset :offset)
   ${SELECT} where p.id in (select id from page) order by p.created_at desc, p.id desc`;
 
+const READ = `${SELECT} where p.id = any(:ids::int[]) order by p.account_id, p.id`;
+
 const FIND = `${SELECT} where ${VISIBLE} and p.id = :id`;
+
+const SET_DUE_DATES = `
+  update script_profile p set due_at = d.due_at, planned_until = coalesce(d.planned_until, p.planned_until)
+  from unnest(:ids::int[], :dueAts::timestamptz[], :plannedUntils::timestamptz[]) as d(id, due_at, planned_until)
+  where p.id = d.id`;
 
 const LATEST_RUNS = `
   select wanted.id as profile_id, r.activity_id

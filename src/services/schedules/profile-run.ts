@@ -1,7 +1,7 @@
 import { isByOperator } from '../../domain/schedules/plan.ts';
 import type { RunStart } from '../../domain/schedules/profile-schedule.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { recordEvent } from '../../persistence/events/events.sql.ts';
+import { recordEvents } from '../../persistence/events/events.sql.ts';
 import { isScheduleSyncPending } from '../../persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../process/logger.ts';
 
@@ -26,34 +26,44 @@ type StoredProfile = { id: number; title: string; account: { id: number } };
 
 /** Leaves an event for a date without a run. */
 export function recordMissedRun(tx: Sql, type: ProfileType, profile: StoredProfile, date: Date): Promise<void> {
-  const words = `Left out the run of the ${NAMES[type]} ${profile.title} that was due at ${date.toISOString()}`;
-  return recordScheduleEvent(tx, type, profile, words);
+  const dueAt = `that was due at ${date.toISOString()}`;
+  return recordEventsOf(tx, type, [profile], (name) => `Left out the run of the ${name} ${dueAt}`);
 }
 
-/** The answer to a schedule that started a run. If all computers were busy, an event and a log line say so. */
-export async function reportStart(
+/** The answers to schedules that started runs, by profile. If all computers were busy, an event and a log line say so. */
+export async function reportStarts(
   tx: Sql,
   logger: Logger,
   type: ProfileType,
-  { profile, scheduledTime, run }: { profile: StoredProfile; scheduledTime: Date; run: RunOutcome },
-): Promise<RunStart> {
-  if (run === 'known') return { outcome: 'known' };
-  if (run !== 'busy') return { outcome: 'started', activity: run.activityId };
-  const profileId = profile.id;
-  logger.warn({ profileId, scheduledTime }, 'a scheduled run was skipped: every computer still has an open one');
-  const words = `Skipped a scheduled run of the ${NAMES[type]} ${profile.title}: every computer still has an open run`;
-  await recordScheduleEvent(tx, type, profile, words);
-  return { outcome: 'busy' };
+  due: ReadonlyArray<{ profile: StoredProfile; scheduledTime: Date }>,
+  outcomes: readonly RunOutcome[],
+): Promise<Map<number, RunStart>> {
+  const busy = due.filter((_, n) => outcomes[n] === 'busy');
+  for (const { profile, scheduledTime } of busy) {
+    const about = { profileId: profile.id, scheduledTime };
+    logger.warn(about, 'a scheduled run was skipped: every computer still has an open one');
+  }
+  const profiles = busy.map(({ profile }) => profile);
+  const text = (name: string) => `Skipped a scheduled run of the ${name}: every computer still has an open run`;
+  await recordEventsOf(tx, type, profiles, text);
+  const startOf = (run: RunOutcome): RunStart =>
+    typeof run === 'string' ? { outcome: run } : { outcome: 'started', activity: run.activityId };
+  return new Map(due.map(({ profile }, n) => [profile.id, startOf(outcomes[n]!)]));
 }
 
-function recordScheduleEvent(
+async function recordEventsOf(
   tx: Sql,
   entityType: ProfileType,
-  { id, title, account }: StoredProfile,
-  message: string,
+  profiles: readonly StoredProfile[],
+  text: (name: string) => string,
 ): Promise<void> {
-  const actor = { accountId: account.id, personId: null, name: 'Schedule', origin: { address: '', requestId: '' } };
-  return recordEvent(tx, actor, { entityType, entityId: id, entityName: title, message });
+  for (const [accountId, own] of Map.groupBy(profiles, ({ account }) => account.id)) {
+    const actor = { accountId, personId: null, name: 'Schedule', origin: { address: '', requestId: '' } };
+    const events = own.map(({ id, title }) => {
+      return { entityType, entityId: id, entityName: title, message: text(`${NAMES[entityType]} ${title}`) };
+    });
+    await recordEvents(tx, actor, events);
+  }
 }
 
 /** Whether an operator started an unplanned run. False while the schedule may predate the last edit of its profile. */

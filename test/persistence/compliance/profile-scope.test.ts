@@ -87,7 +87,8 @@ describe('the scope of profiles', () => {
                 isBelow(c.group, p.group) &&
                 (p.all || c.tags.some((tag) => p.tags.includes(tag))),
             );
-            expect(await computersInScope(db, 'usg', ids[n]!)).toEqual(expected.map(({ id }) => id));
+            const found = await computersInScope(db, 'usg', [ids[n]!]);
+            expect(found.get(ids[n]!)).toEqual(expected.map(({ id }) => id));
             expect(counts.get(ids[n]!)).toBe(expected.length);
             expect(await computersShowing(ids[n]!)).toEqual(expected.map(({ id }) => id));
           }

@@ -194,7 +194,10 @@ describe('the schedule of a profile', () => {
     const id = await world.create({ startDate: start.toISOString() });
     await noOrders();
     const now = new Date(start.getTime() + 120_000);
-    const kind: ProfileKind = { ...world.kind, missedRuns: (dueBefore) => world.kind.missedRuns(dueBefore, id) };
+    const kind: ProfileKind = {
+      ...world.kind,
+      missedRuns: (dueBefore) => world.kind.missedRuns(dueBefore, { profileId: id }),
+    };
     const extendSchedule: ProfileKind['extendSchedule'] = () => Promise.reject(new Error('out of order'));
     expect(await repair(now, new Map([['usg', { ...kind, extendSchedule }]]))).toEqual(['usg']);
     expect(await world.runs(id)).toHaveLength(1);

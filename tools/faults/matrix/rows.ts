@@ -105,6 +105,10 @@ export const MATRIX: readonly MatrixRow[] = [
         'test/workflows/schedules/script-schedules.test.ts',
         'leaves one run when it was unavailable over several dates',
       ),
+      at(
+        'test/persistence/compliance/usg-storm.test.ts',
+        'run once when two schedulers and the schedules themselves start them',
+      ),
     ],
   },
   {

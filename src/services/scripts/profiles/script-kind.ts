@@ -13,18 +13,24 @@ import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import {
   profilesDueBefore,
+  type PlannedRuns,
   readPlannedRuns,
   type WaitingProfile,
   waitingScriptProfiles,
 } from '../../../persistence/scripts/script-profile-runs.sql.ts';
 import { updateScriptProfile } from '../../../persistence/scripts/script-profiles.repository.ts';
-import { readScriptProfile, type ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
+import {
+  type DueDate,
+  readScriptProfile,
+  type ScriptProfileRow,
+  setDueDates,
+} from '../../../persistence/scripts/script-profiles.sql.ts';
 import type { Logger } from '../../../process/logger.ts';
 import { zonedCalendars } from '../../schedules/cron-dates.ts';
-import type { MissedRun, ProfileKind } from '../../schedules/profile-kind.ts';
-import { isOperatorRun, MAX_MISSED_RUNS, recordMissedRun, reportStart } from '../../schedules/profile-run.ts';
-import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
-import { extendPlannedDates, lockForRun, nextDue, type RecurringTrigger, singleDates } from './trigger-dates.ts';
+import type { MissedOf, MissedRun, ProfileKind } from '../../schedules/profile-kind.ts';
+import { isOperatorRun, MAX_MISSED_RUNS, recordMissedRun, reportStarts } from '../../schedules/profile-run.ts';
+import { type ProfileRunDeps, startProfileRuns } from './script-profile-runs.ts';
+import { furtherDates, lockForRun, lockForRuns, nextDue, type RecurringTrigger, singleDates } from './trigger-dates.ts';
 
 interface ScriptKindDeps extends ProfileRunDeps {
   db: Database;
@@ -37,10 +43,11 @@ export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
   return {
     name: 'script',
     desiredSchedule: (sql, profileId, now) => desiredSchedule(sql, profileId, now, deps.publicUrl),
-    startRun: (profileId, scheduledTime, now) =>
-      db.transaction((tx) => startRun(tx, deps, { profileId, scheduledTime, now })),
+    startRun: async (profileId, scheduledTime, now) =>
+      (await db.transaction((tx) => startRuns(tx, deps, [{ profileId, scheduledTime }], now)))[0]!,
+    startRuns: (dates, now) => db.transaction((tx) => startRuns(tx, deps, dates, now)),
     extendSchedule: async () => [],
-    missedRuns: (dueBefore, profileId) => missedRuns(db, dueBefore, profileId),
+    missedRuns: (dueBefore, of) => missedRuns(db, dueBefore, of),
     skipRun: (profileId, latest, now) =>
       db.transaction((tx) => skipRun(tx, { profileId, scheduledTime: latest, now }, deps.limits.minIntervalMinutes)),
     expectedSchedules: async (now) => {
@@ -87,44 +94,53 @@ function timesOf({ trigger }: ScriptProfileRow, due: Date, now: Date): ScheduleT
   return { kind: 'calendars', calendars: zonedCalendars(trigger).calendars, startAt: trigger.startAfter };
 }
 
+interface DueRun {
+  profile: ScriptProfileRow;
+  scheduledTime: Date;
+}
+
 interface Due {
   profileId: number;
   scheduledTime: Date;
   now: Date;
 }
 
-async function startRun(tx: Sql, deps: ScriptKindDeps, { profileId, scheduledTime, now }: Due): Promise<RunStart> {
-  const profile = await lockForRun(tx, profileId);
-  if (!profile || profile.archived) return { outcome: 'archived' };
-  if (hasRunOnce(profile)) {
-    // Older releases kept the date of a profile after an operator's run.
-    if (profile.due_at !== null) await clearDue(tx, profileId, now);
-    return { outcome: 'known' };
-  }
-  const runs = await readPlannedRuns(tx, profile, scheduledTime);
-  if (runs.known) return { outcome: 'known' };
-  const run = { editedAt: profile.last_edited_at, scheduledTime, now };
-  const isByOperator =
-    !isDueDate(profile, scheduledTime) && (await isOperatorRun(tx, scheduleIdOf('script', profileId), run));
-  const reason = reasonNotToRun(profile, { scheduledTime, now, isByOperator });
-  if (reason !== null) return { outcome: reason };
-  const { trigger } = profile;
+async function startRuns(tx: Sql, deps: ScriptKindDeps, dates: readonly MissedRun[], now: Date): Promise<RunStart[]> {
+  const times = new Map(dates.map(({ profileId, scheduledTime }) => [profileId, scheduledTime]));
+  const starts = new Map<number, RunStart>();
+  const due: DueRun[] = [];
+  const moved: DueDate[] = [];
+  const synced: string[] = [];
   const { minIntervalMinutes } = deps.limits;
-  const earliest =
-    runs.latest && trigger.type === 'recurring'
-      ? earliestAfter(trigger.timezone, runs.latest, minIntervalMinutes * MINUTE_MS)
-      : null;
-  const isTooSoon = earliest !== null && scheduledTime < earliest;
-  const outcome = isTooSoon ? null : await startProfileRun(tx, profile, { scheduledTime, now }, deps);
-  if (trigger.type === 'recurring') {
-    const latest = isTooSoon ? runs.latest : scheduledTime;
-    await updateScriptProfile(tx, profileId, { dueAt: nextDue(trigger, scheduledTime, latest, minIntervalMinutes) });
-    await extendPlannedDates(tx, profile, now);
-  } else {
-    await clearDue(tx, profileId, now);
+  const profiles = await lockForRuns(tx, [...times.keys()]);
+  const runs = profiles.map((profile) => ({ profile, scheduledTime: times.get(profile.id)! }));
+  const planned = await readPlannedRuns(tx, runs);
+  for (const run of runs) {
+    const { profile, scheduledTime } = run;
+    const before = planned.get(profile.id)!;
+    const outcome = await reasonNotToRun(tx, run, before, now, minIntervalMinutes);
+    if (outcome === null) due.push(run);
+    else starts.set(profile.id, { outcome });
+    // Older releases kept the date of a profile after an operator's run.
+    const isKept = outcome === 'known' && hasRunOnce(profile) && profile.due_at !== null;
+    if (outcome !== null && outcome !== 'too-soon' && !isKept) continue;
+    const { id, trigger } = profile;
+    const latest = outcome === null ? scheduledTime : before.latest;
+    const isAgain = trigger.type === 'recurring';
+    const plannedUntil = furtherDates(profile, now);
+    moved.push({
+      id,
+      dueAt: isAgain ? nextDue(trigger, scheduledTime, latest, minIntervalMinutes) : null,
+      plannedUntil,
+    });
+    if (!isAgain || plannedUntil !== null) synced.push(scheduleIdOf('script', id));
   }
-  if (outcome === null) return { outcome: 'too-soon' };
-  return reportStart(tx, deps.logger, 'ScriptProfile', { profile: storedOf(profile), scheduledTime, run: outcome });
+  const outcomes = await startProfileRuns(tx, due, { now }, deps);
+  await setDueDates(tx, moved);
+  if (synced.length > 0) await enqueueScheduleSync(tx, synced, now);
+  const stored = due.map(({ profile, scheduledTime }) => ({ profile: storedOf(profile), scheduledTime }));
+  const reports = await reportStarts(tx, deps.logger, 'ScriptProfile', stored, outcomes);
+  return dates.map(({ profileId: id }) => starts.get(id) ?? reports.get(id) ?? { outcome: 'archived' });
 }
 
 async function skipRun(tx: Sql, due: Due, minIntervalMinutes: number): Promise<void> {
@@ -142,7 +158,26 @@ function isDueDate({ due_at: due }: ScriptProfileRow, scheduledTime: Date): bool
   return due?.getTime() === scheduledTime.getTime();
 }
 
-function reasonNotToRun(
+async function reasonNotToRun(
+  tx: Sql,
+  { profile, scheduledTime }: DueRun,
+  { latest, known }: PlannedRuns,
+  now: Date,
+  minIntervalMinutes: number,
+): Promise<DueOutcome | null> {
+  const { trigger } = profile;
+  if (profile.archived) return 'archived';
+  if (hasRunOnce(profile) || known) return 'known';
+  const edit = { editedAt: profile.last_edited_at, scheduledTime, now };
+  const isByOperator =
+    !isDueDate(profile, scheduledTime) && (await isOperatorRun(tx, scheduleIdOf('script', profile.id), edit));
+  const reason = reasonByDate(profile, { scheduledTime, now, isByOperator });
+  if (reason !== null || trigger.type !== 'recurring' || latest === null) return reason;
+  const earliest = earliestAfter(trigger.timezone, latest, minIntervalMinutes * MINUTE_MS);
+  return scheduledTime < earliest ? 'too-soon' : null;
+}
+
+function reasonByDate(
   profile: ScriptProfileRow,
   { scheduledTime, now, isByOperator }: Omit<Due, 'profileId'> & { isByOperator: boolean },
 ): DueOutcome | null {
@@ -165,13 +200,8 @@ function storedOf({ id, title, account_id }: ScriptProfileRow) {
   return { id, title, account: { id: account_id } };
 }
 
-async function clearDue(tx: Sql, profileId: number, now: Date): Promise<void> {
-  await updateScriptProfile(tx, profileId, { dueAt: null });
-  await enqueueScheduleSync(tx, scheduleIdOf('script', profileId), now);
-}
-
-async function missedRuns(sql: Sql, dueBefore: Date, profileId?: number): Promise<MissedRun[]> {
-  const profiles = await profilesDueBefore(sql, dueBefore, { profileId, limit: MAX_MISSED_RUNS });
+async function missedRuns(sql: Sql, dueBefore: Date, of?: MissedOf): Promise<MissedRun[]> {
+  const profiles = await profilesDueBefore(sql, dueBefore, { ...of, limit: MAX_MISSED_RUNS });
   return profiles.map(({ id, due_at, cron, timezone }) => ({
     profileId: id,
     scheduledTime: (cron && lastZonedDate(zonedCalendars({ interval: cron, timezone }), due_at, dueBefore)) || due_at,

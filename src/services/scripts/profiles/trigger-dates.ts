@@ -6,8 +6,12 @@ import { earliestAfter, nextZonedDates } from '../../../domain/schedules/zoned-d
 import { hasRunOnce, type Trigger } from '../../../domain/scripts/trigger.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
-import { lockScriptOfProfile, readPlannedRuns } from '../../../persistence/scripts/script-profile-runs.sql.ts';
-import { lockScriptProfile, updateScriptProfile } from '../../../persistence/scripts/script-profiles.repository.ts';
+import { lockScriptsOfProfiles, readPlannedRuns } from '../../../persistence/scripts/script-profile-runs.sql.ts';
+import {
+  lockScriptProfile,
+  lockScriptProfiles,
+  updateScriptProfile,
+} from '../../../persistence/scripts/script-profiles.repository.ts';
 import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
 import { firstDateAfter, nextCronDate, zonedCalendars } from '../../schedules/cron-dates.ts';
 import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
@@ -16,8 +20,14 @@ export type RecurringTrigger = Extract<Trigger, { type: 'recurring' }>;
 
 /** Locks a profile for a run: first its script, then its row. Null if it does not exist. */
 export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProfileRow | null> {
-  await lockScriptOfProfile(tx, profileId);
+  await lockScriptsOfProfiles(tx, [profileId]);
   return lockScriptProfile(tx, profileId);
+}
+
+/** As {@link lockForRun}, several, which come by account and id; without those that do not exist. */
+export async function lockForRuns(tx: Sql, profileIds: readonly number[]): Promise<ScriptProfileRow[]> {
+  await lockScriptsOfProfiles(tx, profileIds);
+  return lockScriptProfiles(tx, profileIds);
 }
 
 /** Also updates its schedule. A past time runs now; a due date without a run survives other cron text. */
@@ -35,7 +45,7 @@ export async function enableTrigger(
     else dueAt = trigger.timestamp;
   } else if (trigger.type === 'recurring') {
     const previous = profile.due_at;
-    const { latest } = await readPlannedRuns(tx, profile, now);
+    const { latest } = (await readPlannedRuns(tx, [{ profile, scheduledTime: null }])).get(profile.id)!;
     const stillDue = previous !== null && previous <= now && previous >= trigger.startAfter;
     dueAt = stillDue ? previous : nextDue(trigger, now, latest, deps.limits.minIntervalMinutes);
   }
@@ -50,15 +60,11 @@ export function singleDates(trigger: RecurringTrigger, now: Date): Date[] | null
   return nextZonedDates(zonedCalendars(trigger), firstDateAfter(trigger.startAfter, now), PLANNED_DATES);
 }
 
-/** Extends a schedule of single dates when few are left. */
-export async function extendPlannedDates(tx: Sql, profile: ScriptProfileRow, now: Date): Promise<void> {
-  const { id, trigger, planned_until: until } = profile;
-  const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
-  if (dates === null) return;
+/** The last date of a schedule of single dates that is to be extended, because few are left; null otherwise. */
+export function furtherDates({ trigger, planned_until: until }: ScriptProfileRow, now: Date): Date | null {
+  const dates = (trigger.type === 'recurring' && singleDates(trigger, now)) || [];
   const planned = dates.filter((date) => until !== null && date <= until);
-  if (planned.length === dates.length || !needsRefill(planned, now)) return;
-  await updateScriptProfile(tx, id, { plannedUntil: dates.at(-1)! });
-  await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
+  return planned.length === dates.length || !needsRefill(planned, now) ? null : dates.at(-1)!;
 }
 
 /** A trigger's first date after `now`, at least `minIntervalMinutes` after the `latest` run; null for none. */
