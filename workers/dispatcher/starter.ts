@@ -43,11 +43,10 @@ export function createStarter(client: Client, publicUrl: string, eagerClient: ()
         ...policies(mode),
       } satisfies Omit<WorkflowStartOptions, 'args'>;
       const [type, input] = workflowOf(row);
+      const options = { ...common, args: [input] };
+      const eager = row.isWholeGroup ? eagerClient() : null;
       try {
-        const eager = row.isWholeGroup ? eagerClient() : null;
-        const start = (by: Client) =>
-          by.workflow.start(type, { ...common, args: [input], requestEagerStart: by === eager });
-        await (eager ? eager.withDeadline(Date.now() + CALL_LIMIT_MS, () => start(eager)) : start(client));
+        if (!eager || !(await startEagerly(eager, type, options))) await client.workflow.start(type, options);
         return true;
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
@@ -55,6 +54,18 @@ export function createStarter(client: Client, publicUrl: string, eagerClient: ()
       }
     },
   };
+}
+
+/** @returns false when the connection failed: the worker may be stopping. @throws when the workflow exists */
+async function startEagerly(client: Client, type: string, options: WorkflowStartOptions): Promise<boolean> {
+  const start = () => client.workflow.start(type, { ...options, requestEagerStart: true });
+  try {
+    await client.withDeadline(Date.now() + CALL_LIMIT_MS, start);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) throw error;
+    return false;
+  }
 }
 
 /** Type and input of the workflow of a row. */
