@@ -71,7 +71,6 @@ export const CRITERIA: readonly Criterion[] = [
     what: 'POST to visible success of one action at a time, p50',
     set: 'single',
     figure: /^POST to visible success, p50/,
-    peers: 'Eclipse hawkBit 1.1.0: 27 ms',
   },
   { id: '1d', what: 'processor time of such an action', set: 'single', figure: /^CPU per action, one at a time/ },
   {

@@ -46,13 +46,13 @@ others come from their own documents and other hardware; they show what kind of 
 /** Reasons for figures that miss a target or are surprising. */
 export const REASONS = `## What is behind some figures
 
-- **1a**, actions on one computer: the figures above are of builds in which each was two workflows, one for the group and one for
-  its computer. Together they were 16 transactions of the Temporal server (two starts, five workflow tasks started and ended,
-  the start and the end of a child reported to its parent, a signal, ...); the no-op has three. The same two workflows with
-  nothing in them, no database, no API and no agents, are the bare groups: they reach about three tenths of the no-op rate.
-  Since then an action on one computer is one workflow. Two rounds of each build on one other machine (embedded): 0.16 x before
-  and 0.28 x since, 261 and 150 ms of processor time per action. Large groups do not pay per computer: from 26 computers on,
-  one workflow drives up to 5,000 of them (1b).
+- **1a**, actions on one computer: each is one workflow that starts on the worker of the dispatcher's process, queues the message,
+  waits and is signaled: two workflow tasks and a signal, where a no-op is one task. The bare groups, a parent whose one child
+  waits for a signal, without a database, an API or agents, are as fast. As two workflows the action reached 0.22 (embedded) and
+  0.16 (topology) on another machine. Embedded, two thirds of its processor time are those of Temporal and of the worker. Large
+  groups do not pay it per computer: from 26 computers on, one workflow drives up to 5,000 of them (1b).
+- **1d**, one action at a time: the processor time includes the agent's pings, every 5 ms, two exchanges, and a client that reads the
+  activity every 5 ms. What remains of the latency are the two workflow tasks and their database transactions in turn.
 - **1b** is judged by processor time, which is that of the work alone. Per second the ratio is lower, because the simulated agents
   work on the same two cores and no group ends before its agents have pinged. The larger part of what a computer costs is the
   gateway handling its pings and exchanges. A wake-up of a batch costs as much as a no-op workflow; large batches of one
@@ -73,7 +73,7 @@ export const REASONS = `## What is behind some figures
   (60 ms with the primary key alone); since a group of one operation is written row by row, nothing kept in between, 108. The
   PostgreSQL that npm installs is built to be small (\`-Os\`): version 18.6 built with \`-O2\`, as distributions and images
   do, writes the same rows in 83 ms at best. The slowest ones are stalls of the disk at a commit.
-- **4b**, all queued: a group waits about 0.2 s for its two workflows to start, whatever its size. For small groups that is many
+- **4b**, all queued: a group waits about 0.2 s for its workflows to start, whatever its size. For small groups that is many
   times the INSERT of their rows; the ratio means something from some thousands of computers on.
 - **13**, profiles due at once: each is a Temporal Schedule, and the server works tens of milliseconds on each of thousands that are
   due at one moment. So the outbox dispatcher creates the runs, up to 500 in one transaction; the workflows that the schedules
