@@ -4,7 +4,7 @@ import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts'
 import { dueRunsPoll } from './due-runs.ts';
 import { inboxPoll } from './inbox.ts';
 import { startListener } from './listener.ts';
-import { type LoopPauses, type Poll, startLoop } from './loop.ts';
+import { type Poll, startLoop } from './loop.ts';
 import { outboxPoll } from './outbox.ts';
 import { type RepairDeps, type RepairMade, repairBatch } from './repair.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
@@ -46,8 +46,6 @@ export interface Dispatcher {
 /** Only fallbacks: NOTIFY wakes the outbox, and the inbox for results of small batches. */
 const OUTBOX_POLL_MS = 1_000;
 const INBOX_POLL_MS = 500;
-/** While events are pending. */
-const INBOX_AGAIN_MS = 100;
 /** Under load, polls of the inbox take at most a quarter of one connection's time. */
 const INBOX_REST_SHARE = 3;
 const DUE_RUNS_MS = 2_000;
@@ -57,8 +55,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
   const starter = createStarter(options.client, options.publicUrl, options.eagerClient);
   const deps = { ...options, starter, count };
-  const loop = (name: string, everyMs: number, poll: Poll, pauses?: LoopPauses) =>
-    startLoop({ name, everyMs, poll, logger, onFailure: () => count('failed'), ...pauses });
+  const loop = (name: string, everyMs: number, poll: Poll, restShare?: number) =>
+    startLoop({ name, everyMs, restShare, poll, logger, onFailure: () => count('failed') });
   const repair = async (batch: number): Promise<void> => {
     const outcome = await repairBatch(deps, batch);
     if (outcome !== 'none') options.repaired?.(outcome);
@@ -73,8 +71,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     schedules.wake();
   });
   const { isLeader } = listener;
-  const inboxPauses = { againMs: INBOX_AGAIN_MS, restShare: INBOX_REST_SHARE };
-  const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll({ ...deps, repair, isLeader }), inboxPauses);
+  const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll({ ...deps, repair, isLeader }), INBOX_REST_SHARE);
   const dueRuns = loop('due-runs', DUE_RUNS_MS, dueRunsPoll({ ...deps, isLeader }));
   return {
     isLeader,

@@ -7,6 +7,7 @@ import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { sendWakeUp } from '../workflow-calls.ts';
+import type { Poll } from './loop.ts';
 import { isServerUnavailable, RefusedEntries } from './refused.ts';
 import { WakeUpPlanner, type WakeUpSettings } from './wake-up-planner.ts';
 
@@ -26,6 +27,7 @@ const CONCURRENT = 20;
 /** Followers take over events that the leader left pending for this long. */
 const ABANDONED_AFTER_S = 10;
 const FOLLOWER_REST_MS = 2_000;
+const PENDING_POLL_MS = 100;
 
 type Due = BatchEvents & { repeated: boolean };
 
@@ -35,10 +37,11 @@ interface Memory {
 }
 
 /**
- * Wakes due batches; applies events of those without a workflow. Returns whether events are pending.
+ * Wakes due batches; applies events of those without a workflow. While some are pending, the next poll
+ * comes sooner.
  * @see docs/architecture.md#applying-the-result
  */
-export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
+export function inboxPoll(deps: InboxDeps): Poll {
   const memory: Memory = { planner: new WakeUpPlanner(deps.settings), refused: new RefusedEntries() };
   let restUntil = 0;
   return async () => {
@@ -48,7 +51,7 @@ export function inboxPoll(deps: InboxDeps): () => Promise<boolean> {
     const pending = await readBatchesWithEvents(deps.db, isLeader ? 0 : ABANDONED_AFTER_S);
     const due = pick(memory, pending, performance.now());
     if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => wakeAll(deps, memory, due));
-    return pending.length > 0;
+    return pending.length > 0 && PENDING_POLL_MS;
   };
 }
 

@@ -6,20 +6,15 @@ const MAX_BACKOFF_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_REST_MS = 2_000;
 
-export interface LoopPauses {
-  /** Pause after a poll that returned true; 0 without it. */
-  againMs?: number;
-  /** Pause after every poll that `wake` does not end, as a multiple of the time that the poll took, up to 2 s. */
-  restShare?: number;
-}
-
 /** @returns whether more may be left, or after how many milliseconds to call it again */
 export type Poll = () => Promise<boolean | number>;
 
-export interface LoopOptions extends LoopPauses {
+export interface LoopOptions {
   name: string;
   /** Pause after a poll that returned false; `wake` ends it. */
   everyMs: number;
+  /** Pause after every poll that `wake` does not end, as a multiple of the time that the poll took, up to 2 s. */
+  restShare?: number;
   poll: Poll;
   onFailure?: () => void;
   logger: Logger;
@@ -40,7 +35,7 @@ export function startLoop(options: LoopOptions): Loop {
     pause = new AbortController();
     await delay(ms, undefined, { signal: pause.signal }).catch(() => undefined);
   };
-  const { everyMs, againMs = 0, restShare = 0 } = options;
+  const { everyMs, restShare = 0 } = options;
   /** The poll may have been slow only because the database hung. */
   const restAfter = async (startedAt: number): Promise<void> => {
     const ms = Math.min((performance.now() - startedAt) * restShare, LONGEST_REST_MS);
@@ -57,7 +52,7 @@ export function startLoop(options: LoopOptions): Loop {
         backoffMs = FIRST_BACKOFF_MS;
         report(null);
         await restAfter(startedAt);
-        const pauseMs = typeof more === 'number' ? more : more ? againMs : everyMs;
+        const pauseMs = typeof more === 'number' ? more : more ? 0 : everyMs;
         if (pauseMs > 0) await rest(pauseMs);
       } catch (error) {
         report(error);

@@ -20,7 +20,13 @@ describe('a loop', () => {
 
   it('polls again when more may be left', async () => {
     const poll = vi.fn(async () => poll.mock.calls.length < 3);
-    loop = startLoop({ name: 'test', everyMs: HOUR_MS, againMs: 1, poll, logger });
+    loop = startLoop({ name: 'test', everyMs: HOUR_MS, poll, logger });
+    await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(3));
+  });
+
+  it('polls again after the pause that a poll returned', async () => {
+    const poll = vi.fn(async () => poll.mock.calls.length < 3 && 1);
+    loop = startLoop({ name: 'test', everyMs: HOUR_MS, poll, logger });
     await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(3));
   });
 
