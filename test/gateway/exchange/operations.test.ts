@@ -262,47 +262,6 @@ describe('audit reports', () => {
   });
 });
 
-describe('AGENT-poison: messages the agent cannot get past', () => {
-  it('are dropped after five responses that certainly arrived, and fail', async () => {
-    const [poison, next] = [
-      await anOperation(given.world.db, given.agent.id),
-      await anOperation(given.world.db, given.agent.id),
-    ];
-    for (let i = 0; i < 5; i++) {
-      const response = await given.agent.send();
-      expect(response.messages.map((m) => m['operation-id'])).toEqual([poison, next]);
-      given.agent.token = response.token;
-    }
-    const after = await given.agent.exchange();
-    expect(after.messages.map((m) => m['operation-id'])).toEqual([next]);
-    expect(await messageStates(given.world.db, [poison, next])).toEqual(['dropped', 'sent']);
-    expect((await inbox(given.world.db)).at(-1)).toMatchObject({ activity_id: poison, kind: 'result', ok: false });
-    await given.agent.exchange([result(next)]);
-    expect(await messageStates(given.world.db, [next])).toEqual(['acked']);
-  });
-
-  it('are not dropped when their result comes with the last try', async () => {
-    const [late, next] = [
-      await anOperation(given.world.db, given.agent.id),
-      await anOperation(given.world.db, given.agent.id),
-    ];
-    for (let i = 0; i < 5; i++) given.agent.token = (await given.agent.send()).token;
-    const after = await given.agent.exchange([result(late)]);
-    expect(after.messages.map((m) => m['operation-id'])).toEqual([next]);
-    expect(await messageStates(given.world.db, [late, next])).toEqual(['acked', 'sent']);
-    const results = (await inbox(given.world.db)).filter(
-      ({ activity_id, kind }) => activity_id === late && kind === 'result',
-    );
-    expect(results).toMatchObject([{ ok: true }]);
-  });
-
-  it('are not taken for poison when responses were lost', async () => {
-    const id = await anOperation(given.world.db, given.agent.id);
-    for (let i = 0; i < 10; i++) await given.agent.send();
-    expect((await given.agent.exchange()).messages.map((m) => m['operation-id'])).toEqual([id]);
-  });
-});
-
 describe('AGENT-flood', () => {
   it('returns 429 to a computer that exchanges without end, and not to others', async () => {
     const other = await RawAgent.enrol(given.world, given.account);

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
-import { anAccount, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
-import { RawAgent } from '../../support/agents/raw-agent.ts';
+import {
+  anAccount,
+  anOperation,
+  createGatewayWorld,
+  type GatewayWorld,
+  inbox,
+  messageStates,
+} from '../../support/agents/gateway-world.ts';
+import { RawAgent, result } from '../../support/agents/raw-agent.ts';
 import { reportedRows } from '../../support/computers/computers.ts';
 
 let world: GatewayWorld;
@@ -96,5 +103,40 @@ describe('AGENT-poison: messages that make no sense', () => {
     await world.db.query('drop trigger away on computer_hardware');
     expect(await agent.exchange(messages)).toMatchObject({ status: 200, nextExpected: 2 });
     expect(await rejected()).toEqual([{ type: 'computer-info', seen: 1 }]);
+  });
+});
+
+describe('AGENT-poison: messages the agent cannot get past', () => {
+  it('are dropped after five responses that certainly arrived, and fail', async () => {
+    const [poison, next] = [await anOperation(world.db, agent.id), await anOperation(world.db, agent.id)];
+    for (let i = 0; i < 5; i++) {
+      const response = await agent.send();
+      expect(response.messages.map((m) => m['operation-id'])).toEqual([poison, next]);
+      agent.token = response.token;
+    }
+    const after = await agent.exchange();
+    expect(after.messages.map((m) => m['operation-id'])).toEqual([next]);
+    expect(await messageStates(world.db, [poison, next])).toEqual(['dropped', 'sent']);
+    expect((await inbox(world.db)).at(-1)).toMatchObject({ activity_id: poison, kind: 'result', ok: false });
+    await agent.exchange([result(next)]);
+    expect(await messageStates(world.db, [next])).toEqual(['acked']);
+  });
+
+  it('are not dropped when their result comes with the last try', async () => {
+    const [late, next] = [await anOperation(world.db, agent.id), await anOperation(world.db, agent.id)];
+    for (let i = 0; i < 5; i++) agent.token = (await agent.send()).token;
+    const after = await agent.exchange([result(late)]);
+    expect(after.messages.map((m) => m['operation-id'])).toEqual([next]);
+    expect(await messageStates(world.db, [late, next])).toEqual(['acked', 'sent']);
+    const results = (await inbox(world.db)).filter(
+      ({ activity_id, kind }) => activity_id === late && kind === 'result',
+    );
+    expect(results).toMatchObject([{ ok: true }]);
+  });
+
+  it('are not taken for poison when responses were lost', async () => {
+    const id = await anOperation(world.db, agent.id);
+    for (let i = 0; i < 10; i++) await agent.send();
+    expect((await agent.exchange()).messages.map((m) => m['operation-id'])).toEqual([id]);
   });
 });
