@@ -13,7 +13,7 @@ const ROWS: Readonly<Record<string, readonly [set: string, ...parts: string[]]>>
     '{computers per core at 30 s ping, 15 min exchange}',
   ],
   'CPU of one operation, in a group of 10,000': ['snaps', ...byRole('10,000: CPU per computer')],
-  'CPU of an action on one computer only, which is two workflows': ['single', ...byRole('CPU per single action')],
+  'CPU of an action on one computer only': ['single', ...byRole('CPU per single action')],
   'an action on 1,000 computers that ping every second': [
     'snaps',
     'accepted in {1,000: accepted}',
