@@ -5,7 +5,7 @@ import type { EncryptionKey } from '../src/process/config.ts';
 import { DomainError } from '../src/domain/common/errors.ts';
 import { EncryptionCodec } from './payload-codec.ts';
 
-const { Payload: WirePayload } = proto.temporal.api.common.v1;
+const { Payload: ProtoPayload } = proto.temporal.api.common.v1;
 const BODY_LIMIT = '4mb';
 
 export interface CodecServerOptions {
@@ -45,7 +45,7 @@ function respondWith(convert: (payloads: Payload[]) => ReturnType<PayloadCodec['
       throw badPayloads(error.message, error.message);
     });
     res.json({
-      payloads: converted.map((payload) => WirePayload.toObject(WirePayload.fromObject(payload), { bytes: String })),
+      payloads: converted.map((payload) => ProtoPayload.toObject(ProtoPayload.fromObject(payload), { bytes: String })),
     });
   };
 }
@@ -54,9 +54,9 @@ function readPayloads(body: unknown): Payload[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badPayloads('must be a list of payloads');
   // Protobuf JSON omits an empty list: the CLI sends this for a signal without payload.
   const payloads = (body as { payloads?: unknown }).payloads ?? [];
-  if (!Array.isArray(payloads) || !payloads.every(isWirePayload)) throw badPayloads('must be a list of payloads');
+  if (!Array.isArray(payloads) || !payloads.every(isProtoPayload)) throw badPayloads('must be a list of payloads');
   try {
-    return payloads.map((payload) => WirePayload.fromObject(payload));
+    return payloads.map((payload) => ProtoPayload.fromObject(payload));
   } catch {
     throw badPayloads('must have their bytes in base64');
   }
@@ -66,7 +66,7 @@ function badPayloads(detail: string, message = `body.payloads ${detail}`): Domai
   return new DomainError('InvalidParameter', message, { details: [{ path: 'body.payloads', message: detail }] });
 }
 
-function isWirePayload(value: unknown): value is { metadata?: Record<string, string>; data?: string } {
+function isProtoPayload(value: unknown): value is { metadata?: Record<string, string>; data?: string } {
   if (typeof value !== 'object' || value === null) return false;
   const { metadata = {}, data = '' } = value as { metadata?: unknown; data?: unknown };
   if (typeof metadata !== 'object' || metadata === null || typeof data !== 'string') return false;

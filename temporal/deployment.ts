@@ -25,7 +25,7 @@ export function readCurrentBuild(settings: DeploymentSettings): Promise<string |
 export function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
   return withConnection(settings, async (connection, namespace) => {
     const isCurrent = async (): Promise<boolean> => (await currentBuild(connection, namespace)) === buildId;
-    const makeCurrent = async (): Promise<void> => {
+    const setCurrent = async (): Promise<void> => {
       if (await isCurrent()) return;
       await bounded(connection, () =>
         connection.workflowService.setWorkerDeploymentCurrentVersion({
@@ -39,7 +39,7 @@ export function makeBuildCurrent(settings: DeploymentSettings, buildId: string, 
       );
       if (!(await isCurrent())) throw new Error(`build ${buildId} is not current yet`);
     };
-    await pRetry(makeCurrent, retryEvery(PAUSE_MS, waitMs));
+    await pRetry(setCurrent, retryEvery(PAUSE_MS, waitMs));
   });
 }
 

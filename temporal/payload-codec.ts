@@ -4,7 +4,7 @@ import { decode as decodeText, encode as encodeText } from '@temporalio/common/l
 import proto from '@temporalio/proto';
 import type { EncryptionKey } from '../src/process/config.ts';
 
-const { Payload: WirePayload } = proto.temporal.api.common.v1;
+const { Payload: ProtoPayload } = proto.temporal.api.common.v1;
 
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
@@ -55,7 +55,7 @@ export class EncryptionCodec implements PayloadCodec {
   #encrypt(payload: Payload): Payload {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#current.key, iv);
-    const plain = WirePayload.encode(payload).finish();
+    const plain = ProtoPayload.encode(payload).finish();
     const data = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
     return {
       metadata: { [METADATA_ENCODING_KEY]: encodeText(ENCODING), [KEY_ID]: encodeText(this.#current.id) },
@@ -67,7 +67,7 @@ export class EncryptionCodec implements PayloadCodec {
     const id = keyIdOf(payload);
     const key = this.#keys.get(id);
     if (!key) throw new ValueError(`payload is encrypted with key "${id}", which is not configured`);
-    return WirePayload.decode(open(key, Buffer.from(payload.data ?? [])));
+    return ProtoPayload.decode(open(key, Buffer.from(payload.data ?? [])));
   }
 }
 

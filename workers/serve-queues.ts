@@ -40,7 +40,7 @@ export async function serveQueues(
   const waiting = new Set<TaskQueue>(queues);
   return queues.map((queue) => {
     const onPolling = async (): Promise<void> => {
-      await makeCurrentIfAllowed(config, buildId, logger);
+      await setCurrentIfAllowed(config, buildId, logger);
       logger.info({ queue }, 'polling');
       if (waiting.delete(queue) && waiting.size === 0) notifyReady();
     };
@@ -50,7 +50,7 @@ export async function serveQueues(
 }
 
 /** Makes this build current: always in the embedded stack, elsewhere only if no build is. Later, deploys do it. */
-async function makeCurrentIfAllowed(config: Config, buildId: string, logger: Logger): Promise<void> {
+async function setCurrentIfAllowed(config: Config, buildId: string, logger: Logger): Promise<void> {
   const current = await readCurrentBuild(config);
   if (current === buildId) return;
   if (config.embedded || current === null) await makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);

@@ -22,7 +22,7 @@ export function startListener(db: Database, logger: Logger, onNotify: (channel: 
     await listenForWork(connection);
     onNotify(null);
     while (!lost.signal.aborted && !stopping.signal.aborted) {
-      if (!leader) leader = await trySessionLock(connection, 'relayLeader');
+      if (!leader) leader = await trySessionLock(connection, 'dispatcherLeader');
       else await checkConnection(connection);
       const ended = AbortSignal.any([lost.signal, stopping.signal]);
       await delay(STAND_EVERY_MS, undefined, { signal: ended }).catch(() => undefined);

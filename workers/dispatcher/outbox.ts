@@ -88,7 +88,7 @@ function start({ starter, logger }: OutboxDeps, row: Startable, parent: string |
   };
   return parent === null
     ? startWorkflow()
-    : inSpan('relay start', producing(parent, workflowId, activityId), startWorkflow);
+    : inSpan('outbox start', producing(parent, workflowId, activityId), startWorkflow);
 }
 
 function producing(parent: string, workflowId: string, activityId: number | undefined): SpanOptions {
@@ -133,7 +133,7 @@ async function cancel(
     return isThere;
   };
   const isSpan = parent !== null && isTracing() && budget.take(parent);
-  if (await (isSpan ? inSpan('relay cancel', producing(parent, key, activityId), request) : request())) {
+  if (await (isSpan ? inSpan('outbox cancel', producing(parent, key, activityId), request) : request())) {
     deps.count('canceled');
     return true;
   }

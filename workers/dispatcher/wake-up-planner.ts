@@ -45,7 +45,7 @@ export class WakeUpPlanner {
       const repeatMs = repeated ? Math.min(this.#woken.get(id)!.repeatMs * 2, LAST_REPEAT_AFTER_MS) : REPEAT_AFTER_MS;
       this.#woken.set(id, { fingerprint, at: nowMs, repeatMs });
     }
-    this.#forget(pending, nowMs);
+    this.#deleteOld(pending, nowMs);
     return due;
   }
 
@@ -78,7 +78,7 @@ export class WakeUpPlanner {
     return Math.min(Math.max(ageMs / AGE_SHARE, shared, wakeUpMinMs), wakeUpMaxMs);
   }
 
-  #forget(pending: readonly BatchEvents[], nowMs: number): void {
+  #deleteOld(pending: readonly BatchEvents[], nowMs: number): void {
     const keepMs = Math.max(REPEAT_AFTER_MS, this.#settings.wakeUpMaxMs);
     const present = new Set(pending.map((batch) => batch.id));
     for (const [batch, { at }] of this.#woken) {

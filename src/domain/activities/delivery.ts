@@ -15,12 +15,12 @@ const LATEST = Date.UTC(9999, 11, 30);
 export function readDelivery(text: string | null, windowMinutes: number, now: Date, path: string): Delivery {
   if (text === null) return { deliverAfter: null, windowMinutes };
   const deliverAfter = parseInstant(text);
-  if (!deliverAfter || deliverAfter.getTime() > LATEST) throw refuse(path, 'must be an ISO 8601 date and time');
-  if (deliverAfter <= now) throw refuse(path, 'must be in the future');
+  if (!deliverAfter || deliverAfter.getTime() > LATEST) throw invalid(path, 'must be an ISO 8601 date and time');
+  if (deliverAfter <= now) throw invalid(path, 'must be in the future');
   return { deliverAfter, windowMinutes };
 }
 
-function refuse(path: string, message: string): DomainError {
+function invalid(path: string, message: string): DomainError {
   const name = path.slice(path.lastIndexOf('.') + 1);
   return new DomainError('InvalidParameter', `${name} ${message}`, { details: [{ path, message }] });
 }

@@ -14,6 +14,6 @@ export interface IntervalsState {
   intervals: AgentIntervals | null;
   /** Whether the fast values were sent last. */
   pollsFast: boolean;
-  /** Since when it has one of the places of computers that may poll fast; null for none. */
+  /** Since when it has one of the slots of computers that may poll fast; null for none. */
   fastAt: Date | null;
 }

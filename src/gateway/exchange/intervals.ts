@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FAST_SECONDS, type IntervalsState } from '../../domain/agents/intervals.ts';
 import type { Session } from '../../domain/agents/session.ts';
-import { claimFastPlace, readOpenWork } from '../../persistence/agents/intervals.sql.ts';
+import { claimFastSlot, readOpenWork } from '../../persistence/agents/intervals.sql.ts';
 import type { ExchangeDeps } from './deps.ts';
 
 /**
- * The computer's intervals after this response; null if unchanged. Takes a place for work, which the exchange or, if it is
+ * The computer's intervals after this response; null if unchanged. Takes a slot for work, which the exchange or, if it is
  * not saved, the next one or the reconciler gives back. @see docs/agent-protocol.md#intervals
  */
 export async function intervalsAfter(
@@ -20,8 +20,8 @@ export async function intervalsAfter(
   if (normal === null) return null;
   const canBeFaster = Math.max(normal.ping, normal.urgent_exchange) > FAST_SECONDS;
   const isFast = preferred !== null && canBeFaster && (await hasWork());
-  const place = isFast ? (fastAt ?? (await claimFastPlace(db, session.computerId, maxFast, now))) : null;
-  const after = { intervals: normal, pollsFast: place !== null, fastAt: place };
+  const slot = isFast ? (fastAt ?? (await claimFastSlot(db, session.computerId, maxFast, now))) : null;
+  const after = { intervals: normal, pollsFast: slot !== null, fastAt: slot };
   return isDeepStrictEqual(after, { intervals, pollsFast, fastAt }) ? null : after;
 
   async function hasWork(): Promise<boolean> {

@@ -45,7 +45,7 @@ export async function writeUnknownTypes(
   );
 }
 
-// A computer approved since its last exchange must receive the new list of accepted types, and one that lost its place
+// A computer approved since its last exchange must receive the new list of accepted types, and one that lost its slot
 // among those that poll fast its normal intervals.
 const READ_PINGS = `
   select c.id, s.last_address as "lastAddress", c.state = 'approved' and not c.archived and not ac.disabled and (

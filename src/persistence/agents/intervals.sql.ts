@@ -3,21 +3,21 @@ import { lockExclusive } from '../database/advisory-locks.ts';
 import type { Database, Sql } from '../database/sql.ts';
 import { arraysOf, unnest } from './per-computer.ts';
 
-/** Gives a computer one of `max` places, or finds the one it has. Null when all are taken. */
-export async function claimFastPlace(db: Database, computerId: number, max: number, now: Date): Promise<Date | null> {
-  // Without the lock first: in a large group most computers find all places taken.
-  if (!(await hasPlace(db, max))) return null;
+/** Gives a computer one of `max` slots, or finds the one it has. Null when all are taken. */
+export async function claimFastSlot(db: Database, computerId: number, max: number, now: Date): Promise<Date | null> {
+  // Without the lock first: in a large group most computers find all slots taken.
+  if (!(await hasFreeSlot(db, max))) return null;
   return db.transaction(async (tx) => {
     await lockExclusive(tx, 'fastAgents', 0);
-    if (!(await hasPlace(tx, max))) return null;
+    if (!(await hasFreeSlot(tx, max))) return null;
     const [row] = await tx.query<{ at: Date }>(CLAIM, { computerId, now }, 'gateway-claim-fast');
     return row?.at ?? null;
   });
 }
 
-async function hasPlace(sql: Sql, max: number): Promise<boolean> {
+async function hasFreeSlot(sql: Sql, max: number): Promise<boolean> {
   const statement = 'select count(*) < :max as free from agent where fast_at is not null';
-  return (await sql.query<{ free: boolean }>(statement, { max }, 'gateway-fast-places'))[0]!.free;
+  return (await sql.query<{ free: boolean }>(statement, { max }, 'gateway-fast-slots'))[0]!.free;
 }
 
 /** Open operations of a computer that are due, or follow in a chain once another one of these has succeeded. */
@@ -35,7 +35,7 @@ export async function saveIntervals(
   await tx.query(SAVE, arraysOf('g', STATE, rows), 'gateway-save-intervals');
 }
 
-/** Takes the places of computers whose work has ended, so that they get their normal intervals. Idempotent. */
+/** Takes back the slots of computers whose work has ended, so that they get their normal intervals. Idempotent. */
 export async function releaseFastAgents(sql: Sql, now: Date): Promise<number[]> {
   const rows = await sql.query<{ id: number }>(RELEASE, { now });
   return rows.map(({ id }) => id);
@@ -50,7 +50,7 @@ const SAVE = `
 const CLAIM = `
   update agent set fast_at = coalesce(fast_at, :now) where computer_id = :computerId returning fast_at as at`;
 
-/** Work of an absent computer, or without a result, does not keep a place for longer. */
+/** Work of an absent computer, or without a result, does not keep a slot for longer. */
 const isRecent = (time: string) => `${time} > :now::timestamptz - interval '1 hour'`;
 
 const isOpen = (operation: string) => `case ${operation}.status
@@ -66,7 +66,7 @@ const openWork = (computer: string) => `
     and not exists (select from agent_inbox i
       where i.lane_id = a.lane_id and i.activity_id = a.id and i.kind in ('result', 'gone', 'cancel'))`;
 
-// The version makes an exchange that has read the place start over. Rows that an exchange has locked wait for the next run.
+// The version makes an exchange that has read the slot start over. Rows that an exchange has locked wait for the next run.
 const RELEASE = `
   update agent set fast_at = null, version = version + 1
   where computer_id in (

@@ -126,7 +126,7 @@ const MOVE_COUNTERS = `
     not_started_count = r.not_started_count + d.not_started, in_progress_count = r.in_progress_count + d.in_progress,
     passing_count = r.passing_count + d.passing, failing_count = r.failing_count + d.failing`;
 
-// The audit is the step that no other depends on. After a canceled step there is no audit either.
+// The audit is the operation that no other depends on. After a canceled one there is no audit either.
 const PROGRESS = `
   with touched as materialized (
     select a.computer_id, bool_or(n.status = 'failed') as failed,

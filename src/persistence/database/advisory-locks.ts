@@ -18,7 +18,7 @@ export type TransactionLock = keyof typeof TRANSACTION_LOCKS;
 export const SESSION_LOCKS = {
   repair: 7164,
   migration: 7_160_521,
-  relayLeader: 7_160_522,
+  dispatcherLeader: 7_160_522,
 } as const;
 
 /** Waits for the locks on `subjects`, in ascending order against deadlocks, and holds them until the transaction ends. */

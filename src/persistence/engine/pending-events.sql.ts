@@ -55,27 +55,27 @@ export async function addCancel(db: Sql, batch: number, text: string): Promise<v
 }
 
 /** Stores results of what the server itself did for a new group or a single operation, in the creating transaction. */
-export async function answerOnServer(tx: Sql, activity: number, result: { ok: boolean; text: string; at: Date }) {
-  await tx.query(ANSWER, { ...result, activity });
+export async function recordServerResult(tx: Sql, activity: number, result: { ok: boolean; text: string; at: Date }) {
+  await tx.query(RECORD_RESULT, { ...result, activity });
 }
 
 /** Fails operations of a new group unsent, by index. @see docs/architecture.md#operations-that-are-never-sent */
 export async function failUnsent(
   tx: Sql,
   group: number,
-  steps: ReadonlyArray<{ step: number; text: string }>,
+  operations: ReadonlyArray<{ index: number; text: string }>,
   now: Date,
 ): Promise<void> {
-  if (steps.length === 0) return;
+  if (operations.length === 0) return;
   await tx.query(FAIL_UNSENT, {
     group,
-    steps: steps.map(({ step }) => step),
-    texts: steps.map(({ text }) => text),
+    indexes: operations.map(({ index }) => index),
+    texts: operations.map(({ text }) => text),
     now,
   });
 }
 
-const ANSWER = `
+const RECORD_RESULT = `
   insert into agent_inbox (lane_id, activity_id, kind, ok, body, at)
   select lane_id, id, 'result', :ok, :text, :at from activity
   where (id = :activity or parent_id = :activity) and lane_id is not null
@@ -84,8 +84,8 @@ const ANSWER = `
 const FAIL_UNSENT = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)
   select a.lane_id, a.id, 'gone', s.text, :now
-  from (select id, lane_id, row_number() over (order by id) - 1 as step from activity where parent_id = :group) a
-  join unnest(:steps::int[], :texts::text[]) s(step, text) using (step)`;
+  from (select id, lane_id, row_number() over (order by id) - 1 as index from activity where parent_id = :group) a
+  join unnest(:indexes::int[], :texts::text[]) s(index, text) using (index)`;
 
 // Not prepared: a plan made for an empty inbox would always scan it. Cancels overtake other events, which could
 // otherwise release and deliver operations that the cancel covers.

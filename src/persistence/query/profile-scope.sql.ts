@@ -103,7 +103,7 @@ export const computersWithOpenRun = (profile: string) => `
   join activity k on k.parent_id = a.id
   where r.profile_id = ${profile} and ${isOpen('k.status')}`;
 
-/** Select of computers with an open audit (step or report), some repeated. @param profile - SQL of a profile's id */
+/** Select of computers with an open audit (operation or report), some repeated. @param profile - SQL of a profile's id */
 export const computersWithOpenAudit = (profile: string) => `${computersWithOpenRun(profile)}
   union all
   select u.computer_id from usg_run r join usg_audit u on u.run_id = r.id

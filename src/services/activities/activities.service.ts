@@ -7,10 +7,17 @@ import {
   listChildren,
   listParents,
 } from '../../persistence/activities/activities.sql.ts';
-import { readCancelRequested } from '../../persistence/activities/activity-approval.sql.ts';
+import {
+  approveGroups,
+  approveOperations,
+  readCancelRequested,
+} from '../../persistence/activities/activity-approval.sql.ts';
 import { cancelActivities, readPendingEnds } from '../../persistence/activities/activity-cancel.sql.ts';
+import { listComputerActivities } from '../../persistence/activities/activity-pages.sql.ts';
+import { queueMessages } from '../../persistence/activities/agent-messages.sql.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 import { recordEvents } from '../../persistence/events/events.sql.ts';
 import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
 import type { Caller, Clock } from '../common/ports.ts';
@@ -18,9 +25,7 @@ import { prepareActivityQuery } from '../query/activity-queries.ts';
 import { type ActivityChoice, lockChosen } from './activity-choice.ts';
 import { requireActivities, requireEligible, sameReason, scopeOf, unknownActivities } from './activity-rights.ts';
 import { toBaseActivity, toDetailedActivity } from './activity-views.ts';
-import { approveActivities } from './approve-activities.ts';
 import { requireVisible } from './targets.ts';
-import { listComputerActivities } from '../../persistence/activities/activity-pages.sql.ts';
 
 /** Lists may contain a thousand groups of any size; single activities are returned with all children. */
 const LISTED_CHILDREN = 100;
@@ -125,6 +130,21 @@ function act(
     await recordEvents(tx, caller, events);
     return ids;
   });
+}
+
+/**
+ * Approves groups and operations: those with unfinished prior ones keep waiting, others are queued if their batch is
+ * open. `tx` holds the batch locks. Idempotent. @see docs/api-conventions.md#activity-statuses
+ */
+async function approveActivities(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
+  const approved = await approveOperations(tx, activities, now);
+  const opened = approved.filter((operation) => operation.opened);
+  for (const [batch, rows] of Map.groupBy(opened, ({ lane_id }) => lane_id)) {
+    await queueMessages(tx, { batch, operations: rows.map(({ id }) => id), now });
+  }
+  const awaited = new Set(approved.flatMap(({ after }) => after ?? []));
+  if (awaited.size > 0) await wakeWaiting(tx, [...awaited], now);
+  await approveGroups(tx, activities, now);
 }
 
 function withoutChildren(rows: readonly ActivityRow[]): ActivityRow[] {

@@ -24,26 +24,26 @@ export async function requireActivities(tx: Sql, caller: Caller, ids: readonly n
   if (missing.length > 0) throw unknownActivities(missing);
   const forbidden = rows.filter((row) => !row.manageable).map((row) => row.id);
   if (forbidden.length > 0) {
-    throw refuseActivities('Forbidden', `You may not ${verb}`, sameReason(forbidden, `you may not ${verb} this`));
+    throw activityError('Forbidden', `You may not ${verb}`, sameReason(forbidden, `you may not ${verb} this`));
   }
   return ids.map((id) => found.get(id)!);
 }
 
 /** @throws {DomainError} ActivityNotEligible with one entry per id, if there are any */
 export function requireEligible(verb: string, reasons: ReadonlyMap<number, string>): void {
-  if (reasons.size > 0) throw refuseActivities('ActivityNotEligible', `Cannot ${verb}`, reasons);
+  if (reasons.size > 0) throw activityError('ActivityNotEligible', `Cannot ${verb}`, reasons);
 }
 
 /** Creates the error, with one entry per id, without throwing it. */
 export function unknownActivities(ids: readonly number[]): DomainError {
-  return refuseActivities('UnknownActivity', 'There is no', sameReason(ids, 'there is no such activity'));
+  return activityError('UnknownActivity', 'There is no', sameReason(ids, 'there is no such activity'));
 }
 
 export function sameReason(ids: readonly number[], reason: string): Map<number, string> {
   return new Map(ids.map((id) => [id, reason]));
 }
 
-function refuseActivities(
+function activityError(
   code: 'UnknownActivity' | 'Forbidden' | 'ActivityNotEligible',
   text: string,
   reasons: ReadonlyMap<number, string>,

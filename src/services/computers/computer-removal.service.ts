@@ -27,7 +27,7 @@ import { requirePrior } from '../activities/prior-activity.ts';
 import { requireTargets } from '../activities/targets.ts';
 import { fieldError } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
-import { answerOnServer } from '../../persistence/engine/pending-events.sql.ts';
+import { recordServerResult } from '../../persistence/engine/pending-events.sql.ts';
 
 /** A computer by id and title, as a safeguard against archiving the wrong one. */
 export interface NamedComputer {
@@ -93,7 +93,7 @@ async function archive(tx: Sql, deps: ActingDeps, caller: Caller, computer: Name
     message: { type: 'archive-computer', fields: {} },
   };
   const group = await createFor(tx, deps, caller, { computer, operation, afterActivity: null, now });
-  await answerOnServer(tx, group, { ok: true, text: ARCHIVED_TEXT, at: now });
+  await recordServerResult(tx, group, { ok: true, text: ARCHIVED_TEXT, at: now });
   await recordEvent(tx, caller, computerEvent(computer.id, title, 'Archived'));
   return readBaseActivity(tx, group, now);
 }

@@ -47,8 +47,8 @@ export function createProcessesService(deps: ActingDeps) {
           event: `${summary} on computer ${computerId}`,
         };
         const activity = await createAction(tx, caller, plan, { now, settings: deps.settings });
-        const unreported = targets.flatMap(({ pid, startTime }, step) =>
-          startTime === null ? [{ step, text: unreportedText(pid) }] : [],
+        const unreported = targets.flatMap(({ pid, startTime }, index) =>
+          startTime === null ? [{ index, text: unreportedText(pid) }] : [],
         );
         await failUnsent(tx, activity.id, unreported, now);
         return activity;

@@ -1,10 +1,14 @@
 import { isReappliable, isRevertable } from '../../domain/activities/eligibility.ts';
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
+import { unreportedPid, unreportedText } from '../../domain/activities/machine-operations.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
 import type { ActivityRow, NotReverted } from '../../persistence/activities/activities.sql.ts';
 import { lockBatchesOf } from '../../persistence/activities/activity-cancel.sql.ts';
-import { createPerComputerGroup } from '../../persistence/activities/activity-creation.repository.ts';
+import {
+  createPerComputerGroup,
+  type PerComputerGroupPlan,
+} from '../../persistence/activities/activity-creation.repository.ts';
 import {
   linkReapplied,
   linkReverted,
@@ -16,6 +20,7 @@ import {
 } from '../../persistence/activities/activity-repeats.sql.ts';
 import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { failUnsent } from '../../persistence/engine/pending-events.sql.ts';
 import { recordEvents } from '../../persistence/events/events.sql.ts';
 import { lockPayloadScripts } from '../../persistence/scripts/script-redaction.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
@@ -23,11 +28,9 @@ import { requireActivities, requireEligible } from '../activities/activity-right
 import { subjectOf } from '../activities/activity-views.ts';
 import { requirePrior } from '../activities/prior-activity.ts';
 import { findLostTargets } from '../activities/targets.ts';
-import { unsentSignals } from '../activities/unsent-signals.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { requireRight } from '../scripts/reads.ts';
 import { type Draft, repeat, undo } from './activity-repeat-drafts.ts';
-import { failUnsent } from '../../persistence/engine/pending-events.sql.ts';
 
 export interface ActivityRepeatsService {
   /** All or none; new ids in order. @throws UnknownActivity, Forbidden, ActivityNotEligible, InvalidParameter */
@@ -169,6 +172,16 @@ async function carryOut(
     }),
   );
   return groups;
+}
+
+/** Indexes, in id order, of signals to unreported processes, never sent. @see docs/api-conventions.md#processes */
+function unsentSignals({ operations, messages }: Pick<PerComputerGroupPlan, 'operations' | 'messages'>) {
+  const pids = messages.map(unreportedPid);
+  const inIdOrder = operations.toSorted((a, b) => a.place - b.place || a.link - b.link);
+  return inIdOrder.flatMap(({ message }, index) => {
+    const pid = pids[message]!;
+    return pid === null ? [] : [{ index, text: unreportedText(pid) }];
+  });
 }
 
 const NAMED = 20;

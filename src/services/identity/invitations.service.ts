@@ -18,7 +18,7 @@ import { readEmail, readLine } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 import type { MailingDeps } from './email-changes.service.ts';
 import { guardInvitation } from './invitation-guard.ts';
-import { acceptInvitation, takeInvitation, unknownInvitation } from './joining.ts';
+import { acceptInvitation, consumeInvitation, unknownInvitation } from './joining.ts';
 import { LETTERS_AND_DIGITS, randomText } from './login/access-keys.ts';
 import type { LoginThrottle } from './login/login-throttle.ts';
 import { invitationMail } from './mails.ts';
@@ -117,7 +117,7 @@ export function createInvitationsService(deps: InvitationsDeps) {
     /** Deletes it; recorded in its account. @throws as `accept` */
     reject: (caller: Caller, secureId: string) =>
       guard(caller, async (tx) => {
-        const taken = await takeInvitation(tx, secureId, caller.personId, clock.now());
+        const taken = await consumeInvitation(tx, secureId, caller.personId, clock.now());
         const message = `${caller.name} <${caller.email}> rejected the invitation of ${taken.name} <${taken.email}>`;
         await record(tx, { ...caller, accountId: taken.account_id }, 'Invitation', taken, message);
       }),

@@ -20,7 +20,7 @@ import { planSession } from './login/sessions.ts';
 import { record } from './record.ts';
 
 /** Deletes it, once, and locks the account's rights. @throws UnknownInvitation; Forbidden for another address */
-export async function takeInvitation(tx: Sql, secureId: string, personId: number, now: Date) {
+export async function consumeInvitation(tx: Sql, secureId: string, personId: number, now: Date) {
   const found = await findInvitationBySecureId(tx, secureId, now);
   if (!found) throw unknownInvitation();
   await lockRights(tx, found.account_id);
@@ -32,7 +32,7 @@ export async function takeInvitation(tx: Sql, secureId: string, personId: number
   return { ...found, roleIds };
 }
 
-/** Consumes an invitation: the person joins with its roles, or gets them in addition. As `takeInvitation`. */
+/** Consumes an invitation: the person joins with its roles, or gets them in addition. As `consumeInvitation`. */
 export async function acceptInvitation(
   tx: Sql,
   secureId: string,
@@ -40,7 +40,7 @@ export async function acceptInvitation(
   now: Date,
 ): Promise<OpenInvitation> {
   const { personId, name, email } = person;
-  const joined = await takeInvitation(tx, secureId, personId, now);
+  const joined = await consumeInvitation(tx, secureId, personId, now);
   const accountId = joined.account_id;
   await insertMembership(tx, accountId, personId);
   await addRoles(tx, accountId, personId, joined.roleIds);

@@ -20,7 +20,7 @@ export type PreferencesService = ReturnType<typeof createPreferencesService>;
 
 export function createPreferencesService({ db }: { db: Database }) {
   return {
-    /** @throws {DomainError} Unauthorized when the account is gone */
+    /** @throws {DomainError} Unauthorized when the account no longer exists */
     get: async ({ accountId }: Caller) => requireAccount(await findPreferences(db, accountId)),
     /** Key and auto-registration apply to the next computer that enrols. @throws InvalidParameter */
     async update(caller: Caller, edit: PreferencesEdit): Promise<Preferences> {

@@ -108,8 +108,8 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       mine().find((span) => span.name === name && (service === undefined || span.service === service));
     const parents: Array<[string, string, string]> = [
       ['database transaction', 'flotilla-api', 'executeScript'],
-      ['relay start', 'flotilla-worker', 'executeScript'],
-      ['StartWorkflow:ScriptRun', 'flotilla-worker', 'relay start'],
+      ['outbox start', 'flotilla-worker', 'executeScript'],
+      ['StartWorkflow:ScriptRun', 'flotilla-worker', 'outbox start'],
       ['RunWorkflow:ScriptRun', 'flotilla-worker', 'StartWorkflow:ScriptRun'],
       ['StartActivity:queueMessage', 'flotilla-worker', 'RunWorkflow:ScriptRun'],
       ['RunActivity:queueMessage', 'flotilla-worker', 'StartActivity:queueMessage'],
@@ -130,7 +130,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     expect(named('RunActivity:queueMessage')!.attributes).toMatchObject({
       'flotilla.workflow_id': `activity/${group}`,
     });
-    const inOrder = ['executeScript', 'relay start', 'deliver execute-script', 'result execute-script'];
+    const inOrder = ['executeScript', 'outbox start', 'deliver execute-script', 'result execute-script'];
     const starts = inOrder.map((name) => named(name)!.startMs);
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
     expect(new Set(mine().map(({ spanId }) => spanId)).size).toBe(mine().length);

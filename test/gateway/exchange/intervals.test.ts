@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentIntervals } from '../../../src/domain/agents/intervals.ts';
 import { resetExchangeTokens } from '../../../src/persistence/activities/restore.sql.ts';
-import { claimFastPlace, releaseFastAgents } from '../../../src/persistence/agents/intervals.sql.ts';
+import { claimFastSlot, releaseFastAgents } from '../../../src/persistence/agents/intervals.sql.ts';
 import { anAccount, anOperation, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { type ExchangeResponse, ping, RawAgent, result } from '../../support/agents/raw-agent.ts';
 
@@ -161,7 +161,7 @@ describe('a computer with work', () => {
   });
 });
 
-describe('the places of computers that poll fast', () => {
+describe('the slots of computers that poll fast', () => {
   it('are never exceeded by two gateways, and go to others when they are free', async () => {
     const second = await world.another();
     const agents = await Promise.all(
@@ -197,15 +197,15 @@ describe('the places of computers that poll fast', () => {
 
   it('are used or given back after a crash between taking and saving', async () => {
     const now = world.clock.now();
-    expect(await claimFastPlace(world.db, agent.id, PLACES, now)).toEqual(now);
-    expect(await claimFastPlace(world.db, agent.id, PLACES, new Date(now.getTime() + 1))).toEqual(now);
+    expect(await claimFastSlot(world.db, agent.id, PLACES, now)).toEqual(now);
+    expect(await claimFastSlot(world.db, agent.id, PLACES, new Date(now.getTime() + 1))).toEqual(now);
     expect(await exchange(agent)).toBeNull();
     expect(await releaseFastAgents(world.db, new Date(now.getTime() + 2 * MINUTE_MS))).toEqual([]);
-    await claimFastPlace(world.db, agent.id, PLACES, now);
+    await claimFastSlot(world.db, agent.id, PLACES, now);
     const id = await anOperation(world.db, agent.id);
     expect(await exchange(agent)).toEqual(FAST);
     expect(await exchange(agent, id)).toEqual([30, 60, 900]);
-    await claimFastPlace(world.db, agent.id, PLACES, now);
+    await claimFastSlot(world.db, agent.id, PLACES, now);
     expect(await releaseFastAgents(world.db, new Date(now.getTime() + 2 * MINUTE_MS))).toEqual([agent.id]);
     expect(await ping(world, agent.id)).toEqual({ messages: false });
   });

@@ -118,8 +118,8 @@ describe('the spans of an outbox dispatcher', () => {
       const at = { traceId, parentSpanId: traceId.slice(0, 16), failed: false };
       const about = (id: number) => ({ 'flotilla.activity_id': id, 'flotilla.workflow_id': `activity/${id}` });
       expect(receiver.spans.filter((span) => span.traceId === traceId)).toEqual([
-        expect.objectContaining({ ...at, name: 'relay cancel', attributes: about(group) }),
-        expect.objectContaining({ ...at, name: 'relay start', attributes: about(started) }),
+        expect.objectContaining({ ...at, name: 'outbox cancel', attributes: about(group) }),
+        expect.objectContaining({ ...at, name: 'outbox start', attributes: about(started) }),
       ]);
       expect(receiver.bodies.join()).toContain('"kind":4');
     } finally {

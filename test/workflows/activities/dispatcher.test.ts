@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { USG_ACTIVITY } from '../../../src/domain/compliance/run-steps.ts';
+import { USG_ACTIVITY } from '../../../src/domain/compliance/run-operations.ts';
 import { readStartableActivities, readStartableBatches } from '../../../src/persistence/engine/startable.sql.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';

@@ -272,7 +272,7 @@ describe('reconciler', () => {
     expect(left).toEqual([{ min: -1000, count: 1000 }]);
   });
 
-  it('takes back the places of computers that poll fast without work', async () => {
+  it('takes back the slots of computers that poll fast without work', async () => {
     const computer = fleet.computers.at(-1)!;
     await runtime.db.query(
       `insert into agent (computer_id, registration_digest, polls_fast, fast_at)

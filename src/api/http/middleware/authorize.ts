@@ -21,7 +21,7 @@ export function authorize(authenticator: Authenticator, offer: Offer, operation:
   };
 }
 
-/** Checks rights for a change again, uncached: its body may have taken a minute, and rights may be gone meanwhile. */
+/** Checks rights for a change again, uncached: its body may have taken a minute, and rights may have been revoked since. */
 export function authorizeAgain(authenticator: Authenticator, operation: Operation): RequestHandler {
   return (req, { locals }, next) => {
     if (locals.principal === null || isRead(operation, req.method)) return next();

@@ -20,25 +20,25 @@ export async function checkTailoringFile(xml: string): Promise<void> {
   const parser = new SaxesParser({ xmlns: true });
   let depth = 0;
   let attributes = 0;
-  const refuse = (message: string): never => {
+  const reject = (message: string): never => {
     throw fieldError(FIELD, message);
   };
-  parser.on('error', (error) => refuse(`must be well-formed XML: ${error.message}`));
+  parser.on('error', (error) => reject(`must be well-formed XML: ${error.message}`));
   parser.on('xmldecl', ({ encoding }) => {
-    if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding)) refuse('must be encoded as UTF-8');
+    if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding)) reject('must be encoded as UTF-8');
   });
-  parser.on('processinginstruction', () => refuse('must not have processing instructions'));
+  parser.on('processinginstruction', () => reject('must not have processing instructions'));
   parser.on('opentagstart', () => {
     attributes = 0;
   });
   parser.on('attribute', () => {
     attributes += 1;
-    if (attributes > MAX_ATTRIBUTES) refuse(`must not have more than ${MAX_ATTRIBUTES} attributes on an element`);
+    if (attributes > MAX_ATTRIBUTES) reject(`must not have more than ${MAX_ATTRIBUTES} attributes on an element`);
   });
   parser.on('opentag', ({ uri }) => {
-    if (FOREIGN_NAMESPACE.test(uri)) refuse('must not include other documents');
+    if (FOREIGN_NAMESPACE.test(uri)) reject('must not include other documents');
     depth += 1;
-    if (depth > MAX_DEPTH) refuse(`must not be nested more than ${MAX_DEPTH} deep`);
+    if (depth > MAX_DEPTH) reject(`must not be nested more than ${MAX_DEPTH} deep`);
   });
   parser.on('closetag', () => {
     depth -= 1;

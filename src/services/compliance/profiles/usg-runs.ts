@@ -1,5 +1,5 @@
 import { UTC } from '../../../domain/common/time-zone.ts';
-import { runSteps, runSummary, USG_ACTIVITY } from '../../../domain/compliance/run-steps.ts';
+import { runOperations, runSummary, USG_ACTIVITY } from '../../../domain/compliance/run-operations.ts';
 import { isAhead, lastDueDate, needsRefill } from '../../../domain/schedules/plan.ts';
 import {
   type DesiredSchedule,
@@ -180,7 +180,7 @@ async function* plansOf(
     const accountId = profile.account.id;
     const { tailoringFileKey: key } = profile;
     const content = key === null || computers.length === 0 ? null : await files.read(tx, accountId, key);
-    const steps = runSteps(
+    const operations = runOperations(
       {
         title: profile.title,
         mode: profile.mode,
@@ -203,7 +203,7 @@ async function* plansOf(
       deliverAfter: null,
       windowMinutes: 0,
       computers,
-      operations: computers.length === 0 ? [] : steps,
+      operations: computers.length === 0 ? [] : operations,
       afterActivity: computers.length === 0 ? null : ((await prior?.(computers)) ?? null),
     };
   }

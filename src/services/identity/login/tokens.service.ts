@@ -26,7 +26,7 @@ export interface TokensDeps {
 export function createTokensService(deps: TokensDeps) {
   const { db, authenticator } = deps;
   return {
-    /** The session as at login, with the same token. @throws {DomainError} Unauthorized when the person is gone */
+    /** The session as at login, with the same token. @throws {DomainError} Unauthorized when the person no longer exists */
     async describe(caller: Caller, token: string): Promise<LoginResult> {
       const person = await requirePerson(db, caller);
       const plan = await planSession(db, person, caller.accountName || undefined);

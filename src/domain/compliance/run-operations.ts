@@ -11,11 +11,11 @@ interface RunProfile {
   restartWindowMinutes: number;
 }
 
-interface RunStep {
+interface RunOperation {
   type: string;
   summary: string;
   message: { type: string; fields: Readonly<Record<string, unknown>> };
-  /** Index of the step that must succeed first; null for none. */
+  /** Index of the operation that must succeed first; null for none. */
   after: number | null;
   delaySeconds?: number;
   delaySpreadSeconds?: number;
@@ -27,10 +27,10 @@ export function runSummary({ mode, title }: Pick<RunProfile, 'mode' | 'title'>):
   return `USG ${mode}: ${title}`;
 }
 
-/** Steps that each require the previous one. @see docs/api-conventions.md#usg-runs-and-results */
-export function runSteps(profile: RunProfile, runId: number): RunStep[] {
-  const audit = step('audit', profile, runId);
-  const fix = step('fix', profile, runId);
+/** Operations that each require the previous one. @see docs/api-conventions.md#usg-runs-and-results */
+export function runOperations(profile: RunProfile, runId: number): RunOperation[] {
+  const audit = usg('audit', profile, runId);
+  const fix = usg('fix', profile, runId);
   switch (profile.mode) {
     case 'audit':
       return [audit];
@@ -41,7 +41,7 @@ export function runSteps(profile: RunProfile, runId: number): RunStep[] {
   }
 }
 
-function step(action: 'audit' | 'fix', { title, benchmark, tailoring }: RunProfile, runId: number): RunStep {
+function usg(action: 'audit' | 'fix', { title, benchmark, tailoring }: RunProfile, runId: number): RunOperation {
   const rules = tailoring ? { 'tailoring-file': [tailoring.name, tailoring.content] } : { profile: benchmark };
   return {
     type: USG_ACTIVITY,
@@ -51,7 +51,7 @@ function step(action: 'audit' | 'fix', { title, benchmark, tailoring }: RunProfi
   };
 }
 
-function restart({ restartDelayHours, restartWindowMinutes }: RunProfile): RunStep {
+function restart({ restartDelayHours, restartWindowMinutes }: RunProfile): RunOperation {
   return {
     type: 'RestartRequest',
     summary: 'Restart computer',
