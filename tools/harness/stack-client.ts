@@ -29,12 +29,12 @@ export interface ApiResponse<T> {
 }
 
 /** The response has an unexpected status. */
-export class UnexpectedAnswer extends Error {
+export class UnexpectedResponse extends Error {
   readonly status: number;
 
   constructor(method: string, path: string, status: number, text: string) {
-    super(`${method} ${path} answered ${status}: ${text.slice(0, 500)}`);
-    this.name = 'UnexpectedAnswer';
+    super(`${method} ${path} returned ${status}: ${text.slice(0, 500)}`);
+    this.name = 'UnexpectedResponse';
     this.status = status;
   }
 }
@@ -60,12 +60,12 @@ export class ApiClient {
     this.#token = token;
   }
 
-  /** @throws {UnexpectedAnswer} unless 200 */
+  /** @throws {UnexpectedResponse} unless 200 */
   async get<T>(path: string): Promise<T> {
     return this.#expect<T>('GET', path);
   }
 
-  /** @throws {UnexpectedAnswer} unless 200 or 201 */
+  /** @throws {UnexpectedResponse} unless 200 or 201 */
   async post<T>(path: string, body: unknown): Promise<T> {
     return this.#expect<T>('POST', path, body);
   }
@@ -109,13 +109,13 @@ export class ApiClient {
   /** Polls until the activity is in a final state. Tolerates broken connections and 5xx, for use across faults. */
   async pollActivity(id: number, limitMs: number): Promise<ActivityBody> {
     const end = performance.now() + limitMs;
-    for (let last = 'nothing answered'; ; ) {
+    for (let last = 'no response'; ; ) {
       try {
         const activity = await this.activity(id);
         if (['succeeded', 'failed', 'canceled'].includes(activity.activity_status)) return activity;
         last = activity.activity_status;
       } catch (error) {
-        if (error instanceof UnexpectedAnswer && error.status < 500) throw error;
+        if (error instanceof UnexpectedResponse && error.status < 500) throw error;
         last = String(error);
       }
       if (performance.now() > end) throw new Error(`activity ${id} is not final after ${limitMs / 1000} s: ${last}`);
@@ -124,10 +124,10 @@ export class ApiClient {
   }
 
   async #expect<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const answer = await this.request<T>(method, path, body);
-    if (answer.status !== 200 && answer.status !== 201) {
-      throw new UnexpectedAnswer(method, path, answer.status, answer.text);
+    const response = await this.request<T>(method, path, body);
+    if (response.status !== 200 && response.status !== 201) {
+      throw new UnexpectedResponse(method, path, response.status, response.text);
     }
-    return answer.body;
+    return response.body;
   }
 }

@@ -29,7 +29,7 @@ Faults, as shares from 0 to 1:
   --offline S             computers that go offline once they enrolled and reported their facts
   --slow S                computers whose operations take ten times as long
   --failing S             operations that fail
-  --lost-answers S        exchanges whose response is lost; the payload is sent again
+  --lost-responses S      exchanges whose response is lost; the payload is sent again
   --duplicate-sends S     exchanges sent twice
   --die-before S          operations before which the agent crashes
   --die-after S           operations after which the agent crashes without reporting them; they run twice
@@ -64,7 +64,7 @@ const OPTIONS = {
   offline: VALUE,
   slow: VALUE,
   failing: VALUE,
-  'lost-answers': VALUE,
+  'lost-responses': VALUE,
   'duplicate-sends': VALUE,
   'die-before': VALUE,
   'die-after': VALUE,
@@ -117,7 +117,7 @@ export function parseCommandLine(args: readonly string[], env: Environment): Com
       offline: read.share('offline'),
       slow: read.share('slow'),
       failing: read.share('failing'),
-      lostAnswers: read.share('lost-answers'),
+      lostResponses: read.share('lost-responses'),
       duplicateSends: read.share('duplicate-sends'),
       dieBefore: read.share('die-before'),
       dieAfter: read.share('die-after'),

@@ -8,7 +8,7 @@ export interface ComputerOptions {
   slow: boolean;
   /** Shares, from 0 to 1, of operations, and of exchanges with an identity. */
   failing: number;
-  lostAnswers: number;
+  lostResponses: number;
   duplicateSends: number;
   /** Shares of operations before or right after which the agent crashes. */
   dieBefore: number;
@@ -19,7 +19,7 @@ export interface ComputerOptions {
   next: Partial<Record<EventFault, number>>;
 }
 
-export type EventFault = 'failing' | 'lostAnswers' | 'duplicateSends' | 'dieBefore' | 'dieAfter';
+export type EventFault = 'failing' | 'lostResponses' | 'duplicateSends' | 'dieBefore' | 'dieAfter';
 
 /** Faults of a fleet: `offline` and `slow` are shares of its computers, the others of their events. */
 export type FaultShares = Record<EventFault | 'offline' | 'slow', number>;
@@ -28,7 +28,7 @@ export const NO_FAULTS: FaultShares = {
   offline: 0,
   slow: 0,
   failing: 0,
-  lostAnswers: 0,
+  lostResponses: 0,
   duplicateSends: 0,
   dieBefore: 0,
   dieAfter: 0,

@@ -3,7 +3,7 @@ import { activityVerbs, childrenOf } from '../../support/activities/activity-row
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 
 let world: FleetWorld;
-const { settle, verb, detail, act, end, unchanged } = activityVerbs(() => world);
+const { processGroup, verb, detail, act, end, unchanged } = activityVerbs(() => world);
 
 beforeAll(async () => {
   world = await createFleetWorld();
@@ -42,7 +42,7 @@ describe('POST /activities/approve', () => {
     await world.db.query('update activity set blocked_by = $1 where id = $2', [one!.id, two!.id]);
     expect((await verb('approve', [two!.id])).status).toBe(200);
     expect((await verb('cancel', [three!.id])).status).toBe(200);
-    await settle(group);
+    await processGroup(group);
     const statuses = (await childrenOf(world.db, group)).map(({ status }) => status);
     expect(statuses).toEqual(['unapproved', 'waiting', 'canceled']);
   });
@@ -70,7 +70,7 @@ describe('POST /activities/approve', () => {
     expect((await verb('approve', [group])).body).toEqual([group]);
     expect((await childrenOf(world.db, group)).map(({ message }) => message)).toEqual([null, 'queued']);
     expect((await verb('cancel', [group])).status).toBe(200);
-    await settle(group);
+    await processGroup(group);
     expect((await detail(group)).activity_status).toBe('canceled');
     expect((await detail(two!.id)).activity_status).toBe('canceled');
   });

@@ -5,7 +5,7 @@ import { insertComputer } from '../../support/computers/computers.ts';
 import { insist } from '../../support/http/app.ts';
 
 let world: FleetWorld;
-const { settle, verb, detail, act, end, messagesOf, unchanged } = activityVerbs(() => world);
+const { processGroup, verb, detail, act, end, messagesOf, unchanged } = activityVerbs(() => world);
 
 beforeAll(async () => {
   world = await createFleetWorld();
@@ -239,7 +239,7 @@ describe('POST /activities/revert', () => {
       expect({ status, error: body.error }).toEqual({ status: 400, error: 'ActivityNotEligible' });
     }
     for (const { body } of responses.filter(({ status }) => status === 200)) {
-      await settle(body[0]);
+      await processGroup(body[0]);
       await end(body[0], true, false);
     }
     const state = async (id: number) => (await detail(id)).actions.revertable;

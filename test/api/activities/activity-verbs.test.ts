@@ -4,7 +4,7 @@ import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-wo
 import { insertComputer } from '../../support/computers/computers.ts';
 
 let world: FleetWorld;
-const { settle, verb, detail, act, end, messagesOf, unchanged } = activityVerbs(() => world);
+const { processGroup, verb, detail, act, end, messagesOf, unchanged } = activityVerbs(() => world);
 
 beforeAll(async () => {
   world = await createFleetWorld();
@@ -35,7 +35,7 @@ describe('POST /activities/reapply', () => {
     const [origin] = await childrenOf(world.db, old);
     expect(await detail(first.id)).toMatchObject({ reapplied_from: origin!.id });
     expect(await detail(origin!.id)).toMatchObject({ reapplied_by: first.id });
-    await settle(repeated);
+    await processGroup(repeated);
     await end(repeated, true);
     expect(await detail(repeated)).toMatchObject({ activity_status: 'succeeded' });
     expect(await detail(old)).toMatchObject({ activity_status: 'failed' });
@@ -95,9 +95,9 @@ describe('POST /activities/reapply', () => {
   it('repeats what was canceled before it went out', async () => {
     const old = await act(['web']);
     await verb('cancel', [old]);
-    await settle(old);
+    await processGroup(old);
     const { body } = await verb('reapply', [old]);
-    await settle(body[0]);
+    await processGroup(body[0]);
     expect((await childrenOf(world.db, body[0]))[0]).toMatchObject({ status: 'undelivered', message: 'queued' });
   });
 

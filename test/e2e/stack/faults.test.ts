@@ -178,7 +178,7 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
   );
 
   it('executes once and records one outcome when responses are lost, sends doubled and agents die before it', async () => {
-    await scenario.fleet.restart({ lostAnswers: 0.1, duplicateSends: 0.1, dieBefore: 0.05, failing: 0.05 });
+    await scenario.fleet.restart({ lostResponses: 0.1, duplicateSends: 0.1, dieBefore: 0.05, failing: 0.05 });
     const group = await api.actOnSnaps(scenario.computers);
     await scenario.expectSound(group);
     const { succeeded = 0, failed = 0 } = await scenario.statuses(group);

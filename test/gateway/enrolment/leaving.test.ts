@@ -71,7 +71,7 @@ describe('POST /computers/<id>/archive', () => {
     const { status, body } = await archive(agent);
     expect(status).toBe(200);
     expect(body).toMatchObject({ type: 'ActivityGroup', summary: 'Archive computer', activity_status: 'undelivered' });
-    await served.settle();
+    await served.processEvents();
     const [child] = (await read(body.id)).children;
     expect(await read(body.id)).toMatchObject({ activity_status: 'succeeded', result_text: null });
     expect(child).toMatchObject({
@@ -88,14 +88,14 @@ describe('POST /computers/<id>/archive', () => {
     const [leaving, staying] = (await served.enrol(2)) as [RawAgent, RawAgent];
     await furnish(leaving);
     const delivered = await served.install([leaving, staying], 'first');
-    await served.settle();
+    await served.processEvents();
     expect((await leaving.exchange()).types).toEqual(['install-snaps']);
     const waiting = await served.install([leaving, staying], 'second');
-    await served.settle();
+    await served.processEvents();
     const alone = await served.install([leaving], 'third');
     const before = (await cancelOrders()).length;
     const archiving = (await archive(leaving)).body.id;
-    await served.settle();
+    await served.processEvents();
     for (const group of [delivered, waiting, alone]) {
       const mine = (await read(group)).children[0];
       expect(mine).toMatchObject({ activity_status: 'canceled', result_text: 'The computer was archived.' });
@@ -140,7 +140,7 @@ describe('POST /computers/<id>/archive', () => {
   it('makes the agent unknown, whose machine enrols as a new computer', async () => {
     const [agent] = (await served.enrol(1)) as [RawAgent];
     const group = await served.install([agent]);
-    await served.settle();
+    await served.processEvents();
     const [message] = (await agent.exchange()).messages;
     await archive(agent);
     expect(await ping(served, agent.id)).toEqual({});
@@ -151,7 +151,7 @@ describe('POST /computers/<id>/archive', () => {
       'result-text': '',
     };
     expect((await agent.exchange([result])).types).toEqual(['unknown-id', 'accepted-types']);
-    await served.settle();
+    await served.processEvents();
     expect((await read(group)).activity_status).toBe('canceled');
     expect((await RawAgent.enrol(served, { name: 'standalone' })).id).toBeGreaterThan(agent.id);
   });
@@ -187,7 +187,7 @@ describe('POST /computers/<id>/sanitize', () => {
     const [agent] = (await served.enrol(1)) as [RawAgent];
     const { body } = await call('POST', `/computers/${agent.id}/sanitize`, { computer_title: await titleOf(agent) });
     expect(body).toMatchObject({ type: 'ActivityGroup', summary: 'Sanitize computer', activity_status: 'undelivered' });
-    await served.settle();
+    await served.processEvents();
     const [message] = (await agent.exchange()).messages;
     expect(message).toMatchObject({ type: 'execute-script', username: 'root', attachments: {} });
     expect(message!['code']).toContain('luksErase');
@@ -201,12 +201,12 @@ describe('POST /computers:delete', () => {
     const [live, archived] = agents as [RawAgent, RawAgent];
     for (const agent of agents) await furnish(agent);
     const group = await served.install([live]);
-    await served.settle();
+    await served.processEvents();
     await live.exchange();
     await archive(archived);
     const response = await remove(live, archived, live);
     expect([response.status, response.text]).toEqual([204, '']);
-    await served.settle();
+    await served.processEvents();
     for (const agent of agents) {
       expect(await rowsOf(agent.id)).toEqual(['activity.computer_id']);
       expect((await call('GET', `/computers/${agent.id}`)).body.error).toBe('UnknownComputer');
@@ -224,7 +224,7 @@ describe('POST /computers:delete', () => {
     await call('PUT', `/computers/${agent.id}`, { access_group: 'servers' });
     const [mine, theirs] = [await served.install([agent]), await served.install([other])];
     await remove(agent, other);
-    await served.settle();
+    await served.processEvents();
     expect(await read(mine, scoped)).toMatchObject({ id: mine, children: [{ activity_status: 'canceled' }] });
     expect((await read(theirs, scoped)).error).toBe('UnknownActivity');
     await call('DELETE', '/access-groups/servers');
@@ -246,7 +246,7 @@ describe('POST /computers:delete', () => {
   it('leaves nothing of results and requests that come at the same moment', async () => {
     const agents = await served.enrol(6);
     const group = await served.install(agents);
-    await served.settle();
+    await served.processEvents();
     const outcomes = await Promise.all([
       ...agents.map((agent) => agent.exchange()),
       remove(...agents),
@@ -256,7 +256,7 @@ describe('POST /computers:delete', () => {
       }),
     ]);
     expect(outcomes.map(({ status }) => status).filter((status) => ![200, 204, 404].includes(status))).toEqual([]);
-    await served.settle();
+    await served.processEvents();
     for (const agent of agents) expect(await rowsOf(agent.id)).toEqual(['activity.computer_id']);
     const [open] = await served.db.query<{ count: number }>(
       `select count(*)::int as count from activity where computer_id = any($1) and status not in ('canceled', 'succeeded', 'failed')`,

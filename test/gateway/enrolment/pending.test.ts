@@ -31,7 +31,7 @@ describe('a pending computer', () => {
     expect(response.messages).toEqual([{ type: 'accepted-types', types: [...EVERYTHING.types] }]);
     agent.typesDigest = EVERYTHING.digest;
     await served.install([agent]);
-    await served.settle();
+    await served.processEvents();
     expect((await agent.exchange()).types).toEqual(['install-snaps']);
   });
 

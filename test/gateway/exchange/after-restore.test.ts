@@ -33,7 +33,7 @@ async function order() {
   const group = await aGroup(world.db, target, { now: world.clock.now() });
   const read = async () => (await childrenOf(world.db, group))[0]!;
   const { id, lane_id: lane } = await read();
-  return { id, advance: () => engine.processPendingEvents(lane, false), read };
+  return { id, processEvents: () => engine.processPendingEvents(lane, false), read };
 }
 
 /** The operations of a response. */
@@ -53,18 +53,18 @@ describe('an agent that got an operation in the time that was lost', () => {
     ['had no message yet at the backup', false],
   ])('does not get it again, and its result replaces the end, where it %s', async (_, queuedBefore) => {
     const operation = await order();
-    if (queuedBefore) await operation.advance();
+    if (queuedBefore) await operation.processEvents();
     const restore = await takeBackup(world.db);
-    await operation.advance();
+    await operation.processEvents();
     expect(operationsIn(await agent.exchange())).toEqual([operation.id]);
     await restore();
 
     await repair();
-    await operation.advance();
+    await operation.processEvents();
     expect(await operation.read()).toMatchObject({ status: 'canceled', result_text: UNKNOWN_OUTCOME });
     expect(operationsIn(await agent.exchange())).toEqual([]);
     expect(operationsIn(await agent.exchange([result(operation.id)]))).toEqual([]);
-    await operation.advance();
+    await operation.processEvents();
     expect(await operation.read()).toMatchObject({ status: 'succeeded', result_text: 'done' });
   });
 });

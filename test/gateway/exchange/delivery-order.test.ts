@@ -156,7 +156,7 @@ describe('the order in which a computer gets its operations', () => {
         last = await work(on, last);
         came.get(on)!.push(...last);
       }
-      await fleet.settle();
+      await fleet.processEvents();
       came.get(on)!.push(...(await drain(fleet, on, last)));
     };
     await Promise.all([order(), openAll(), openAll(), ...agents.map(exchange)]);

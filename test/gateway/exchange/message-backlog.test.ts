@@ -34,7 +34,7 @@ async function bound(limit: number | null): Promise<void> {
 async function order(count: number): Promise<number[]> {
   const groups = [];
   for (let i = 0; i < count; i++) groups.push(await fleet.install([agent]));
-  await fleet.settle();
+  await fleet.processEvents();
   return groups;
 }
 
@@ -88,15 +88,15 @@ describe('the message backlog limit', () => {
     expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'waiting', 'waiting', 'waiting']);
     const ids = await childrenOf(groups);
     expect(await work(agent)).toEqual(ids.slice(0, 2));
-    await fleet.settle();
+    await fleet.processEvents();
     expect(await statuses(groups)).toEqual(['delivered', 'delivered', 'waiting', 'waiting', 'waiting']);
     // An acknowledgement makes room in the same exchange.
     expect(await work(agent)).toEqual(ids.slice(2, 4));
-    await fleet.settle();
+    await fleet.processEvents();
     expect(await statuses(groups)).toEqual(['delivered', 'delivered', 'delivered', 'delivered', 'waiting']);
     expect(await drain(fleet, agent)).toEqual(ids.slice(4));
     await agent.exchange(ids.map((id) => result(id)));
-    await fleet.settle();
+    await fleet.processEvents();
     expect(await statuses(groups)).toEqual(Array(5).fill('succeeded'));
   });
 
@@ -135,7 +135,7 @@ describe('the message backlog limit', () => {
   it('holds what becomes due at the same time, and hands the oldest out at once', async () => {
     await bound(1);
     const scheduled = [await schedule(3_600_000), await schedule(3_600_000)];
-    await fleet.settle();
+    await fleet.processEvents();
     const ids = await childrenOf(scheduled);
     await becomeDue(ids);
     expect(await statuses(scheduled)).toEqual(['undelivered', 'waiting']);
@@ -148,7 +148,7 @@ describe('the message backlog limit', () => {
   it('queues what is scheduled when it is removed', async () => {
     await bound(1);
     const scheduled = await schedule(3_600_000);
-    await fleet.settle();
+    await fleet.processEvents();
     await bound(null);
     const ids = await childrenOf([scheduled]);
     expect(await ping(fleet, agent.id)).toEqual({ messages: false });
@@ -204,7 +204,7 @@ describe('the message backlog limit', () => {
     const groups = await order(3);
     const body = { activity_ids: [groups[0]] };
     expect((await fleet.app.call('POST', '/activities/cancel', { token: fleet.token, body })).status).toBe(200);
-    await fleet.settle();
+    await fleet.processEvents();
     expect(await statuses(groups)).toEqual(['canceled', 'undelivered', 'waiting']);
   });
 
@@ -213,7 +213,7 @@ describe('the message backlog limit', () => {
     await bound(1);
     await order(2);
     const group = await fleet.install([other]);
-    await fleet.settle();
+    await fleet.processEvents();
     expect(await statuses([group])).toEqual(['undelivered']);
   });
 
@@ -257,27 +257,27 @@ describe('changes of the limit while everything else goes on', () => {
     const came = new Map(agents.map((each) => [each, [] as number[]]));
     const lasts = new Map<RawAgent, number[]>();
     const groups: number[] = [];
-    let ordering = true;
+    let requesting = true;
     const request = async () => {
       for (let i = 0; i < 12; i++) groups.push(await fleet.install(agents));
-      ordering = false;
+      requesting = false;
     };
     const change = async () => {
-      for (let i = 0; ordering; i++) await bound([1, 0, 3, null, 2][i % 5]!);
+      for (let i = 0; requesting; i++) await bound([1, 0, 3, null, 2][i % 5]!);
     };
-    const settle = async () => {
-      while (ordering) await fleet.settle();
+    const process = async () => {
+      while (requesting) await fleet.processEvents();
     };
     const exchange = async (on: RawAgent) => {
       let last: number[] = [];
-      while (ordering) {
+      while (requesting) {
         last = await work(on, last);
         came.get(on)!.push(...last);
       }
       lasts.set(on, last);
     };
-    await Promise.all([request(), change(), settle(), ...agents.map(exchange)]);
-    await fleet.settle();
+    await Promise.all([request(), change(), process(), ...agents.map(exchange)]);
+    await fleet.processEvents();
     await bound(null);
     for (const each of agents) {
       came.get(each)!.push(...(await drain(fleet, each, lasts.get(each))));
@@ -287,7 +287,7 @@ describe('changes of the limit while everything else goes on', () => {
       );
       expect(came.get(each)).toEqual(rows.map(({ id }) => id));
     }
-    await fleet.settle();
+    await fleet.processEvents();
     const [open] = await fleet.db.query(
       'select count(*)::int as count from activity where parent_id = any($1::int[]) and status <> $2',
       [groups, 'succeeded'],

@@ -84,10 +84,10 @@ describe('recovery keys', () => {
       const good = await anOperation(given.world.db, given.agent.id, generate);
       await given.agent.exchange();
       await given.agent.exchange([made(good, 'real')]);
-      await lanesSettle();
+      await processBatches();
     };
     /** What a batch does with the first result of each operation. */
-    const lanesSettle = () =>
+    const processBatches = () =>
       given.world.db.query(
         `with pending as (delete from agent_inbox returning *)
          update activity a set status = case when r.ok then 'succeeded' else 'failed' end
@@ -109,11 +109,11 @@ describe('recovery keys', () => {
       ['succeeded without a key', (id: number) => result(id)],
     ])('AGENT-reorder: change nothing after an operation %s, whether or not its batch has seen it', async (_, end) => {
       await first();
-      for (const settle of [lanesSettle, async () => undefined]) {
+      for (const process of [processBatches, async () => undefined]) {
         const id = await anOperation(given.world.db, given.agent.id, generate);
         await given.agent.exchange();
         await given.agent.exchange([end(id)]);
-        await settle();
+        await process();
         await given.agent.exchange([made(id, 'forged')]);
         expect(await stored()).toBe('real');
       }

@@ -20,7 +20,7 @@ async function order(title: string, agents: readonly RawAgent[]): Promise<number
   const query = agents.map((agent) => `id:${agent.id}`).join(' OR ');
   const run = await call('POST', `/scripts/${id}:execute`, { query });
   expect(run.status).toBe(200);
-  await served.settle();
+  await served.processEvents();
   return id;
 }
 
@@ -65,9 +65,9 @@ describe('scripts', () => {
     const wiped = { interpreter: '/dev/null/redacted', code: '', attachments: {} };
     const early = await agents[0].exchange();
     expect(early.messages).toEqual([expect.objectContaining(wiped)]);
-    await served.settle();
+    await served.processEvents();
     await served.install([agents[1]]);
-    await served.settle();
+    await served.processEvents();
     // It keeps its position: the counters of both sides do not change.
     expect((await agents[1].exchange()).types).toEqual(['no-operation', 'install-snaps']);
     expect((await agents[1].exchange()).messages).toEqual([]);

@@ -42,7 +42,7 @@ async function carriesOutTwo({ computerId }: SimulatedComputer): Promise<void> {
 
 describe('faults of one computer', () => {
   it.each([
-    ['its response is lost', 'lostAnswers', 1],
+    ['its response is lost', 'lostResponses', 1],
     ['it sends twice', 'duplicateSends', 1],
     ['it dies before executing', 'dieBefore', 1],
     ['it dies after executing', 'dieAfter', 2],

@@ -37,7 +37,7 @@ describe('simulated computers', () => {
     const [first, second] = computers as [{ id: number; title: string }, { id: number; title: string }];
     const sanitizing = await call('POST', `/computers/${first.id}/sanitize`, { computer_title: first.title });
     await until(async () => {
-      await served.settle();
+      await served.processEvents();
       return (await call('GET', `/activities/${sanitizing.id}`)).activity_status === 'succeeded';
     });
     await call('POST', `/computers/${second.id}/archive`, { computer_title: second.title });

@@ -37,7 +37,7 @@ describe('computers that enrol over HTTP', () => {
     const activities = async (profile: number) =>
       (await call('GET', `/script-profiles/${profile}/activities`)).results as Array<{ activity_status: string }>;
     await until(async () => {
-      await served.settle();
+      await served.processEvents();
       const lists = await Promise.all(profiles.map(activities));
       return lists.every((list) => list.filter((run) => run.activity_status === 'succeeded').length === COMPUTERS);
     }, 30_000);

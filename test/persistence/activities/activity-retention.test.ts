@@ -54,18 +54,18 @@ const NOTHING = Object.fromEntries(TABLES.map((table) => [table, 0]));
 async function group(plan: Parameters<typeof aGroup>[2] = {}): Promise<number> {
   return aGroup(db, account, { now: clock.now(), ...plan });
 }
-async function settle(): Promise<void> {
+async function processBatches(): Promise<void> {
   for (const { id } of await db.query<{ id: number }>('select id from lane order by id'))
     await engine.processPendingEvents(id, false);
 }
 /** Everything of a group is done. */
 async function finish(id: number, only: (place: number) => boolean = () => true): Promise<void> {
-  await settle();
+  await processBatches();
   for (const [place, child] of (await childrenOf(db, id)).entries()) {
     if (!only(place)) continue;
     await addEvent(db, { batch: child.lane_id, activity: child.id, kind: 'result', ok: true, at: clock.now() });
     await db.query(`update agent_message set state = 'acked' where activity_id = $1`, [child.id]);
-    await settle();
+    await processBatches();
   }
 }
 const days = (count: number) => clock.advance(count * DAY_MS);
@@ -96,11 +96,11 @@ describe('retention of activities', () => {
     );
     const { accountId, computers } = account;
     const single = await aLoneOperation(db, { accountId, computer: computers[0]!, now: clock.now() });
-    await settle();
+    await processBatches();
     const [row] = await db.query<{ lane_id: number }>('select lane_id from activity where id = $1', [single]);
     await addEvent(db, { batch: row!.lane_id, activity: single, kind: 'result', ok: false, at: clock.now() });
     await db.query(`update agent_message set state = 'acked'`);
-    await settle();
+    await processBatches();
     days(8);
     expect((await run(7)).gone).toBe(8);
     expect(await counts()).toEqual(NOTHING);
@@ -128,7 +128,7 @@ describe('retention of activities', () => {
     expect(await counts()).toEqual({ ...before });
     expect(await ids()).toEqual([open, later, sent, recent]);
     days(2);
-    await settle();
+    await processBatches();
     expect((await run(7)).gone).toBe(4);
     expect(await ids()).toEqual([open, sent]);
   });

@@ -29,7 +29,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick: fc.nat(99) }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('advance' as const) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('processEvents' as const) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('report' as const), pick: fc.nat(99), ok: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 30) }) },
 );
@@ -70,7 +70,7 @@ class RunTrial {
     for (const id of world.computers) {
       trial.#audits.set(id, { state: 'not-started', steps: [], audited: null, reported: false });
     }
-    await trial.run({ do: 'advance' });
+    await trial.run({ do: 'processEvents' });
     return trial;
   }
 
@@ -95,12 +95,12 @@ class RunTrial {
       case 'wait':
         this.#clock.advance(one.hours * 3_600_000);
         return this.#close();
-      case 'advance':
-        return this.#advance(children);
+      case 'processEvents':
+        return this.#processEvents(children);
     }
   }
 
-  async #advance(children: readonly ChildState[]): Promise<void> {
+  async #processEvents(children: readonly ChildState[]): Promise<void> {
     for (const lane of new Set(children.map(({ lane_id }) => lane_id)))
       await this.#engine.processPendingEvents(lane, false);
     const after = await childrenOf(db, this.#activity);
@@ -154,10 +154,10 @@ class RunTrial {
   /** Whatever came, a run is over once everything is canceled and no report is to be expected any more. */
   async finish(): Promise<void> {
     const lanes = new Set((await childrenOf(db, this.#activity)).map(({ lane_id }) => lane_id));
-    await this.run({ do: 'advance' });
+    await this.run({ do: 'processEvents' });
     for (const lane of lanes)
       await addEvent(db, { batch: lane, activity: null, kind: 'cancel', at: this.#clock.now() });
-    await this.run({ do: 'advance' });
+    await this.run({ do: 'processEvents' });
     await this.run({ do: 'wait', hours: 1 });
     const { lastRun } = await this.#world.profiles.get(this.#world.caller, this.#profile);
     expect(lastRun!.open).toBe(false);

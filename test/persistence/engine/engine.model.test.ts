@@ -46,7 +46,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reregister' as const), pick: fc.nat(99) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const), statements: fc.nat(14) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 12, 36) }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('advance' as const), again: fc.boolean() }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('processEvents' as const), again: fc.boolean() }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -128,13 +128,13 @@ class Trial {
       case 'wait':
         return this.clock.advance(step.hours * HOUR_MS);
       case 'cancelAll':
-        return this.advance(true, false);
-      case 'advance':
-        return this.advance(false, step.again);
+        return this.processEvents(true, false);
+      case 'processEvents':
+        return this.processEvents(false, step.again);
     }
   }
 
-  async advance(cancelAll: boolean, again: boolean): Promise<void> {
+  async processEvents(cancelAll: boolean, again: boolean): Promise<void> {
     // A repeated call takes and moves nothing.
     const { wasCanceled: _, moved, moreMoved, ...first } = await this.engine.processPendingEvents(this.lane, cancelAll);
     expect(moved?.length).not.toBe(0);
@@ -208,13 +208,13 @@ const scenario = {
 const walk = (length: number) => fc.array(step, { minLength: 5, maxLength: length });
 
 async function finish(trial: Trial): Promise<void> {
-  await trial.advance(false, true);
-  await trial.advance(true, true);
+  await trial.processEvents(false, true);
+  await trial.processEvents(true, true);
   expect(trial.model.counts().open).toBe(0);
   expect(await db.query('select from agent_inbox where lane_id = $1', [trial.lane])).toEqual([]);
 }
 
-describe('advance', () => {
+describe('processEvents', () => {
   it('does what the model does, whatever comes in which order, and keeps every counter a recount', async () => {
     await fc.assert(
       fc.asyncProperty(fc.record({ ...scenario, steps: walk(30) }), async ({ computers, dependencies, steps }) => {

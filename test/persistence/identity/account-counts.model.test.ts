@@ -44,7 +44,7 @@ const step = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('advance' as const), which: fc.constantFrom('all', 'all', 'newest') }),
+    arbitrary: fc.record({ do: fc.constant('processEvents' as const), which: fc.constantFrom('all', 'all', 'newest') }),
   },
   { weight: 5, arbitrary: fc.record({ do: verb, pick: fc.nat(99) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('bound' as const), to: fc.constantFrom(null, 0, 1, 2) }) },
@@ -81,8 +81,8 @@ class CountedTrial {
       case 'report':
         await trial.report(one.ok, one.limit);
         break;
-      case 'advance':
-        await trial.advance(one.which);
+      case 'processEvents':
+        await trial.processEvents(one.which);
         if (one.which === 'all') await this.#compareWaiting();
         break;
       case 'bound':
@@ -247,12 +247,12 @@ class CountedTrial {
 
   async finish(): Promise<void> {
     const { activities, caller } = this.#trial;
-    await this.run({ do: 'advance', which: 'all' });
+    await this.run({ do: 'processEvents', which: 'all' });
     const { rows, recount } = await this.#read();
     const open = rows.filter((row) => recount.actionsOf(row).cancelable).map(({ id }) => id);
     if (open.length > 0) await activities.cancel(caller, { ids: open }, null);
-    await this.run({ do: 'advance', which: 'all' });
-    await this.run({ do: 'advance', which: 'all' });
+    await this.run({ do: 'processEvents', which: 'all' });
+    await this.run({ do: 'processEvents', which: 'all' });
     const ended = await this.#read();
     expect(ended.rows.filter((row) => ended.recount.actionsOf(row).cancelable)).toEqual([]);
   }

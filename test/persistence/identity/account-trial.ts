@@ -125,7 +125,7 @@ export class AccountTrial {
   }
 
   /** Every batch that may have something to do looks once, or only the newest of them: workers keep no order. */
-  async advance(which: 'all' | 'newest' = 'all'): Promise<void> {
+  async processEvents(which: 'all' | 'newest' = 'all'): Promise<void> {
     const lanes = await this.db.query<{ id: number }>(
       `select id from lane l where account_id = $1
          and (open_count > 0 or exists (select from agent_inbox i where i.lane_id = l.id)) order by id`,

@@ -173,7 +173,7 @@ export function activityGroups(worldOf: () => FleetWorld) {
 
   /** The computers' results, in order; null for none. */
   async function report(group: number, ...outcomes: Array<boolean | null>): Promise<void> {
-    const { db, clock, processEvents: settle } = worldOf();
+    const { db, clock, processEvents } = worldOf();
     const children = await childrenOf(db, group);
     for (const [index, ok] of outcomes.entries()) {
       if (ok === null) continue;
@@ -181,7 +181,7 @@ export function activityGroups(worldOf: () => FleetWorld) {
       const text = ok ? 'done' : 'no such snap';
       await addEvent(db, { batch: lane_id, activity: id, kind: 'result', ok, body: text, at: clock.now() });
     }
-    await settle();
+    await processEvents();
   }
 
   return { act, get, cancel, report };
@@ -229,7 +229,7 @@ type Verb = 'reapply' | 'revert' | 'approve' | 'cancel';
 export function activityVerbs(worldOf: () => FleetWorld) {
   const admin = () => worldOf().tokens.admin;
 
-  async function settle(group: number): Promise<void> {
+  async function processGroup(group: number): Promise<void> {
     const { db, engine } = worldOf();
     const lanes = await db.query<{ id: number }>('select id from lane where parent_id = $1 order by id', [group]);
     for (const { id } of lanes) await engine.processPendingEvents(id, false);
@@ -248,7 +248,7 @@ export function activityVerbs(worldOf: () => FleetWorld) {
     const body = { action: 'install', computer_ids, snaps: [{ name: 'hello' }], ...over };
     const response = await app.call('POST', '/snaps', { token: admin(), body });
     expect(response.status).toBe(200);
-    await settle(response.body.id);
+    await processGroup(response.body.id);
     return response.body.id;
   }
 
@@ -260,7 +260,7 @@ export function activityVerbs(worldOf: () => FleetWorld) {
       if (ok === null) continue;
       await addEvent(db, { batch: lane_id, activity: id, kind: 'result', ok, at: clock.now() });
     }
-    await settle(group);
+    await processGroup(group);
   }
 
   const messagesOf = (group: number) =>
@@ -280,5 +280,5 @@ export function activityVerbs(worldOf: () => FleetWorld) {
     return response;
   }
 
-  return { settle, verb, detail, act, end, messagesOf, count, unchanged };
+  return { processGroup, verb, detail, act, end, messagesOf, count, unchanged };
 }

@@ -106,7 +106,7 @@ export class FakeBatches {
       processPendingEvents: ({ batch, cancelAll }) =>
         step('processPendingEvents', () => this.#advance(batch, cancelAll)),
       listOpenBatches: () => step('listOpenBatches', async () => this.#open(group)),
-      getGroupProgress: ({ cancelAll }) => step('getGroupProgress', () => this.#settle(client, group, cancelAll)),
+      getGroupProgress: ({ cancelAll }) => step('getGroupProgress', () => this.#readProgress(client, group, cancelAll)),
       cancelRun: (input) => step('cancelRun', () => cancelRun(input)),
     };
   }
@@ -125,7 +125,7 @@ export class FakeBatches {
     return this.progress(id);
   }
 
-  async #settle(client: Client, group: readonly number[], cancelAll: boolean): Promise<GroupProgress> {
+  async #readProgress(client: Client, group: readonly number[], cancelAll: boolean): Promise<GroupProgress> {
     if (cancelAll) for (const batch of this.#open(group)) await this.#cancel(client, batch);
     const sum = { open: 0, succeeded: 0, failed: 0, canceled: 0 };
     const operations = group.flatMap((batch) => this.#operations(batch));

@@ -150,7 +150,7 @@ export async function drain(fleet: ServedFleet, agent: RawAgent, done: readonly 
   for (let idle = 0; idle < 3; idle = last.length === 0 ? idle + 1 : 0) {
     last = await work(agent, last);
     all.push(...last);
-    await fleet.settle();
+    await fleet.processEvents();
   }
   return all;
 }
@@ -165,10 +165,10 @@ export interface ServedFleet {
   adminId: number;
   /** Enrols scripted agents, ready to be given operations. */
   enrol(count: number): Promise<RawAgent[]>;
-  /** Orders one snap installation per computer; returns the group. */
+  /** Requests one snap installation per computer; returns the group. */
   install(agents: readonly RawAgent[], snap?: string): Promise<number>;
-  /** Settles all pending events of open batches, as workers do. */
-  settle(): Promise<void>;
+  /** Processes all pending events of open batches, as workers do. */
+  processEvents(): Promise<void>;
   /** Ends everything that keeps state in memory and starts it anew; tokens and agents stay good. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -204,7 +204,7 @@ export async function createServedFleet(): Promise<ServedFleet> {
       if (response.status !== 200) throw new Error(`POST /snaps: ${response.status} ${response.text}`);
       return response.body.id;
     },
-    async settle() {
+    async processEvents() {
       const lanes = await db.query<{ id: number }>('select id from lane where open_count > 0 order by id');
       for (const { id } of lanes) await server.engine.processPendingEvents(id, false);
     },

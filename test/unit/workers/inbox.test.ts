@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import { type InboxDeps, inboxPoll } from '../../../workers/dispatcher/inbox.ts';
 
-const LANES = 50;
+const BATCHES = 50;
 const REJECTED = 1;
 /** gRPC: the server cannot be reached. */
 const UNAVAILABLE = 14;
@@ -11,7 +11,7 @@ const UNAVAILABLE = 14;
 function aDispatcher(error: Error) {
   const woken: number[] = [];
   const counts: Record<string, number> = {};
-  const pending = Array.from({ length: LANES }, (_, n) => ({
+  const pending = Array.from({ length: BATCHES }, (_, n) => ({
     id: n + 1,
     account: 7,
     workflowId: `activity/${n + 1}`,
@@ -49,14 +49,14 @@ describe('a poll of the inbox', () => {
   it('continues when the server rejects the wake-up of one batch, which is retried on its own', async () => {
     const { round, woken, counts } = aDispatcher(new Error('exceeded workflow execution limit for signal events'));
     await round();
-    expect(woken).toHaveLength(LANES - 1);
-    expect(counts).toEqual({ refused: 1, nudged: LANES - 1 });
+    expect(woken).toHaveLength(BATCHES - 1);
+    expect(counts).toEqual({ refused: 1, nudged: BATCHES - 1 });
     vi.advanceTimersByTime(50);
     await round();
-    expect(counts).toEqual({ refused: 1, nudged: LANES - 1 });
+    expect(counts).toEqual({ refused: 1, nudged: BATCHES - 1 });
     vi.advanceTimersByTime(1000);
     await round();
-    expect(counts).toEqual({ refused: 2, nudged: LANES - 1 });
+    expect(counts).toEqual({ refused: 2, nudged: BATCHES - 1 });
   });
 
   it('fails when the database is unavailable', async () => {
@@ -70,7 +70,7 @@ describe('a poll of the inbox', () => {
     const { round, woken, counts } = aDispatcher(away);
     await expect(round()).rejects.toThrow('unavailable');
     const reached = woken.length;
-    expect(reached).toBeLessThan(LANES - 1);
+    expect(reached).toBeLessThan(BATCHES - 1);
     vi.advanceTimersByTime(50);
     await expect(round()).rejects.toThrow('unavailable');
     expect(woken.length).toBeGreaterThan(reached);

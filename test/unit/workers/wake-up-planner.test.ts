@@ -34,11 +34,11 @@ describe('WakeUpPlanner', () => {
 
   it('repeats a wake-up at growing intervals for the same events, and immediately for others', () => {
     const planner = new WakeUpPlanner(SETTINGS);
-    const nudgedAt: number[] = [];
-    for (let at = 0; at <= 3_600_000; at += 100) if (picks(planner, at, events()).length > 0) nudgedAt.push(at);
-    expect(nudgedAt.length).toBeLessThanOrEqual(20);
-    expect(nudgedAt.slice(0, 4)).toEqual([0, 5000, 15_000, 35_000]);
-    expect(nudgedAt.at(-1)! - nudgedAt.at(-2)!).toBe(300_000);
+    const wokenAt: number[] = [];
+    for (let at = 0; at <= 3_600_000; at += 100) if (picks(planner, at, events()).length > 0) wokenAt.push(at);
+    expect(wokenAt.length).toBeLessThanOrEqual(20);
+    expect(wokenAt.slice(0, 4)).toEqual([0, 5000, 15_000, 35_000]);
+    expect(wokenAt.at(-1)! - wokenAt.at(-2)!).toBe(300_000);
     const later = 3_600_100;
     expect(picks(planner, later, events({ fingerprint: '2', size: 1 }))).toEqual([1]);
     expect(picks(planner, later + 5000, events({ fingerprint: '2', size: 1 }))).toEqual([1]);

@@ -83,7 +83,7 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
     namespace: undefined,
     activities: createEngineActivities({ engine, client }),
   };
-  const nudgeBatch = async () => {
+  const wakeBatch = async () => {
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [batch]);
     await wakeUp(client, row!.wf_id);
   };
@@ -101,13 +101,13 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
         const due = await db.query<{ activity_id: number }>(DUE, [computer, new Date(await clock.read())]);
         const ids = due.map((row) => row.activity_id);
         for (const activity of ids) await addEvent(db, { batch, activity, kind: 'delivered', at: clock.now() });
-        if (ids.length > 0) await nudgeBatch();
+        if (ids.length > 0) await wakeBatch();
         return ids;
       },
       async report(activity, ok) {
         await clock.read();
         await addEvent(db, { batch, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
-        await nudgeBatch();
+        await wakeBatch();
       },
       children: async () => (await childrenOf(db, group)).map(({ status }) => status),
       end: () => failureOf(handle),

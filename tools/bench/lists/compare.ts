@@ -81,7 +81,7 @@ async function get(api: Api, path: string): Promise<Page | null> {
   try {
     return await api.call<Page>('GET', path);
   } catch (error) {
-    if (error instanceof Error && error.message.includes(' answered 400')) return null;
+    if (error instanceof Error && error.message.includes(' returned 400')) return null;
     throw error;
   }
 }

@@ -99,12 +99,12 @@ async function oneOperation(
   const api = await RawConnection.open(apiPort);
   const ordered = await api.request(requestBytes('POST', path, headers, Buffer.from(JSON.stringify(body))));
   if (until === 'reported') api.close();
-  if (ordered.status >= 300) throw new Error(`POST ${path} answered ${ordered.status}: ${ordered.body.toString()}`);
+  if (ordered.status >= 300) throw new Error(`POST ${path} returned ${ordered.status}: ${ordered.body.toString()}`);
   const ping = requestBytes('POST', '/ping', PING_HEADERS, Buffer.from(`insecure_id=${agent.insecureId}`));
   for (;;) {
     await sleep(pingMs);
     const response = await gateway.request(ping);
-    if (response.status !== 200) throw new Error(`a ping answered ${response.status}`);
+    if (response.status !== 200) throw new Error(`a ping returned ${response.status}`);
     const reply = decode(response.body);
     if (isDict(reply) && reply.messages === true && (await agent.work(gateway)) > 0) break;
   }

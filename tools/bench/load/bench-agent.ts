@@ -54,7 +54,7 @@ export class BenchAgent {
    */
   async exchange(connection: RawConnection, messages: BObject[] = []): Promise<number> {
     const response = await connection.request(this.#request(messages));
-    if (response.status !== 200) throw new Error(`exchange answered ${response.status}`);
+    if (response.status !== 200) throw new Error(`exchange returned ${response.status}`);
     const payload = decode(response.body);
     if (!isDict(payload) || !Array.isArray(payload.messages)) throw new Error('exchange response without messages');
     this.#sequence = this.#secureId === null ? 0 : this.#sequence + messages.length;

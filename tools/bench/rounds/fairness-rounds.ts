@@ -19,9 +19,9 @@ interface Times {
   /** POST /snaps on the one computer. */
   accepted: number;
   /** Until the agent has fetched it and reported. */
-  handedOut: number;
+  delivered: number;
   /** Until GET /activities/<id> shows succeeded. */
-  settled: number;
+  applied: number;
 }
 
 export interface FairnessSetting {
@@ -79,8 +79,8 @@ async function measured(
     const { result: group, usage } = await measure(roles, () => work(act));
     const part = (name: keyof Times) => latency(seen.map((times) => times[name]));
     return {
-      total: latency(seen.map(({ accepted, handedOut, settled }) => accepted + handedOut + settled)),
-      parts: { accepted: part('accepted'), handedOut: part('handedOut'), settled: part('settled') },
+      total: latency(seen.map(({ accepted, delivered, applied }) => accepted + delivered + applied)),
+      parts: { accepted: part('accepted'), delivered: part('delivered'), applied: part('applied') },
       group,
       usage,
     };
@@ -104,6 +104,6 @@ async function singleAction({ api, agent, computerId }: SmallAccount, connection
   };
   await waitFor(`activity ${id} to succeed`, shown, { everyMs: LOOK_EVERY_MS, limitMs: LIMIT_MS });
   marks.push(performance.now());
-  const [requested = 0, accepted = 0, reported = 0, settled = 0] = marks;
-  return { accepted: accepted - requested, handedOut: reported - accepted, settled: settled - reported };
+  const [requested = 0, accepted = 0, reported = 0, applied = 0] = marks;
+  return { accepted: accepted - requested, delivered: reported - accepted, applied: applied - reported };
 }

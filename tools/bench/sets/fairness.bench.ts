@@ -115,7 +115,7 @@ function report(
     builder.row(`single action meanwhile, ${quantile}`, 'ms', meanwhile!);
     builder.row(`meanwhile over alone, ${quantile}`, 'x', pairedRatios(meanwhile!, before!), TARGETS.fairnessRatio);
   }
-  for (const part of ['accepted', 'handedOut', 'settled'] as const) {
+  for (const part of ['accepted', 'delivered', 'applied'] as const) {
     builder.row(
       `${part} alone, p95`,
       'ms',
@@ -147,6 +147,6 @@ function report(
     `a group of ${computers.toLocaleString('en-US')}: ${big.agents.toLocaleString('en-US')} simulated agents over HTTP that ping every ` +
       `${big.pingSeconds} s and work ${AGENT_TIMES.operationSeconds} s; what the others would report is written to the database, at most 2,000 a second`,
   );
-  builder.note('handedOut: from the answer to POST until the agent has reported; the agent exchanges every 40 ms');
+  builder.note('delivered: from the answer to POST until the agent has reported; the agent exchanges every 40 ms');
   return builder.finish('fairness', { alone, fanOut }, options.judgeAnyway);
 }

@@ -20,13 +20,13 @@ export const FAIL_POINTS = [
   'after-list-batches',
   /** S3: some statements of the chunk that queues messages are done. */
   'inside-open',
-  'before-advance',
+  'before-events',
   /** S8: pending events are applied, before and after the commit. */
-  'before-advance-commit',
-  'after-advance-commit',
+  'before-events-commit',
+  'after-events-commit',
   /** S9: reading the state of a group. */
-  'before-settle',
-  'after-settle',
+  'before-group-progress',
+  'after-group-progress',
   /** S7: an agent's messages, before they are stored, and stored without a response. */
   'before-exchange-store',
   'after-exchange-store',
@@ -48,7 +48,7 @@ export function processOf(point: FailPoint): 'api' | 'worker' {
 
 /** Statements of one connection since `begin`; null outside a transaction. */
 export type Marks = Set<Mark> | null;
-type Mark = 'accept' | 'cancel' | 'outbox' | 'advance' | 'exchange' | 'enrol' | 'run';
+type Mark = 'accept' | 'cancel' | 'outbox' | 'events' | 'exchange' | 'enrol' | 'run';
 
 /** Points right before a statement is sent, and right after its result arrived. */
 export interface Passed {
@@ -62,7 +62,7 @@ const MARKS: ReadonlyArray<readonly [Mark, RegExp]> = [
   ['cancel', /insert into agent_inbox[^;]*'cancel'/],
   ['accept', /insert into "outbox"/],
   ['outbox', /delete from outbox\b/],
-  ['advance', /from lane l where l\.id = \$1 for update/],
+  ['events', /from lane l where l\.id = \$1 for update/],
   ['exchange', /update agent\b/],
 ];
 
@@ -71,8 +71,11 @@ const SINGLE: ReadonlyArray<readonly [RegExp, Passed]> = [
   [/delete from outbox\b/, { before: 'after-start', after: null }],
   [/order by l\.ordinal/, { before: null, after: 'after-list-batches' }],
   [/insert into agent_message\b/, { before: null, after: 'inside-open' }],
-  [/from lane l where l\.id = \$1 for update/, { before: 'before-advance', after: null }],
-  [/case when open_count = 0 then status else 'open' end/, { before: 'before-settle', after: 'after-settle' }],
+  [/from lane l where l\.id = \$1 for update/, { before: 'before-events', after: null }],
+  [
+    /case when open_count = 0 then status else 'open' end/,
+    { before: 'before-group-progress', after: 'after-group-progress' },
+  ],
   [/sum\(id\)::text as fingerprint/, { before: null, after: 'before-wake-up' }],
 ];
 
@@ -82,7 +85,7 @@ const COMMITS: ReadonlyArray<readonly [Mark, Passed]> = [
   ['cancel', { before: 'before-cancel-commit', after: 'after-cancel-commit' }],
   ['accept', { before: 'before-accept-commit', after: 'after-accept-commit' }],
   ['outbox', { before: null, after: 'after-outbox-commit' }],
-  ['advance', { before: 'before-advance-commit', after: 'after-advance-commit' }],
+  ['events', { before: 'before-events-commit', after: 'after-events-commit' }],
   ['exchange', { before: 'before-exchange-store', after: 'after-exchange-store' }],
 ];
 

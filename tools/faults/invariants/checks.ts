@@ -152,7 +152,7 @@ function lostOf(fact: Acknowledged, facts: Facts, byId: ReadonlyMap<number, Acti
   if (fact.what === 'approval') return forgottenOf(fact.ids, facts);
   if (fact.what === 'group') {
     const isThere = byId.get(fact.id)?.account === fact.account;
-    return isThere ? [] : [`activity ${fact.id} was answered and is not there`];
+    return isThere ? [] : [`activity ${fact.id} was accepted and does not exist`];
   }
   if (fact.what === 'tag') {
     const without = fact.computers.filter((id) => !removed.has(id) && !tags.get(id)?.includes(fact.tag));
@@ -160,9 +160,9 @@ function lostOf(fact: Acknowledged, facts: Facts, byId: ReadonlyMap<number, Acti
   }
   if (fact.what === 'cancel') {
     const open = fact.ids.filter((id) => byId.get(id)?.ended === false);
-    return open.map((id) => `activity ${id} goes on though its cancel was answered`);
+    return open.map((id) => `activity ${id} goes on though its cancel was accepted`);
   }
-  return removed.has(fact.computer) ? [] : [`computer ${fact.computer} is there though its removal was answered`];
+  return removed.has(fact.computer) ? [] : [`computer ${fact.computer} still exists though its removal was accepted`];
 }
 
 /** Approvals must take effect: a later cancel finds an ended activity, and an earlier one was requested. */

@@ -153,7 +153,7 @@ const wrongClock: Fault = async ({ world }, random) => {
 };
 
 const nextEvent =
-  (name: 'lostAnswers' | 'duplicateSends' | 'dieBefore' | 'dieAfter' | 'failing'): Fault =>
+  (name: 'lostResponses' | 'duplicateSends' | 'dieBefore' | 'dieAfter' | 'failing'): Fault =>
   async ({ world, mayRepeat }, random) => {
     const { computers } = world.main;
     for (const id of random.sample(computers.takingSnaps(), random.int(1, 12))) {
@@ -201,7 +201,7 @@ export const FAULTS = {
   exhaustedPool: { rows: [13], weight: 2, run: exhaustedPool },
   lostRaces: { rows: [12, 13], weight: 4, run: lostRaces },
   wrongClock: { rows: [22], weight: 3, run: wrongClock },
-  lostAnswers: { rows: [14], weight: 2, run: nextEvent('lostAnswers') },
+  lostResponses: { rows: [14], weight: 2, run: nextEvent('lostResponses') },
   duplicateSends: { rows: [18], weight: 2, run: nextEvent('duplicateSends') },
   dieBefore: { rows: [16], weight: 2, run: nextEvent('dieBefore') },
   dieAfter: { rows: [17], weight: 2, run: nextEvent('dieAfter') },

@@ -16,7 +16,7 @@ export const AGENTS: readonly RowCase[] = [
         const before = stage.strikes('after-exchange-store');
         await stage.enable('after-exchange-store', { kill: true });
         await stage.waitUntilStruck('after-exchange-store', before);
-        for (const id of stage.all) stage.world.main.computers.byId(id)!.options.next.lostAnswers = 1;
+        for (const id of stage.all) stage.world.main.computers.byId(id)!.options.next.lostResponses = 1;
         for (let times = 5; times > 0; times -= 1) {
           stage.world.proxies.agents.drop();
           await sleep(100);

@@ -100,10 +100,10 @@ async function failsAt(stage: Stage, sqlState: string, allowed: readonly number[
     await stage.enable('before-accept-commit', { sqlState });
     await stage.install(current);
     expect([...current.responses.keys()]).toEqual(allowed);
-    const advances = stage.strikes('before-advance-commit');
-    await stage.enable('before-advance-commit', { sqlState });
+    const strikes = stage.strikes('before-events-commit');
+    await stage.enable('before-events-commit', { sqlState });
     const group = await stage.mustInstall(current);
-    await stage.waitUntilStruck('before-advance-commit', advances);
+    await stage.waitUntilStruck('before-events-commit', strikes);
     await stage.waitUntilDelivered(group);
     const stores = stage.strikes('before-exchange-store');
     await stage.enable('before-exchange-store', { sqlState });

@@ -72,7 +72,7 @@ export const DURABLE: readonly RowCase[] = [
     row: 6,
     title: 'a worker killed at a boundary of a step comes to the same rows',
     longOnly: true,
-    run: (stage) => killAt(stage, 'after-advance-commit'),
+    run: (stage) => killAt(stage, 'after-events-commit'),
   },
   {
     row: 6,

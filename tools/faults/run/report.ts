@@ -46,7 +46,7 @@ export function renderSummary(outcomes: readonly Outcome[]): string {
     `faults: ${table(summary.faults)}`,
     `fail points: ${table(summary.failPoints)}`,
     `work: ${table(summary.work)}`,
-    `answers: ${table(summary.responses)}`,
+    `responses: ${table(summary.responses)}`,
     `violations: ${table(summary.violations)}`,
     ...(summary.failedSeeds.length > 0 ? [`failed seeds: ${summary.failedSeeds.join(' ')}`] : []),
   ].join('\n');

@@ -17,7 +17,7 @@ export interface Outcome {
   steps: string[];
   faults: FaultName[];
   acts: ActionName[];
-  violations: { invariant: Invariant | 'answers' | 'driver'; text: string }[];
+  violations: { invariant: Invariant | 'responses' | 'driver'; text: string }[];
   /** Operations of the seed, and how many times agents ran one. */
   operations: number;
   executions: number;
@@ -77,7 +77,7 @@ export async function observe(session: Session, work: () => Promise<void>): Prom
   const rest = await waitUntilAtRest(session, watermark);
   const facts = await collect(session, watermark, rest.pending);
   for (const newcomers of session.newcomers) await newcomers.fleet.stop();
-  const wrong = session.wrongAnswers.map((text) => ({ invariant: 'answers' as const, text }));
+  const wrong = session.wrongResponses.map((text) => ({ invariant: 'responses' as const, text }));
   return { facts, rest, violations: [...violationsIn(facts), ...wrong] };
 }
 

@@ -24,7 +24,7 @@ export class Session {
   /** Number of responses by status; 0 is a rejected or broken connection. */
   readonly responses = new Map<number, number>();
   /** Responses that no fault explains. */
-  readonly wrongAnswers: string[] = [];
+  readonly wrongResponses: string[] = [];
 
   constructor(world: FaultWorld, seed: number) {
     this.world = world;
@@ -43,7 +43,7 @@ export class Session {
     this.#count(response.status);
     // A failing server means 503; another 5xx is a defect.
     if (response.status >= 500 && response.status !== 503) {
-      this.wrongAnswers.push(`${method} ${path} answered ${response.status}: ${response.text.slice(0, 300)}`);
+      this.wrongResponses.push(`${method} ${path} returned ${response.status}: ${response.text.slice(0, 300)}`);
     }
     return response.status >= 200 && response.status < 300 ? response : null;
   }

@@ -120,7 +120,7 @@ export class ExchangeLoop {
     await this.#host.downloadHashIds();
     if (incarnation !== this.#host.incarnation) throw new Error('the agent was restarted');
     if (reply.status !== 200) throw new Error(`the gateway responded with ${reply.status}`);
-    if (isEnrolled && this.#occurs('lostAnswers')) throw new Error('the response was lost');
+    if (isEnrolled && this.#occurs('lostResponses')) throw new Error('the response was lost');
     const next = this.#host.receive(decode(reply.body), sent);
     this.#context.statistics.exchanges++;
     return next;

@@ -11,7 +11,7 @@ function held() {
   return { until, release };
 }
 
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('Batcher', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -26,14 +26,14 @@ describe('Batcher', () => {
     const batcher = new Batcher(run, { ...LIMITS, gatherMs: 10 });
     await batcher.call('a', 0);
     expect(batches.splice(0)).toEqual([[0]]);
-    await settle();
+    await nextTurn();
     const calls = [batcher.call('a', 1), batcher.call('a', 2)];
     vi.advanceTimersByTime(9);
     expect(batches).toEqual([]);
     vi.advanceTimersByTime(1);
     expect(batches).toEqual([[1, 2]]);
     await Promise.all(calls);
-    await settle();
+    await nextTurn();
     const more = [3, 4, 5, 6].map((item) => batcher.call('a', item));
     expect(batches).toEqual([
       [1, 2],

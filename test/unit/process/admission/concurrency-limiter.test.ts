@@ -12,7 +12,7 @@ function held() {
   return { task: () => until, end };
 }
 
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('ConcurrencyLimiter', () => {
   it('keeps a slot free for others however much one key requests', async () => {
@@ -69,7 +69,7 @@ describe('ConcurrencyLimiter', () => {
   it('frees the slot of a task that fails', async () => {
     const limiter = new ConcurrencyLimiter({ ...LIMITS, concurrency: 1, concurrencyPerKey: 1 });
     await expect(limiter.run('a', () => Promise.reject(new Error('x')))).rejects.toThrow('x');
-    await settle();
+    await nextTurn();
     expect(await limiter.run('a', async () => 3)).toBe(3);
   });
 
