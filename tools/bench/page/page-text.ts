@@ -54,16 +54,16 @@ export const REASONS = `## What is behind some figures
 - **1d**, one action at a time: the processor time includes the agent's pings, every 5 ms, two exchanges, and a client that reads the
   activity every 5 ms. What remains of the latency are the two workflow tasks and their database transactions in turn.
 - **1b** is judged by processor time, which is that of the work alone. Per second the ratio is lower, because the simulated agents
-  work on the same two cores and no group ends before its agents have pinged. The larger part of what a computer costs is the
+  run on the same two cores and no group ends before its agents have pinged. The larger part of what a computer costs is the
   gateway handling its pings and exchanges. A wake-up of a batch costs as much as a no-op workflow; large batches of one
   account share theirs.
 - **3a**, for somebody who sees one access group: the visible activities are found from the computers of the group, their operations
-  and the groups of these. Before, each group of activities was asked for a visible child; PostgreSQL turned that into a join,
+  and the groups of these. Before, a visible child was looked up for each group of activities; PostgreSQL turned that into a join,
   read and sorted all children of all groups, and a page of ten out of 1,000,000 activities took 6.6 s.
 - Selectors of activities are held against the targets of those of computers (2b), having none of their own. \`parent-id:\` finds
   its 1,000 rows by an index in a few milliseconds; building the response from them takes longer, as for any page. A word is
   looked for in 1,000,000 summaries, a status in as many rows, and hits are counted exactly, in about the time of the bare SQL.
-  An index on the status would find the few that are under way at once, but every operation changes its status twice or
+  An index on the status would find the few in progress immediately, but every operation changes its status twice or
   more, which stays within its page only while no index contains it. An index on the summaries makes the INSERT of a group of
   10,000 slower by 3 to 8 %.
 - **4a**, accepted: the p95 is that of actions one after another, each canceled before the next, with agents that ping every
@@ -85,11 +85,11 @@ export const REASONS = `## What is behind some figures
   whose permissions were read anew after each login, it missed the first target (0.77 x).
 - **10**, memory of a report: what the driver copies of each piece waits outside the heap for a collection. With V8's own
   bound of young objects 64 MiB waited, and the report added 111 MiB; workers start with a smaller one.
-- **11**, soak: a trend whose standard error is above its target gets no verdict. The p99 of a list is made by the few lists that
-  come while a group is accepted or handed out, and varies by tenths from window to window. With V8's own bound of young
+- **11**, soak: a trend whose standard error is above its target gets no verdict. The p99 of a list is determined by the few lists that
+  come while a group is accepted or delivered, and varies by tenths from window to window. With V8's own bound of young
   objects the memory of all processes grew by 5.3 % in the hour, which was memory of the API beside its heap; bounded as
   processes are started now, that of the API grew by 3 MiB an hour.
-- Traces: every request and step is recorded and sent. \`OTEL_TRACES_SAMPLER\` records a share of them.`;
+- Traces: every request and every Temporal activity is recorded and sent. \`OTEL_TRACES_SAMPLER\` records a share of them.`;
 
 /** What each benchmark does. */
 export const MEASURES: Readonly<Record<BenchmarkName, string>> = {

@@ -110,7 +110,7 @@ export async function watched<T>(setting: UsgSetting, work: () => Promise<T>): P
   const { result, usage } = await measure(setting.roles, work);
   const after = await setting.meter.read();
   const probed = await stop();
-  for (const { failures } of Object.values(probed)) assert.equal(failures, 0, 'no answer but 200 meanwhile');
+  for (const { failures } of Object.values(probed)) assert.equal(failures, 0, 'no response but 200 meanwhile');
   const writes = {
     postgres: writesBetween(before.postgres, after.postgres),
     temporal: writesBetween(before.temporal, after.temporal),

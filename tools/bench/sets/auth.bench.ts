@@ -96,9 +96,9 @@ function report(context: BenchContext, rounds: Record<Side, Round[]>): Report {
   const builder = new ReportBuilder();
   for (const round of Object.values(rounds).flat()) builder.window(round.usage);
   const bytes = (list: Round[]) => list.map((round) => round.load.bodyBytes);
-  assert.deepEqual(bytes(rounds.product), bytes(rounds.bare), 'both sides must answer the same number of bytes');
-  assert.deepEqual(bytes(rounds.open), bytes(rounds.bareOpen), 'both sides must answer the same number of bytes');
-  builder.asserted('no answer but 200; both sides answer the same number of bytes');
+  assert.deepEqual(bytes(rounds.product), bytes(rounds.bare), 'both sides must return the same number of bytes');
+  assert.deepEqual(bytes(rounds.open), bytes(rounds.bareOpen), 'both sides must return the same number of bytes');
+  builder.asserted('no response but 200; both sides return the same number of bytes');
   const per = (list: Round[], pick: (round: Round) => number) => list.map(pick);
   const ratio = pairedRatios(
     per(rounds.product, (r) => r.perCore),

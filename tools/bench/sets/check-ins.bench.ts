@@ -124,7 +124,7 @@ function report(context: BenchContext, rounds: Record<'ping' | 'exchange' | 'bar
   const per = (list: Round[], pick: (round: Round) => number) => list.map(pick);
   const perCore = (list: Round[]) => per(list, (r) => r.perCore);
   for (const round of Object.values(rounds).flat()) builder.window(round.usage);
-  builder.asserted('no answer but 200; the time of every computer that checked in was stored in every round');
+  builder.asserted('no response but 200; the time of every computer that checked in was stored in every round');
   const carried = rounds.ping.map((ping, i) => {
     const cpuUsPerSecond =
       ping.cpuUsPerRequest / DEFAULT_PING_SECONDS + rounds.exchange[i]!.cpuUsPerRequest / EXCHANGE_SECONDS;

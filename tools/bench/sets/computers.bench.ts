@@ -39,7 +39,7 @@ function report(context: BenchContext, sizes: readonly ListFigures[]): Report {
   if (unserved.length > 0) builder.note(`not served yet: ${unserved.join('; ')}`);
   builder.asserted('every page equals the bare rows: the same computers, fields, children and count');
   builder.note('bare SQL: the rows of the page, their number and their children by plain statements, kept as text');
-  builder.note('narrow cases answer few rows, so that the price of any HTTP request decides their ratio');
+  builder.note('narrow cases return few rows, so that the price of any HTTP request decides their ratio');
   return builder.finish('computers', sizes, context.options.judgeAnyway);
 }
 

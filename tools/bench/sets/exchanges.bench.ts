@@ -163,7 +163,7 @@ function report({ options }: BenchContext, rounds: Record<Side, Round[]>): Repor
       per(list, (r) => r.load.latencyMs.p99),
     );
   }
-  builder.asserted('no answer but 200; every reported process is stored with the name of its message');
+  builder.asserted('no response but 200; every reported process is stored with the name of its message');
   builder.note(
     `${MESSAGES} messages of ${BYTES} bytes an exchange, each with one process whose name is new; ${AGENTS} agents`,
   );

@@ -147,6 +147,6 @@ function report(
     `a group of ${computers.toLocaleString('en-US')}: ${big.agents.toLocaleString('en-US')} simulated agents over HTTP that ping every ` +
       `${big.pingSeconds} s and work ${AGENT_TIMES.operationSeconds} s; what the others would report is written to the database, at most 2,000 a second`,
   );
-  builder.note('delivered: from the answer to POST until the agent has reported; the agent exchanges every 40 ms');
+  builder.note('delivered: from the response to POST until the agent has reported; the agent exchanges every 40 ms');
   return builder.finish('fairness', { alone, fanOut }, options.judgeAnyway);
 }

@@ -138,7 +138,7 @@ function report(context: BenchContext, rounds: Record<Side, Round[]>): Report {
   const builder = new ReportBuilder();
   for (const round of Object.values(rounds).flat()) builder.window(round.usage);
   assert.ok(rounds.login.every(({ done }) => done > 0));
-  builder.asserted('no answer but 200');
+  builder.asserted('no response but 200');
   const each = (side: Side, pick: (round: Round) => number) => rounds[side].map(pick);
   const perCore = (side: Side) => each(side, (r) => r.perCore);
   const cost = (side: Side) => each(side, (r) => r.cpuUsEach);

@@ -123,7 +123,7 @@ function report(
   builder.row(`gauges of the fleet at ${n} activities, one reading`, 'ms', gauges);
   builder.row(`gauges of the fleet at ${n} activities, p95`, 'ms', [p95]);
   builder.row(`gauges of the fleet at ${n} activities, of one connection`, '%', [(p50 / READ_EVERY_MS) * 100]);
-  builder.asserted('every operation of every action succeeded; no answer but 200');
+  builder.asserted('every operation of every action succeeded; no response but 200');
   builder.note(`actions on ${computers} computers; all traces are recorded and sent, the collector keeps nothing`);
   return builder.finish('observability', rounds, options.judgeAnyway);
 }

@@ -68,7 +68,7 @@ function report({ options }: BenchContext, due: readonly DueRound[], claimSecond
   row('lateness, p99, over the bare claim', 'x', pairedRatios(p99, claimSeconds));
   row('bare claim of as many rows', 's', claimSeconds);
   for (const [name, unit, of] of figuresOf(rolesIn(usage))) row(name, unit, due.map(of));
-  builder.asserted('one run of each due profile; no answer of gateway and API but 200 meanwhile');
+  builder.asserted('one run of each due profile; no response of gateway and API but 200 meanwhile');
   builder.note('the profiles have no computers: what is measured is that each runs once, and when');
   return builder.finish('scheduler', { due, claimSeconds }, options.judgeAnyway);
 }

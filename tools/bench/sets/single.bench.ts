@@ -170,7 +170,7 @@ function report({ options }: BenchContext, rounds: Record<Side, Round[]>): Repor
     );
   }
   builder.row('CPU per action, one at a time', 'ms', cpu(alone), TARGETS.aloneCpuMs);
-  builder.asserted('every action succeeded, its message sent once, its lane closed');
+  builder.asserted('every action succeeded, its message sent once, its batch closed');
   builder.note(`${product[0]!.count} of each a round, ${PARALLEL} under way at once; agents ping every 0.5 s`);
   builder.note(
     `one at a time: the agent pings every ${EAGER_PING_MS} ms, then exchanges twice; a client polls the activity`,

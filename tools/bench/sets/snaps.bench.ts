@@ -120,7 +120,7 @@ function report({ options }: BenchContext, sizes: SizeResult[]): Report {
   builder.asserted(
     'every computer has one row, succeeded, its message sent once; the agents executed each operation once',
   );
-  builder.asserted('no answer of the API but 200 while the groups ran');
+  builder.asserted('no response of the API but 200 while the groups ran');
   const { urgentSeconds, operationSeconds } = AGENT_TIMES;
   const pings = sizes.map(
     ({ computers }) => `${options.pingSeconds ?? pingSecondsFor(computers * 1.25)} s (${computers})`,

@@ -137,7 +137,7 @@ function report({ options }: BenchContext, all: readonly SoakWindow[], groups: n
   );
   builder.row('dead rows at the end', '%', [dead * 100]);
   builder.row('actions on all computers', '', [groups]);
-  builder.asserted('every operation of every action succeeded, executed once; no answer to a list but 200');
+  builder.asserted('every operation of every action succeeded, executed once; no response to a list but 200');
   builder.note(
     `${options.minutes} min in ${WINDOWS} windows, the first ${WARM_UP_SHARE * 100} % of them not looked at`,
   );

@@ -44,7 +44,7 @@ function report({ options }: BenchContext, audits: readonly AuditRound[], due: r
   addAudits(builder, audits);
   addDue(builder, due);
   builder.asserted('every computer counts once in every run; each report has all rules; one run of each due profile');
-  builder.asserted('no answer of gateway and API but 200 meanwhile');
+  builder.asserted('no response of gateway and API but 200 meanwhile');
   builder.note(`${audits[0]?.computers} computers, ${audits[0]?.reports} of which report, ${RULES} rules each`);
   builder.note('meanwhile: one ping, one exchange and one GET /person every 100 ms, beside those of the fleet');
   return builder.finish('usg', { audits, due }, options.judgeAnyway);
