@@ -105,7 +105,7 @@ async function main(): Promise<void> {
     publicUrl,
     deployment,
     gateway: gateway.router,
-    prepareInBackground: true,
+    prepareAfterMs: 0,
   });
   const limits = JSON.parse(process.env['GUARD_HTTP_LIMITS'] || '{}') as Parameters<typeof listen>[2];
   const server = await listen(plant(app), { host: '127.0.0.1', port: 0 }, limits);

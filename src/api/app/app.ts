@@ -42,7 +42,8 @@ export interface AppDeps extends RequestListeners {
   requestMemory?: RequestMemoryLimit;
   gateway?: RequestHandler;
   codec?: RequestHandler[];
-  prepareInBackground?: boolean;
+  /** When to prepare the operations that no request has needed yet; default: never. */
+  prepareAfterMs?: number;
   /** What happens to unknown parameters and fields; default: refuse. */
   unknownKeys?: Config['unknownKeys'];
   validateResponses?: boolean;
@@ -92,13 +93,13 @@ function routes(deps: AppDeps, document: OpenApiDocument, operations: readonly O
   const validation = createValidation(document, operations, deps.unknownKeys ?? 'refuse');
   const sending = {
     publicUrl: deps.publicUrl,
-    checkResponse: deps.validateResponses ? createResponseCheck(document) : null,
+    checkResponse: deps.validateResponses ? createResponseCheck(document, operations) : null,
   };
-  if (deps.prepareInBackground) {
-    void validation.prepareAll().catch((error: unknown) => {
+  const prepare = () =>
+    validation.prepareAll().catch((error: unknown) => {
       deps.logger.error({ err: error }, 'preparing the validation of requests failed');
     });
-  }
+  if (deps.prepareAfterMs !== undefined) setTimeout(prepare, deps.prepareAfterMs).unref();
   const handlers = createHandlers(deps.services);
   const router = createRouter();
   for (const operation of operations) {

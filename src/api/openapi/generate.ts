@@ -1,13 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
-import { eachOperation, loadDocument } from './document.ts';
+import { DOCUMENT_FILE, eachOperation, type OpenApiDocument } from './document.ts';
+import { mergeDocument } from './merge-document.ts';
 
-export const TYPES_FILE = join(import.meta.dirname, 'types.generated.ts');
+const TYPES_FILE = join(import.meta.dirname, 'types.generated.ts');
 
-/** TypeScript types of the merged document without error responses and headers, which no handler builds. */
-export async function renderTypes(): Promise<string> {
-  const document = loadDocument();
+/** What is generated from the files of the document, by file: the merged document, and TypeScript types of it. */
+async function render(): Promise<ReadonlyMap<string, string>> {
+  const document = mergeDocument();
+  const json = `${JSON.stringify(document, null, 1)}\n`;
+  return new Map([
+    [DOCUMENT_FILE, json],
+    [TYPES_FILE, await renderTypes(document)],
+  ]);
+}
+
+/** Without error responses and headers, which no handler builds. */
+async function renderTypes(document: OpenApiDocument): Promise<string> {
   for (const { operation } of eachOperation(document)) {
     const successes = Object.entries(operation.responses).filter(([status]) => Number(status) < 400);
     for (const [, response] of successes) delete (response as { headers?: unknown }).headers;
@@ -22,9 +32,9 @@ export async function renderTypes(): Promise<string> {
 export type PublicOperationId = ${ids.join(' | ')};\n`;
 }
 
-/** Whether the generated file equals what {@link renderTypes} would write. */
-export async function typesAreCurrent(): Promise<boolean> {
-  return readFileSync(TYPES_FILE, 'utf8') === (await renderTypes());
+/** The generated files that `npm run generate` would change. */
+export async function outdatedFiles(): Promise<string[]> {
+  return [...(await render())].flatMap(([file, text]) => (readFileSync(file, 'utf8') === text ? [] : [file]));
 }
 
-if (import.meta.main) writeFileSync(TYPES_FILE, await renderTypes());
+if (import.meta.main) for (const [file, text] of await render()) writeFileSync(file, text);

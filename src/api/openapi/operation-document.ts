@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
-import { type HttpMethod, type OpenApiDocument, type OperationObject, resolveReference } from './objects.ts';
+import { type HttpMethod, type OpenApiDocument, type PathItem, resolveReference } from './objects.ts';
 
 /** A copy of the document without what express-openapi-validator must not check. */
 export function prepareForValidator(document: OpenApiDocument): OpenApiDocument {
@@ -9,21 +9,25 @@ export function prepareForValidator(document: OpenApiDocument): OpenApiDocument 
   return copy;
 }
 
-/** The document of one operation, with the components that it needs and the response of one status, if any. */
+/** The document of some operations, with the components that they need, and their success responses if wanted. */
 export function documentOf(
   document: OpenApiDocument,
-  { path, method }: { path: string; method: HttpMethod },
-  status: number | null,
+  operations: readonly { path: string; method: HttpMethod; successStatus: number }[],
+  withResponses: boolean,
 ): OpenAPIV3.DocumentV3_1 {
-  const { security: _security, responses, ...rest }: OperationObject = document.paths[path]![method]!;
-  const operation = { ...rest, responses: status === null ? {} : { [status]: responses[status] } };
+  const paths: Record<string, PathItem> = {};
+  for (const { path, method, successStatus } of operations) {
+    const { security: _security, responses, ...rest } = document.paths[path]![method]!;
+    const operation = { ...rest, responses: withResponses ? { [successStatus]: responses[successStatus] } : {} };
+    paths[path] = { ...paths[path], [method]: operation };
+  }
   const components: Record<string, Record<string, unknown>> = {};
-  for (const reference of referencesIn(document, operation)) {
+  for (const reference of referencesIn(document, paths)) {
     const [, , kind, name] = reference.split('/');
     components[kind!] = { ...components[kind!], [name!]: resolveReference(document, { $ref: reference }) };
   }
   const { openapi, info } = document;
-  const part = { openapi, info, servers: [{ url: '/' }], paths: { [path]: { [method]: operation } }, components };
+  const part = { openapi, info, servers: [{ url: '/' }], paths, components };
   // The validator changes the document that it is given.
   return structuredClone(part) as unknown as OpenAPIV3.DocumentV3_1;
 }

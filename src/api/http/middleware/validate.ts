@@ -14,23 +14,26 @@ export type ResponseCheck = (operation: Operation, req: Request, body: unknown) 
 
 const JSON_TYPE = 'application/json';
 
-/** Each operation gets its own validator when needed. @see docs/decisions/0013-openapi-first.md#the-validator */
+/**
+ * Requests are checked by one validator for each tag of the document, made when first needed.
+ * @see docs/decisions/0013-openapi-first.md#the-validator
+ */
 export function createValidation(
   document: OpenApiDocument,
   operations: readonly Operation[],
   unknownKeys: UnknownKeys,
 ) {
   const source = prepareForValidator(document);
-  const validators = operations.map((operation) => {
-    const check = once(() => prepareRequestCheck(document, operation, unknownKeys));
-    const takesInput = operation.takesBody || operation.queryParameters.size > 0;
-    return { operation, check, validator: takesInput ? once(() => requestValidator(source, operation)) : null };
-  });
-  const byOperation = new Map(validators.map((validator) => [validator.operation, validator]));
+  const validators = byTag(operations.filter(takesInput), (group) => requestValidator(source, group));
+  const checks = new Map(
+    operations.map((operation) => [operation, once(() => prepareRequestCheck(document, operation, unknownKeys))]),
+  );
+  const validatorOf = (operation: Operation) => (takesInput(operation) ? validators.get(operation.tag)! : null);
   return {
     /** Removes ignored fields from the body. @throws {DomainError} InvalidParameter; NotFound for an impossible key */
     validate(operation: Operation): RequestHandler {
-      const { check, validator } = byOperation.get(operation)!;
+      const check = checks.get(operation)!;
+      const validator = validatorOf(operation);
       return (req, res, next) => {
         const start = req.url.indexOf('?');
         const { query, ignored, error } = check()(start === -1 ? '' : req.url.slice(start + 1), req.body);
@@ -46,9 +49,10 @@ export function createValidation(
     },
     /** Prepares all operations, one at a time between requests. @throws when a schema cannot be compiled */
     async prepareAll(): Promise<void> {
-      for (const { operation, check, validator } of validators) {
+      for (const operation of operations) {
         await setImmediate();
-        check();
+        checks.get(operation)!();
+        const validator = validatorOf(operation);
         if (validator) await compile(operation, validator());
       }
     },
@@ -56,20 +60,24 @@ export function createValidation(
 }
 
 /** Checks responses in tests, in the same way. */
-export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
+export function createResponseCheck(document: OpenApiDocument, operations: readonly Operation[]): ResponseCheck {
   const source = prepareForValidator(document);
-  const validators = new Map<Operation, RequestHandler[]>();
+  const validators = byTag(operations, (group) => responseValidator(source, group));
   return async (operation, req, body) => {
     if (body === undefined || body instanceof Uint8Array) return;
-    const validator = validators.get(operation) ?? responseValidator(source, operation);
-    validators.set(operation, validator);
-    await checkResponse(
-      validator,
-      req,
-      operation.successStatus,
-      body instanceof JsonText ? body.text : JSON.stringify(body),
-    );
+    const validator = validators.get(operation.tag)!();
+    const text = body instanceof JsonText ? body.text : JSON.stringify(body);
+    await checkResponse(validator, req, operation.successStatus, text);
   };
+}
+
+function takesInput({ takesBody, queryParameters }: Operation): boolean {
+  return takesBody || queryParameters.size > 0;
+}
+
+function byTag<T>(operations: readonly Operation[], create: (group: readonly Operation[]) => T) {
+  const groups = Map.groupBy(operations, ({ tag }) => tag);
+  return new Map([...groups].map(([tag, group]) => [tag, once(() => create(group))]));
 }
 
 function once<T>(create: () => T): () => T {
@@ -79,10 +87,10 @@ function once<T>(create: () => T): () => T {
 
 const OPTIONS = { validateSecurity: false, fileUploader: false, useRequestUrl: true } as const;
 
-function requestValidator(source: OpenApiDocument, operation: Operation): RequestHandler {
+function requestValidator(source: OpenApiDocument, operations: readonly Operation[]): RequestHandler {
   return Router().use(
     OpenApiValidator.middleware({
-      apiSpec: documentOf(source, operation, null),
+      apiSpec: documentOf(source, operations, false),
       validateRequests: { allowUnknownQueryParameters: true, coerceTypes: false },
       // The document is fixed at build time, and tests validate it.
       validateApiSpec: false,
@@ -91,9 +99,9 @@ function requestValidator(source: OpenApiDocument, operation: Operation): Reques
   );
 }
 
-function responseValidator(source: OpenApiDocument, operation: Operation): RequestHandler[] {
+function responseValidator(source: OpenApiDocument, operations: readonly Operation[]): RequestHandler[] {
   return OpenApiValidator.middleware({
-    apiSpec: documentOf(source, operation, operation.successStatus),
+    apiSpec: documentOf(source, operations, true),
     validateRequests: false,
     validateResponses: { removeAdditional: false, coerceTypes: false },
     ...OPTIONS,
