@@ -5,7 +5,7 @@ import { optional, setting } from './setting-types.ts';
 export const SETTINGS = {
   FLOTILLA_HOST: setting(types.text.default('127.0.0.1'), 'API, gateway', {
     about:
-      'Address on which API, gateway and documentation listen. When other machines can reach it, `npm start` makes a registration key, once, and computers wait to be accepted.',
+      'Address on which API, gateway and documentation listen. When other machines can reach it, `npm start` creates a registration key once, and computers wait to be accepted.',
   }),
   FLOTILLA_PORT: setting(types.port.default(8080), 'API, gateway', {
     about: 'Port of API, gateway and documentation.',
@@ -16,7 +16,7 @@ export const SETTINGS = {
   }),
   FLOTILLA_TRUSTED_PROXIES: setting(types.networks.default([]), 'API, gateway', {
     about:
-      'Proxies whose `X-Forwarded-For` is believed. Behind a proxy that is not listed, all clients seem to have one address and share its limits.',
+      'Proxies whose `X-Forwarded-For` is trusted. Behind a proxy that is not listed, all clients appear to have one address and share its limits.',
   }),
   FLOTILLA_METRICS_HOST: setting(types.text.default('127.0.0.1'), 'all', {
     about:
@@ -44,15 +44,15 @@ export const SETTINGS = {
   }),
   FLOTILLA_DATABASE_STATEMENT_TIMEOUT: setting(types.wholeNumber(0, 86_400).default(120), 'all', {
     about:
-      'When PostgreSQL ends a statement (ten times as late in workers); 0 = never. The request is answered with 503 and `Retry-After`, and nothing is changed.',
+      'After how long PostgreSQL cancels a statement (ten times as long in workers); 0 = never. The request gets 503 with `Retry-After`, and nothing is changed.',
     unit: 'seconds',
   }),
   FLOTILLA_DATABASE_LOCK_TIMEOUT: setting(types.wholeNumber(0, 86_400).default(60), 'all', {
-    about: 'When PostgreSQL ends a wait for a lock; 0 = never.',
+    about: 'After how long PostgreSQL ends a wait for a lock; 0 = never.',
     unit: 'seconds',
   }),
   FLOTILLA_DATABASE_IDLE_TIMEOUT: setting(types.wholeNumber(0, 86_400).default(120), 'all', {
-    about: 'When PostgreSQL ends an abandoned transaction; 0 = never.',
+    about: 'After how long PostgreSQL ends an abandoned transaction; 0 = never.',
     unit: 'seconds',
   }),
   FLOTILLA_TEMPORAL_ADDRESS: setting(optional(types.hostAndPort), 'all', {
@@ -65,7 +65,7 @@ export const SETTINGS = {
   }),
   FLOTILLA_TEMPORAL_TLS: setting(optional(types.boolean), 'all', {
     about:
-      'Whether the external server is reached over TLS. Without a CA its certificate is checked against the authorities of the system.',
+      'Whether to connect to the external server over TLS. Without a CA its certificate is checked against the authorities of the system.',
     default: 'true when one of the next five is set, else false',
   }),
   FLOTILLA_TEMPORAL_TLS_CA: setting(optional(types.readableFile), 'all', {
@@ -125,7 +125,7 @@ export const SETTINGS = {
   }),
   FLOTILLA_DEPLOYMENT: setting(types.oneOf('standalone', 'saas').default('standalone'), 'all', {
     about:
-      'One account, or many. In `saas` there is no `POST /standalone-account`: make the first account while it is `standalone`.',
+      'One account, or many. In `saas` there is no `POST /standalone-account`: create the first account while it is `standalone`.',
   }),
   FLOTILLA_ADMIN_EMAIL: setting(types.email.default('admin@example.com'), 'npm start', {
     about: 'First administrator, created while there is no account. Set but empty: none is created.',
@@ -161,7 +161,7 @@ export const SETTINGS = {
   }),
   FLOTILLA_LOGIN_ADDRESS_LIMIT: setting(types.wholeNumber(20, 1_000_000).default(100), 'API', {
     about:
-      'Failed logins and registrations of one address in 5 minutes, whatever the names. Names that have logged in from there before are let in.',
+      'Failed logins and registrations of one address in 5 minutes, whatever the names. Names that have logged in from there before are exempt.',
   }),
   FLOTILLA_PASSWORD_MIN_LENGTH: setting(types.wholeNumber(8, 128).default(12), 'API', {
     about:
@@ -179,7 +179,7 @@ export const SETTINGS = {
   }),
   FLOTILLA_PAM_HELPER: setting(optional(types.matching(/^\//, 'an absolute path')), 'API', {
     about:
-      'Program to run in place of the built-in PAM helper. It reads service NUL identity NUL password NUL from standard input; its exit status means yes (0), no (1) or unknown (any other).',
+      'Program to run instead of the built-in PAM helper. It reads service NUL identity NUL password NUL from standard input; its exit status means yes (0), no (1) or unknown (any other).',
   }),
   FLOTILLA_SIMULATED_COMPUTERS: setting(types.wholeNumber(0, 200_000).default(25), 'npm start', {
     about: 'Simulated computers; 0 = none.',
@@ -264,23 +264,23 @@ export const SETTINGS = {
     unit: 'computers',
   }),
   FLOTILLA_BATCH_MIN_SIZE: setting(types.wholeNumber(1, 100_000).default(500), 'API, worker', {
-    about: 'Least size of a batch in larger groups.',
+    about: 'Minimum size of a batch in larger groups.',
     formerName: 'FLOTILLA_LANE_MIN_SIZE',
     unit: 'computers',
   }),
   FLOTILLA_BATCH_MAX_SIZE: setting(types.wholeNumber(1, 100_000).default(5000), 'API, worker', {
-    about: 'Largest size of a batch; exceeded where a group would have over 1,000 batches.',
+    about: 'Maximum size of a batch; exceeded where a group would have over 1,000 batches.',
     formerName: 'FLOTILLA_LANE_MAX_SIZE',
     unit: 'computers',
   }),
   FLOTILLA_WAKE_UP_MIN_MS: setting(types.wholeNumber(0, 60_000).default(500), 'worker', {
-    about: 'Least time between two wake-ups of a large batch.',
+    about: 'Shortest time between two wake-ups of a large batch.',
     formerName: 'FLOTILLA_NUDGE_MIN_MS',
     unit: 'milliseconds',
   }),
   FLOTILLA_WAKE_UP_MAX_MS: setting(types.wholeNumber(0, 600_000).default(5000), 'worker', {
     about:
-      'Longest time between two wake-ups. It grows towards this with the age of the batch and with how many large batches its account has at work.',
+      'Longest time between two wake-ups. It grows towards this with the age of the batch and with the number of large batches in progress in its account.',
     formerName: 'FLOTILLA_NUDGE_MAX_MS',
     unit: 'milliseconds',
   }),

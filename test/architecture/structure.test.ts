@@ -78,6 +78,15 @@ describe.each(DIVIDED)('areas of %s', (layer) => {
   });
 });
 
+describe('Temporal activities', () => {
+  it('call services, not repositories', () => {
+    const activities = sources.filter(({ path }) => path.startsWith('workers/activities/'));
+    expect(activities.length).toBeGreaterThan(4);
+    const wrong = activities.filter(({ imports }) => imports.some((to) => to.startsWith('src/persistence/')));
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('SQL', () => {
   const STATEMENT =
     /\.query(<[^(]*>)?\(\s*[`'"]|[`'"]\s*(select|insert into|update|delete from|with)\s[^`'"]*\b(from|set|values|as)\b/;

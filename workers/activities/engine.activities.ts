@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import type { BatchTurn } from '../../src/persistence/engine/batches.sql.ts';
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type {
@@ -57,7 +56,7 @@ export function createEngineActivities({
 }
 
 /** Caches the latest results, up to a limit: the account of a batch never changes. */
-function remember(read: (batch: number) => Promise<BatchTurn>): (batch: number) => Promise<string> {
+function remember(read: Engine['turnOf']): (batch: number) => Promise<string> {
   const known = new Map<number, string>();
   return async (batch) => {
     const found = known.get(batch);

@@ -8,7 +8,7 @@ import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { sendWakeUp } from '../workflow-calls.ts';
 import type { Poll } from './loop.ts';
-import { isServerUnavailable, RefusedEntries } from './refused.ts';
+import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 import { WakeUpPlanner, type WakeUpSettings } from './wake-up-planner.ts';
 
 export interface InboxDeps {
@@ -33,7 +33,7 @@ type Due = BatchEvents & { repeated: boolean };
 
 interface Memory {
   planner: WakeUpPlanner;
-  refused: RefusedEntries;
+  rejected: RejectedEntries;
 }
 
 /**
@@ -42,7 +42,7 @@ interface Memory {
  * @see docs/architecture.md#applying-the-result
  */
 export function inboxPoll(deps: InboxDeps): Poll {
-  const memory: Memory = { planner: new WakeUpPlanner(deps.settings), refused: new RefusedEntries() };
+  const memory: Memory = { planner: new WakeUpPlanner(deps.settings), rejected: new RejectedEntries() };
   let restUntil = 0;
   return async () => {
     const isLeader = deps.isLeader();
@@ -55,22 +55,22 @@ export function inboxPoll(deps: InboxDeps): Poll {
   };
 }
 
-function pick({ planner, refused }: Memory, pending: readonly BatchEvents[], now: number): Due[] {
-  refused.keep(new Set(pending.map(({ id }) => id)));
-  const waiting = new Set(refused.waiting(now));
+function pick({ planner, rejected }: Memory, pending: readonly BatchEvents[], now: number): Due[] {
+  rejected.keep(new Set(pending.map(({ id }) => id)));
+  const waiting = new Set(rejected.waiting(now));
   return planner.pick(waiting.size === 0 ? pending : pending.filter(({ id }) => !waiting.has(id)), now);
 }
 
 /** Accounts take turns, small batches first. @throws the error of an unavailable server, once all calls have ended */
 async function wakeAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Promise<void> {
-  const { planner, refused } = memory;
+  const { planner, rejected } = memory;
   const limiter = new ConcurrencyLimiter({ concurrency: CONCURRENT });
   let unavailable: unknown = null;
   const wake = async (batch: Due): Promise<void> => {
     if (unavailable) return planner.retry(batch.id);
     try {
       await wakeBatch(deps, batch);
-      refused.forget([batch.id]);
+      rejected.delete([batch.id]);
     } catch (error) {
       if (isServerUnavailable(error) || isDatabaseUnavailable(error)) {
         planner.retry(batch.id);
@@ -83,10 +83,10 @@ async function wakeAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Pr
   if (unavailable) throw unavailable;
 }
 
-function postpone({ logger, count }: InboxDeps, { planner, refused }: Memory, batch: Due, error: unknown): void {
+function postpone({ logger, count }: InboxDeps, { planner, rejected }: Memory, batch: Due, error: unknown): void {
   const { id: batchId, workflowId } = batch;
   planner.retry(batchId);
-  refused.add(batchId);
+  rejected.add(batchId);
   count('refused');
   logger.error({ batchId, workflowId, err: error }, 'a batch could not be woken; will retry');
 }

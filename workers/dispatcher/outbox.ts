@@ -14,7 +14,7 @@ import type { Logger } from '../../src/process/logger.ts';
 import { inSpan, isTracing, SpanKind, SpanLimit, type SpanOptions } from '../../src/process/tracing.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { ignoreNotFound } from '../workflow-calls.ts';
-import { isServerUnavailable, RefusedEntries } from './refused.ts';
+import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 import type { Starter } from './starter.ts';
 
 export interface OutboxDeps {
@@ -29,24 +29,24 @@ const LIMIT = 50;
 
 /** Safe to lose. */
 interface Memory {
-  refused: RefusedEntries;
+  rejected: RejectedEntries;
   budget: SpanLimit;
 }
 
 /** Up to 50 commands in one transaction; may be repeated after a crash. @see docs/architecture.md#starting-it */
 export function outboxPoll(deps: OutboxDeps): () => Promise<boolean> {
-  const memory: Memory = { refused: new RefusedEntries(), budget: new SpanLimit() };
-  const { refused } = memory;
+  const memory: Memory = { rejected: new RejectedEntries(), budget: new SpanLimit() };
+  const { rejected } = memory;
   return async () => {
     if (!(await hasCommands(deps.db, ['start', 'cancel']))) return false;
     const now = Date.now();
-    const waiting = refused.waiting(performance.now());
+    const waiting = rejected.waiting(performance.now());
     return await deps.db.transaction(async (tx) => {
       const commands = await claimCommands(tx, waiting, LIMIT);
       if (commands.length === 0) return false;
       const done = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => execute(deps, tx, commands, memory));
       await deleteCommands(tx, done);
-      refused.forget(done);
+      rejected.delete(done);
       return commands.length === LIMIT && done.length > 0;
     });
   };
@@ -56,14 +56,14 @@ async function execute(
   deps: OutboxDeps,
   tx: Sql,
   commands: readonly OutboxCommand[],
-  { refused, budget }: Memory,
+  { rejected, budget }: Memory,
 ): Promise<number[]> {
   const starts = commands.filter((command) => command.kind === 'start');
   const ids = starts.map((command) => Number(command.key));
   const rows = await readStartableActivities(tx, ids);
   const byId = new Map(rows.map((row) => [row.activityId, row]));
   const attempt = (command: OutboxCommand, work: () => Promise<boolean>) =>
-    withLogFields(traceField(command.traceparent), () => attemptCommand(deps, command, refused, work));
+    withLogFields(traceField(command.traceparent), () => attemptCommand(deps, command, rejected, work));
   const started = await Promise.all(
     starts.map((command) =>
       attempt(command, async () => {
@@ -100,7 +100,7 @@ function producing(parent: string, workflowId: string, activityId: number | unde
 async function attemptCommand(
   { logger, count }: OutboxDeps,
   command: OutboxCommand,
-  refused: RefusedEntries,
+  rejected: RejectedEntries,
   work: () => Promise<boolean>,
 ): Promise<number | null> {
   let reason: unknown = 'its workflow is not started yet';
@@ -115,7 +115,7 @@ async function attemptCommand(
       'Temporal rejected an outbox command; will retry',
     );
   }
-  refused.add(command.id);
+  rejected.add(command.id);
   logger.debug({ kind: command.kind, key: command.key, reason }, 'outbox command is kept');
   return null;
 }

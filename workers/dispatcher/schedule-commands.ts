@@ -12,7 +12,7 @@ import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
-import { isServerUnavailable, RefusedEntries } from './refused.ts';
+import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 
 export interface ScheduleCommandsDeps {
   db: Database;
@@ -27,19 +27,19 @@ const LIMIT = 20;
 
 /** Up to 20 in one transaction. Starts dates missed before. @see docs/architecture.md#schedules-of-profiles */
 export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<boolean> {
-  const refused = new RefusedEntries();
+  const rejected = new RejectedEntries();
   return async () => {
     if (!(await hasCommands(deps.db, ['schedule_sync']))) return false;
     const done = await deps.db.transaction(async (tx) => {
       const now = Date.now();
-      const commands = await claimScheduleSyncs(tx, refused.waiting(performance.now()), LIMIT);
+      const commands = await claimScheduleSyncs(tx, rejected.waiting(performance.now()), LIMIT);
       if (commands.length === 0) return [];
       const updated = await deps.client.withDeadline(now + CALL_LIMIT_MS, () =>
-        updateSchedules(deps, tx, commands, refused),
+        updateSchedules(deps, tx, commands, rejected),
       );
       const ids = updated.map(({ id }) => id);
       await deleteScheduleSyncs(tx, ids);
-      refused.forget(ids);
+      rejected.delete(ids);
       return updated;
     });
     await startMissed(deps, new Set(done.map(({ key }) => key)));
@@ -51,7 +51,7 @@ async function updateSchedules(
   deps: ScheduleCommandsDeps,
   tx: Sql,
   commands: readonly ScheduleSync[],
-  refused: RefusedEntries,
+  rejected: RejectedEntries,
 ): Promise<ScheduleSync[]> {
   const ids = [...new Set(commands.map(({ key }) => key))];
   await lockSchedules(tx, ids);
@@ -73,7 +73,7 @@ async function updateSchedules(
   const ends = await Promise.allSettled(ids.map(ensure));
   const failure = ends.find((end) => end.status === 'rejected');
   if (failure) throw failure.reason;
-  for (const { id, key } of commands) if (failed.has(key)) refused.add(id);
+  for (const { id, key } of commands) if (failed.has(key)) rejected.add(id);
   return commands.filter(({ key }) => !failed.has(key));
 }
 

@@ -5,7 +5,7 @@ import { enqueueScheduleSync, enqueueScheduleSyncs } from '../../src/persistence
 import type { Logger } from '../../src/process/logger.ts';
 import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';
-import { isServerUnavailable } from '../dispatcher/refused.ts';
+import { isServerUnavailable } from '../dispatcher/rejected.ts';
 
 export interface MissedRunsDeps {
   db: Database;

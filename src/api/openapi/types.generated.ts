@@ -725,7 +725,7 @@ export interface paths {
          * Changes the authenticated person
          * @description A new `email` has to be confirmed: it is shown as `pending_email`, and a token is mailed to it, which
          *     `POST /person:confirm-email` takes within 24 hours. On deployments without a mail server an administrator confirms
-         *     it instead (`POST /administrators/{person_id}:confirm-email`). Another one takes its place, and the present address
+         *     it instead (`POST /administrators/{person_id}:confirm-email`). A different address replaces it, and the current address
          *     withdraws it. Once it is confirmed, the previous address is notified and becomes available. A person may request 10
          *     addresses an hour, including test emails; beyond that the response is 429. It is 502 when the mail server did not accept
          *     the mail.
@@ -2006,13 +2006,13 @@ export interface components {
             audit_retention_period?: number | null;
             agent_intervals?: components["schemas"]["AgentIntervals"];
         };
-        /** @description Normal intervals of the account's computers, in seconds. Each computer is sent them in its next exchange. While it has work, it may ping and exchange every 10 seconds. null, the default: the server sets no intervals; computers keep those that they have. */
+        /** @description Normal intervals of the account's computers, in seconds. Each computer receives them in its next exchange. While it has work, it may ping and exchange every 10 seconds. With null, the default, the server sets no intervals, and computers keep those that they have. */
         AgentIntervals: {
-            /** @description Between questions whether messages wait */
+            /** @description Between two pings */
             ping: number;
-            /** @description Until a computer exchanges that has a result or knows of messages */
+            /** @description Until the next exchange of a computer with a result or with messages waiting */
             urgent_exchange: number;
-            /** @description Between exchanges without a reason */
+            /** @description Between two regular exchanges */
             exchange: number;
         } | null;
         /**
@@ -4924,7 +4924,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
-                /** @description Only events of this many last days */
+                /** @description Number of days to look back */
                 days?: number;
                 /** @description Part of the message or of a name, in any case; there are no wildcards */
                 search?: string;

@@ -1,7 +1,7 @@
 /**
  * Fail points between two durable steps, recognized by the statements that a process sends. The product contains no
  * hooks: tests inject the faults from outside.
- * @see docs/reliability.md#durable-steps
+ * @see docs/reliability.md#durable-states
  */
 export const FAIL_POINTS = [
   /** S1: the transaction that accepts a request, before its commit. */

@@ -115,7 +115,9 @@ async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | nu
   if (plan.afterRestore) await repairRestored(bringing);
   await bundle;
   await Promise.all([
-    launchAll(bringing, ['worker'], 'workers').then(() => script('workers/set-current-version.ts', 'make-current')),
+    launchAll(bringing, ['worker'], 'workers').then(() =>
+      script('workers/set-current-version.ts', 'set-current-version'),
+    ),
     launchAll(bringing, ['api', 'gateway'], 'servers'),
   ]);
   report('APIs, gateways and workers run');

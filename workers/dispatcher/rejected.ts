@@ -6,7 +6,7 @@ const LAST_PAUSE_MS = 60_000;
 const UNAVAILABLE_CODES = new Set([1, 4, 8, 14]);
 
 /** Entries or batches that the server rejected, with the time of their next retry; in memory only, safe to lose. */
-export class RefusedEntries {
+export class RejectedEntries {
   readonly #entries = new Map<number, { until: number; pauseMs: number }>();
 
   /** Ids whose next retry is after `nowMs` (of `performance.now()`). */
@@ -20,11 +20,11 @@ export class RefusedEntries {
     this.#entries.set(id, { until: performance.now() + pauseMs, pauseMs });
   }
 
-  forget(ids: readonly number[]): void {
+  delete(ids: readonly number[]): void {
     for (const id of ids) this.#entries.delete(id);
   }
 
-  /** Forgets all others. */
+  /** Deletes all others. */
   keep(ids: ReadonlySet<number>): void {
     for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
   }
