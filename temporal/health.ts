@@ -42,7 +42,7 @@ export async function findOutage({ connection }: Client, namespace: string): Pro
 }
 
 function toUnavailable(error: unknown): Error {
-  return new Error(`Temporal does not answer: ${error instanceof Error ? error.message : String(error)}`);
+  return new Error(`Temporal does not respond: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 async function checkPollers(connection: Connection, namespace: string): Promise<void> {

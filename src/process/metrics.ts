@@ -14,7 +14,7 @@ export interface PoolState {
 export interface Metrics {
   registry: Registry;
   startRequest(): void;
-  /** @param status - as sent; 499 when the client disconnected before, 500 when the response broke off */
+  /** @param status - as sent; 499 when the client disconnected before, 500 when the response was cut off */
   endRequest(operation: string, status: number, seconds: number): void;
   registerPools(read: () => readonly PoolState[]): void;
   close(): Promise<void>;
@@ -86,7 +86,7 @@ function registerRequests(registry: Registry): Pick<Metrics, 'startRequest' | 'e
   });
   const errors = new Counter({
     name: 'flotilla_request_errors_total',
-    help: 'API requests with a status of 500 or above, or whose response broke off',
+    help: 'API requests with a status of 500 or above, or whose response was cut off',
     registers: [registry],
   });
   return {

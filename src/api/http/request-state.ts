@@ -29,7 +29,7 @@ export function releaseResources({ locals }: Response): void {
   for (const release of locals.onHandled.splice(0)) release();
 }
 
-/** @param status - to record: the one sent, 499 when the client disconnected, 500 when the response broke off */
+/** @param status - to record: the one sent, 499 when the client disconnected, 500 when the response was cut off */
 export function completeRequest({ locals }: Response, status: number): void {
   for (const callback of locals.onCompleted.splice(0)) callback(status);
 }

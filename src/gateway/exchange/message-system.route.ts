@@ -63,7 +63,7 @@ async function exchange(
   const cost = 1 + payload.messages.length * MESSAGE_COST;
   const waitSeconds = deps.exchanges.take(secureIdHash.toString('latin1'), cost, deps.clock.now().getTime());
   if (waitSeconds > 0)
-    throw new DomainError('TooManyRequests', 'This computer exchanges too much', { retryAfterSeconds: waitSeconds });
+    throw new DomainError('TooManyRequests', 'This computer exchanges too often', { retryAfterSeconds: waitSeconds });
   const token = req.headers['x-exchange-token'];
   return deps.exchange.handle({
     secureIdHash,

@@ -24,7 +24,7 @@ await runCommand(
     try {
       if (verb === 'create') {
         const file = await createMigration(persistence.orm, name);
-        logger.info(file === null ? 'the database has everything that the entities have' : `wrote ${file}`);
+        logger.info(file === null ? 'nothing to create: the database matches the entities' : `wrote ${file}`);
       } else {
         await migrate(persistence);
         logger.info('the schema is up to date');

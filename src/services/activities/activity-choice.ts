@@ -27,7 +27,7 @@ export async function lockChosen(tx: Sql, clock: Clock, caller: Caller, choice: 
   const scope = scopeOf(caller);
   const found = await selectActivities(tx, scope, selection, MAX_CHOSEN + 1);
   if (found.length > MAX_CHOSEN) {
-    const message = `must not mean more than ${MAX_CHOSEN} activities`;
+    const message = `must not match more than ${MAX_CHOSEN} activities`;
     throw new DomainError('InvalidParameter', `query ${message}`, { details: [{ path: 'body.query', message }] });
   }
   if (found.length === 0) return [];

@@ -25,7 +25,7 @@ export async function requirePrior(
     details: without.slice(0, MAX_DETAILS).map((id) => ({
       path: 'body.after',
       id,
-      message: `activity ${after} does nothing here`,
+      message: `activity ${after} has no operation on this computer`,
     })),
   });
 }

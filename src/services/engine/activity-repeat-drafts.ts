@@ -2,6 +2,7 @@ import { inverseOf, revertSummary } from '../../domain/engine/inverse.ts';
 import { withRunOrigin } from '../../domain/scripts/environment.ts';
 import type { NotReverted } from '../../persistence/activities/activities.sql.ts';
 import type {
+  ComputerOperationPlan,
   OperationMessage,
   PerComputerGroupPlan,
 } from '../../persistence/activities/activity-creation.repository.ts';
@@ -13,7 +14,6 @@ import {
   type SourceOperation,
 } from '../../persistence/activities/activity-repeats.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { ChainLayout } from '../activities/chain-layout.ts';
 import type { Caller } from '../common/ports.ts';
 
 export type Draft = Pick<
@@ -85,4 +85,32 @@ export async function undo(
     parameters: { operation: 'revert', activity: source.id, not_reverted: notReverted },
     notReverted,
   };
+}
+
+/** Assigns operations to computers, in order and chained like their origins. */
+class ChainLayout {
+  readonly #positions = new Map<number, number>();
+  readonly #links: number[] = [];
+  readonly #latest = new Map<number, number>();
+  readonly #operations: ComputerOperationPlan[] = [];
+
+  /** @param prior - origin of the operation on the same computer that must succeed first, if it is included */
+  add(
+    computer: number,
+    operation: Pick<ComputerOperationPlan, 'type' | 'summary' | 'message'> & { origin: number },
+    prior: number | null,
+    delaySeconds: number,
+  ): void {
+    const place = this.#positions.get(computer) ?? this.#positions.size;
+    this.#positions.set(computer, place);
+    const link = this.#links[place] ?? 0;
+    this.#links[place] = link + 1;
+    const after = prior === null ? null : (this.#latest.get(prior) ?? null);
+    this.#latest.set(operation.origin, link);
+    this.#operations.push({ ...operation, place, link, after, delaySeconds: after === null ? 0 : delaySeconds });
+  }
+
+  result(): { computers: number[]; operations: ComputerOperationPlan[] } {
+    return { computers: [...this.#positions.keys()], operations: this.#operations };
+  }
 }

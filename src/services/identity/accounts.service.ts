@@ -107,7 +107,8 @@ export async function closeStandaloneEnrolment(db: Database): Promise<string | n
     if (!isThere || !(await insertSetting(tx, ENROLMENT_CLOSED, 'true'))) return null;
     const account = await closeEnrolment(tx, STANDALONE.name, key);
     if (!account) return null;
-    const message = 'Made a registration key; computers need it, and wait to be accepted, as others reach this server';
+    const message =
+      'Created a registration key: other machines reach this server, so computers need it and wait to be accepted';
     const { id, title } = account;
     await record(tx, { ...SERVER, accountId: id }, 'Preferences', { id, name: title }, message);
     return key;
@@ -130,7 +131,7 @@ async function insertOwn(tx: Sql, caller: Caller, title: string, throttle: Login
   }
   await insertAdministrator(tx, accountId, caller.personId, ADMINISTRATOR_ROLE);
   const account = { id: accountId, name: title };
-  await record(tx, { ...caller, accountId }, 'Account', account, `${person.name} made the account`);
+  await record(tx, { ...caller, accountId }, 'Account', account, `${person.name} created the account`);
   return (await findAccount(tx, accountId))!;
 }
 
@@ -152,7 +153,7 @@ async function insert(
     const { accountId, personId } = made;
     const { email, name, origin } = person;
     const actor = { ...(origin ? { personId, name, origin } : SERVER), accountId };
-    const message = `Made the account with its first administrator ${name} <${email}>`;
+    const message = `Created the account with its first administrator ${name} <${email}>`;
     await record(tx, actor, 'Account', { id: accountId, name: STANDALONE.title }, message);
     await deleteSetting(tx, SETUP_TOKEN);
     return made;

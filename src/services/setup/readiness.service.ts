@@ -23,7 +23,7 @@ export function createReadiness(deps: { persistence: Persistence; temporal: Temp
     try {
       await withTimeout(checkConnection(deps.persistence.db));
     } catch {
-      return [{ part: 'database', reason: 'PostgreSQL does not answer' }];
+      return [{ part: 'database', reason: 'PostgreSQL does not respond' }];
     }
     if (!schemaIsCurrent) {
       const pending = await withTimeout(deps.persistence.orm.migrator.getPending()).catch(() => null);
@@ -39,7 +39,7 @@ export function createReadiness(deps: { persistence: Persistence; temporal: Temp
       await withTimeout(deps.temporal.check());
       return [];
     } catch (error) {
-      return [{ part: 'temporal', reason: error instanceof Error ? error.message : 'Temporal does not answer' }];
+      return [{ part: 'temporal', reason: error instanceof Error ? error.message : 'Temporal does not respond' }];
     }
   }
 

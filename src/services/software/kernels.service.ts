@@ -99,6 +99,6 @@ async function eligible(tx: Sql, action: KernelAction, computer: number, package
   throw new DomainError(
     'KernelPackageNotEligible',
     `Package ${packageId} is not among the kernel ${action}s of computer ${computer}`,
-    { details: [{ id: packageId, message: `is no kernel ${action} of this computer` }] },
+    { details: [{ id: packageId, message: `is not a kernel ${action} of this computer` }] },
   );
 }

@@ -88,7 +88,7 @@ describe('a response that breaks off', () => {
     await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 500]]);
     expect(errors()).toEqual([
       expect.objectContaining({
-        msg: 'a response broke off',
+        msg: 'a response was cut off',
         requestId: 'broken-1',
         err: expect.objectContaining({ message: 'the file is gone' }),
       }),

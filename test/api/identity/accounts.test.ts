@@ -77,7 +77,11 @@ describe('POST /accounts', () => {
       'SupportAnalyst',
     ]);
     const [event] = await db.query('select entity_type, entity_name, message from event order by id desc limit 1');
-    expect(event).toEqual({ entity_type: 'Account', entity_name: 'Example Works', message: 'Member made the account' });
+    expect(event).toEqual({
+      entity_type: 'Account',
+      entity_name: 'Example Works',
+      message: 'Member created the account',
+    });
     expect((await saas.call('POST', '/login', { body: { email, password: PASSWORD } })).body.current_account).toBe(
       response.body.account,
     );

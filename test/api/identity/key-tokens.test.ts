@@ -136,7 +136,7 @@ describe('access keys', () => {
     expect((await change('wrong', 'staple battery')).status).toBe(401);
     expect((await byKey()).status).toBe(200);
     expect((await change('battery staple', 'staple battery')).status).toBe(200);
-    expect(await lastMessage()).toBe('Changed the own password and ended all own access keys');
+    expect(await lastMessage()).toBe('Changed their own password and ended all their access keys');
     expect((await byKey()).status).toBe(401);
     expect(await keys()).toEqual([]);
   });

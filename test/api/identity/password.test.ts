@@ -53,7 +53,7 @@ describe('PUT /password', () => {
     expect(await lastEvent()).toEqual({
       account_id: accountId,
       person_id: personId,
-      message: 'Changed the own password',
+      message: 'Changed their own password',
     });
     await hasEnded();
     await hasEnded(second);

@@ -100,7 +100,7 @@ describe('bootstrap', () => {
     expect((await temporal.client.schedule.getHandle(RECONCILE_SCHEDULE_ID).describe()).state.paused).toBe(true);
   });
 
-  it('gives the reason when the server does not answer', async () => {
+  it('gives the reason when the server does not respond', async () => {
     const away = { ...settings, temporalAddress: '127.0.0.1:1' };
     await expect(bootstrap(away, 300)).rejects.toThrow(BootstrapError);
   });

@@ -151,7 +151,7 @@ describe('worker builds', () => {
 describe('health', () => {
   it('responds within its limit when the server is unavailable', async () => {
     const health = createTemporalHealth({ ...settings, temporalAddress: '127.0.0.1:1' });
-    await expect(health.check()).rejects.toThrow('Temporal does not answer');
+    await expect(health.check()).rejects.toThrow('Temporal does not respond');
     await health.close();
   });
 
@@ -160,7 +160,7 @@ describe('health', () => {
     expect(await findOutage(temporal.client, 'of-nobody')).toEqual([expect.stringContaining('of-nobody')]);
     const away = await connectClient({ ...settings, temporalAddress: '127.0.0.1:1' });
     expect(await findOutage(away.client, settings.temporalNamespace)).toEqual([
-      expect.stringContaining('Temporal does not answer'),
+      expect.stringContaining('Temporal does not respond'),
     ]);
     await away.close();
   });

@@ -37,7 +37,7 @@ export function errorHandler(logger: Logger, mustBeDeclared = false): ErrorReque
     if (res.headersSent) {
       res.destroy();
       if (isClientDisconnect(error)) return CLIENT_CLOSED_REQUEST;
-      logger.error({ requestId, err: error }, 'a response broke off');
+      logger.error({ requestId, err: error }, 'a response was cut off');
       return ERROR_STATUS.InternalError;
     }
     let sent = toDomainError(error, requestId, logger);

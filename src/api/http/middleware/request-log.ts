@@ -5,7 +5,7 @@ import type { RequestState } from '../request-state.ts';
 
 export interface RequestListeners {
   onRequestStart?(): void;
-  /** The status is 499 when the client disconnected, 500 when the response broke off. */
+  /** The status is 499 when the client disconnected, 500 when the response was cut off. */
   onRequestEnd?(operationId: string, status: number, seconds: number): void;
 }
 

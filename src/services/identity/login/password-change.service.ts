@@ -34,7 +34,7 @@ export function createPasswordService(deps: PasswordDeps) {
         const { name } = await lockCaller(tx, caller);
         await replacePassword(tx, personId, passwordHash);
         const keys = change.keepAccessKeys ? 0 : await deleteAccessKeys(tx, personId);
-        const message = `Changed the own password${keys > 0 ? ' and ended all own access keys' : ''}`;
+        const message = `Changed their own password${keys > 0 ? ' and ended all their access keys' : ''}`;
         await record(tx, caller, 'Person', { id: personId, name }, message);
       });
       deps.authenticator.invalidate({ personId });

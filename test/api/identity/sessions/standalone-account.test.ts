@@ -77,7 +77,7 @@ describe('POST /standalone-account', () => {
     expect(lines[0]).toMatchObject({
       person_name: ADMIN.name,
       entity_type: 'Account',
-      message: `Made the account with its first administrator ${ADMIN.name} <${ADMIN.email}>`,
+      message: `Created the account with its first administrator ${ADMIN.name} <${ADMIN.email}>`,
       address: expect.stringContaining('127.0.0.1'),
     });
     expect(JSON.stringify(lines)).not.toContain(ADMIN.password);
@@ -175,7 +175,7 @@ describe('closing the enrolment of an account that is open', () => {
     expect(await settings()).toEqual([{ key, auto: false }]);
     expect(key).toMatch(/^[A-Za-z2-9]{24}$/);
     const [event] = await db.query<{ message: string }>('select message from event order by id desc limit 1');
-    expect(event!.message).toMatch(/^Made a registration key/);
+    expect(event!.message).toMatch(/^Created a registration key/);
     expect(event!.message).not.toContain(key);
     await db.query('update account set registration_key = null, auto_register = true');
     expect(await close()).toBeNull();
