@@ -31,13 +31,13 @@ const remove = (id: number) =>
   world.app.call('POST', '/computers:delete', { token: world.tokens.admin, body: { computer_ids: [id] } });
 
 describe('a scheduled group', () => {
-  it.each(['a cancelled child', 'a removed computer'])('stays scheduled and undelivered with %s', async (what) => {
+  it.each(['a canceled child', 'a removed computer'])('stays scheduled and undelivered with %s', async (what) => {
     const leaving = await aComputer('leaving');
     const computer_ids = [leaving, world.ids['web'], world.ids['db']];
     const group = await act([], { computer_ids, deliver_after: inHours(2) });
     await world.processEvents();
     const [first] = await childrenOf(world.db, group);
-    await (what === 'a cancelled child' ? cancel([first!.id]) : remove(leaving));
+    await (what === 'a canceled child' ? cancel([first!.id]) : remove(leaving));
     await world.processEvents();
     const { body } = await get(`/activities/${group}`);
     expect(body).toMatchObject({ activity_status: 'scheduled', delivery_time: null, completion_time: null });
@@ -54,7 +54,7 @@ describe('a scheduled group', () => {
     });
   });
 
-  it('stays scheduled when the operation that was due first is cancelled, beyond that moment', async () => {
+  it('stays scheduled when the operation that was due first is canceled, beyond that moment', async () => {
     const group = await act(['web', 'db', 'desk'], { deliver_after: inHours(1), deliver_after_window: 600 });
     const [first, ...others] = await childrenOf(world.db, group);
     const due = (hours: number) => new Date(world.clock.now().getTime() + hours * 3_600_000);

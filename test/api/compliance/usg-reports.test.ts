@@ -195,7 +195,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     expect((await requestReport(id, 'start_date=2026-05-04')).body.id).toEqual(expect.any(Number));
   });
 
-  it('ends with no file when it is cancelled, and can be requested again', async () => {
+  it('ends with no file when it is canceled, and can be requested again', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
     const { body } = await requestReport(id, 'start_date=2026-05-04&detailed=true');

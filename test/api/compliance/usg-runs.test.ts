@@ -102,7 +102,7 @@ describe('last_run_results', () => {
     expect(await found(`profile:usg:${id}:pass`)).toEqual([first]);
   });
 
-  it('stay those of the last results after a run that was cancelled as a whole', async () => {
+  it('stay those of the last results after a run that was canceled as a whole', async () => {
     const { id } = await create();
     const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
     const [first, second, third] = await computersOf(run.id);
@@ -117,7 +117,7 @@ describe('last_run_results', () => {
     expect((await listed('pass_rate_from=67&pass_rate_to=67')).map((one: { id: number }) => one.id)).toEqual([id]);
   });
 
-  it('count nobody as failing or in progress by a run that was cancelled', async () => {
+  it('count nobody as failing or in progress by a run that was canceled', async () => {
     const { id } = await create();
     const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
     const [first, second] = await computersOf(run.id);

@@ -5,7 +5,7 @@ import { createRandom } from '../../../tools/simulator/random.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
 
 /**
- * Actions of all sizes, some of them cancelled, while processes are killed at random; the agents' execution logs decide.
+ * Actions of all sizes, some of them canceled, while processes are killed at random; the agents' execution logs decide.
  * `FLOTILLA_E2E_SEED` (default 1) repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 3) is the number of kills.
  *
  * @see docs/reliability.md#crash-loop

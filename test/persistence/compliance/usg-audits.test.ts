@@ -125,13 +125,13 @@ describe('an audit', () => {
     expect(await run.results()).toEqual(counts(0, 0, 1, 0, false));
   });
 
-  it('that was cancelled before anything reached the computer has not started', async () => {
+  it('that was canceled before anything reached the computer has not started', async () => {
     const run = await aRun('fix-audit', 1);
     await run.notify(0, 0, 'cancel');
     expect(await run.results()).toEqual(counts(1, 0, 0, 0, false));
   });
 
-  it('that was cancelled after its delivery neither passes nor fails, and is not in progress', async () => {
+  it('that was canceled after its delivery neither passes nor fails, and is not in progress', async () => {
     const run = await aRun('audit', 2);
     await run.notify(0, 0, 'delivered');
     await run.notify(1, 0, 'delivered');

@@ -79,7 +79,7 @@ describe('what an earlier build left', () => {
     expect(await read(group)).toEqual({ status: 'unapproved', started: false });
   });
 
-  it('of a cancelled audit is no failure, and that of others stays', async () => {
+  it('of a canceled audit is no failure, and that of others stays', async () => {
     const run = await anAuditedRun({ db, engine: engine, clock }, 'audit', 4);
     await run.notify(0, 0, 'delivered');
     await run.notify(0, 0, 'cancel');

@@ -108,7 +108,7 @@ describe('results', () => {
     expect(await parent()).toEqual([{ status: 'delivered', delivery_time: world.clock.now() }]);
   });
 
-  it('of groups have a delivery, though it had been cancelled by then', async () => {
+  it('of groups have a delivery, though it had been canceled by then', async () => {
     const account = await anAccount(world.db, { computers: 2 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const [first] = await childrenOf(world.db, group);

@@ -195,7 +195,7 @@ describe('createRandom', () => {
 });
 
 describe('createTimerWheel', () => {
-  it('calls in order of time, and never what was cancelled or stopped', () => {
+  it('calls in order of time, and never what was canceled or stopped', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const wheel = createTimerWheel(5);

@@ -98,7 +98,7 @@ describe('batch of one computer', () => {
     });
   });
 
-  it('closes as Canceled when cancelled before delivery', async ({ server, batch, batches, start }) => {
+  it('closes as Canceled when canceled before delivery', async ({ server, batch, batches, start }) => {
     batches.add(batch, 1);
     const handle = await start();
     await until(() => advances(batches) === 1);
@@ -120,7 +120,7 @@ describe('batch of one computer', () => {
     expect(batches.progress(batch)).toMatchObject({ open: 0, canceled: 1 });
   });
 
-  it('closes as Canceled when only its row was cancelled', async ({ server, batch, batches, start, wakeUp }) => {
+  it('closes as Canceled when only its row was canceled', async ({ server, batch, batches, start, wakeUp }) => {
     batches.add(batch, 1);
     const handle = await start();
     batches.report(batch, 0, 'canceled');
@@ -265,7 +265,7 @@ describe('batch of many computers', () => {
     });
   });
 
-  it('closes as Canceled when cancelled, and counts what was done before', async ({
+  it('closes as Canceled when canceled, and counts what was done before', async ({
     server,
     batch,
     batches,
@@ -283,7 +283,7 @@ describe('batch of many computers', () => {
     expect(batches.progress(batch)).toMatchObject({ open: 0, succeeded: 5, canceled: 15 });
   });
 
-  it('completes with counts when single rows were cancelled or failed', async ({ batch, batches, start, wakeUp }) => {
+  it('completes with counts when single rows were canceled or failed', async ({ batch, batches, start, wakeUp }) => {
     batches.add(batch, 3);
     const handle = await start();
     batches.report(batch, 0, 'canceled');

@@ -188,7 +188,7 @@ describe('dispatcher', () => {
     expect(await fleet.deliver()).toBe(0);
   });
 
-  it('cancels a group that was cancelled at once', async () => {
+  it('cancels a group that was canceled at once', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 2));
     await fleet.cancelGroup(id);
     await until(async () => (await activity(id)).status === 'canceled');

@@ -226,7 +226,7 @@ describe('activity', () => {
       for (const batch of context.ids) expect(await statusOf(context.client, `activity/${batch}`)).toBe('CANCELLED');
     }));
 
-  it('closes as Canceled when it was cancelled half way, as its row does', ({ server }) =>
+  it('closes as Canceled when it was canceled half way, as its row does', ({ server }) =>
     withGroup(server, [1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       const handle = await context.start();
@@ -238,7 +238,7 @@ describe('activity', () => {
       expect(await statusOf(context.client, `activity/${second}`)).toBe('CANCELLED');
     }));
 
-  it('closes as Canceled when one computer was cancelled by itself and the others succeeded', ({ server }) =>
+  it('closes as Canceled when one computer was canceled by itself and the others succeeded', ({ server }) =>
     withGroup(server, [1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       const handle = await context.start();
@@ -250,7 +250,7 @@ describe('activity', () => {
       expect(await statusOf(context.client, `activity/${second}`)).toBe('CANCELLED');
     }));
 
-  it('closes as Canceled when every computer was cancelled by itself', ({ server }) =>
+  it('closes as Canceled when every computer was canceled by itself', ({ server }) =>
     withGroup(server, [1, 1], async (context) => {
       const handle = await context.start();
       await until(() => opened(context));

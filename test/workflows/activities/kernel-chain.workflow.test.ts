@@ -176,7 +176,7 @@ describe('a kernel change followed by a restart', () => {
     });
   });
 
-  it('restarts no more once cancelled, although the change is reported afterwards', async () => {
+  it('restarts no more once canceled, although the change is reported afterwards', async () => {
     await withChain({}, async (chain) => {
       await until(isOpened(chain.batch));
       expect(await chain.fetch()).toEqual([chain.kernel]);

@@ -212,7 +212,7 @@ describe('reconciler', () => {
     }
   });
 
-  it('closes a large batch as Canceled whose rows are cancelled before the request to cancel reaches it', async () => {
+  it('closes a large batch as Canceled whose rows are canceled before the request to cancel reaches it', async () => {
     const id = await deliveredGroup(60);
     const { wf_id } = (await children(id))[0]!;
     await runtime.db.query(`insert into agent_inbox (lane_id, kind) select id, 'cancel' from lane where wf_id = $1`, [

@@ -79,7 +79,7 @@ describe('reportActivity', () => {
     await stop();
   });
 
-  it('is cancelled before a worker is there', async () => {
+  it('is canceled before a worker is there', async () => {
     const { id } = await requested();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     await runtime.client.workflow.getHandle(wf(id)).cancel();
@@ -90,7 +90,7 @@ describe('reportActivity', () => {
     await stop();
   });
 
-  it('is cancelled while it is at work', async () => {
+  it('is canceled while it is at work', async () => {
     const stop = await runtime.startReportWorker({
       writeReport: async () => {
         const context = Context.current();
@@ -108,7 +108,7 @@ describe('reportActivity', () => {
     await stop();
   });
 
-  it('closes as Canceled when its row was cancelled by the API alone', async () => {
+  it('closes as Canceled when its row was canceled by the API alone', async () => {
     const { id } = await requested();
     await runtime.db.query(`update activity set status = 'canceled', completion_time = now() where id = $1`, [id]);
     const stop = await runtime.startReportWorker();
