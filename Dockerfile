@@ -2,7 +2,7 @@
 # The native parts of the Temporal SDK are built for glibc: no Alpine.
 ARG NODE_IMAGE=node:24-bookworm-slim
 
-# What runs in production, without what npm start brings for a machine that has nothing.
+# Production dependencies, without those that npm start needs on a bare machine.
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -26,7 +26,7 @@ FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
   FLOTILLA_HOST=0.0.0.0 \
   FLOTILLA_METRICS_HOST=0.0.0.0 \
-  # For npm run where only /tmp can be written.
+  # For npm run where only /tmp is writable.
   NPM_CONFIG_CACHE=/tmp/npm \
   NPM_CONFIG_UPDATE_NOTIFIER=false
 WORKDIR /app
@@ -40,7 +40,7 @@ COPY tools ./tools
 COPY --from=bundle /app/build ./build
 USER node
 EXPOSE 8080 9464
-# The process answers beside its metrics, whatever its kind.
+# Every kind of process serves its health on its metrics port.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=6 CMD ["node", "src/process/health-check.ts"]
 STOPSIGNAL SIGTERM
 CMD ["node", "--max-semi-space-size=16", "src/server/main.ts"]

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Brings what docker-compose.yml runs to the build of this checkout, in the order of docs/operations.md, "Upgrades": new containers
-# beside the old ones, as many of each, and the old ones stopped once nobody needs them. Run it again if it failed.
+# Upgrades what docker-compose.yml runs to the build of this checkout, in the order of docs/operations.md, "Upgrades": new containers
+# beside the old ones, as many of each, and the old ones stopped once they are no longer needed. Run it again if it failed.
 #
 # FLOTILLA_IMAGE_TAG=<the new build> in .env, then: sh deploy/upgrade.sh
 #
-# Old are containers of another image than the one built here, whatever its tag.
+# Containers of another image than the one built here are old, whatever its tag.
 set -eu
 cd "$(dirname "$0")/.."
 
 tagged() { docker compose config --images migrate | grep '^flotilla:'; }
 
-# With a tag of this command alone, the next docker compose up would bring back the build before.
+# If the tag were set for this command alone, the next docker compose up would restore the previous build.
 if [ "$(tagged)" != "$(unset FLOTILLA_IMAGE_TAG; tagged)" ]; then
   echo "Write FLOTILLA_IMAGE_TAG=$FLOTILLA_IMAGE_TAG into .env, where every later docker compose up finds it" >&2
   exit 1
@@ -35,7 +35,7 @@ start_beside() {
   docker compose up --detach --no-deps --no-recreate --wait --scale "$1=$((of_old + of_new))" "$1"
 }
 
-# They get as long to end their work as docker-compose.yml gives them.
+# They get the time to stop that docker-compose.yml sets.
 stop_old() {
   for container in $(old "$1"); do
     docker stop "$container"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the roles of docker-compose.yml and their databases: flotilla owns its own, temporal its two, neither can do more. Can be
-# repeated. An installation whose only role was flotilla, a superuser, is brought to that; it needs its postgres_password for it.
+# Creates the roles of docker-compose.yml and their databases: flotilla owns its own, temporal its two, neither can do more. Can be
+# repeated. An installation whose only role was flotilla, a superuser, is migrated; this needs its postgres_password.
 set -eu
 
 export PGHOST="${PGHOST:-postgres}" PGCONNECT_TIMEOUT=5 PGOPTIONS='-c client_min_messages=warning'
@@ -18,7 +18,7 @@ as() {
 }
 
 if ! as postgres postgres --command 'select 1' > /dev/null 2>&1; then
-  # A role cannot rename itself, and the first one stays a superuser: it becomes postgres, by way of another.
+  # A role cannot rename itself, and the first one stays a superuser: it becomes postgres, through an intermediate role.
   as flotilla postgres <<'SQL'
 \getenv password PGPASSWORD
 drop role if exists flotilla_upgrade;

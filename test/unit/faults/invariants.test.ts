@@ -69,7 +69,7 @@ const world = (over: Partial<Facts> = {}): Facts => ({
 
 const open = { status: 'delivered', ended: false } as const;
 
-const inTurn: Facts['deliveries'] = [
+const inOrder: Facts['deliveries'] = [
   { operation: 11, computer: 101, position: 1, sentAtMs: 1000, dueAtMs: 900, unmet: false },
   { operation: 12, computer: 101, position: 2, sentAtMs: 1000, dueAtMs: 900, unmet: false },
 ];
@@ -185,9 +185,9 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   [
     'I8',
     'an operation without what goes before',
-    { deliveries: inTurn.map((delivery) => ({ ...delivery, unmet: true })) },
+    { deliveries: inOrder.map((delivery) => ({ ...delivery, unmet: true })) },
   ],
-  ['I8', 'an operation that ran before one that came first', { deliveries: inTurn, executions: ran(12, 11) }],
+  ['I8', 'an operation that ran before one that came first', { deliveries: inOrder, executions: ran(12, 11) }],
 ];
 
 /** Two operations on one computer, the second handed over first; the first was due at the moment given. */
@@ -219,7 +219,7 @@ describe('the invariants', () => {
 
   it('let pass what was not due, and let copies and agents that died run in any order', () => {
     expect(CHECKS.I8(world({ deliveries: swapped(1500), executions: ran(12, 11) }))).toEqual([]);
-    const backwards = { deliveries: inTurn, executions: ran(12, 11) };
+    const backwards = { deliveries: inOrder, executions: ran(12, 11) };
     expect(CHECKS.I8(world({ ...backwards, cloned: new Set([101]) }))).toEqual([]);
     expect(CHECKS.I8(world({ ...backwards, mayRepeat: new Set([101]) }))).toEqual([]);
   });
