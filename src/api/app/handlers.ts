@@ -27,7 +27,7 @@ import { kernelsHandlers } from '../software/kernels.handlers.ts';
 import { packagesHandlers } from '../software/packages.handlers.ts';
 import { snapsHandlers } from '../software/snaps.handlers.ts';
 
-/** Every operation of the document has a handler: its type says so. */
+/** Every operation of the document has a handler: its type ensures this. */
 export function createHandlers(services: Services): Required<Handlers> {
   return {
     ...identityHandlers(services),

@@ -30,7 +30,7 @@ export function recordMissedRun(tx: Sql, type: ProfileType, profile: StoredProfi
   return recordEventsOf(tx, type, [profile], (name) => `Left out the run of the ${name} ${dueAt}`);
 }
 
-/** The answers to schedules that started runs, by profile. If all computers were busy, an event and a log line say so. */
+/** Outcomes for the schedules of the runs, by profile. If all computers were busy, an event and a log line record it. */
 export async function reportStarts(
   tx: Sql,
   logger: Logger,

@@ -82,7 +82,7 @@ function toDomainError(error: unknown): unknown {
   return type === 'entity.parse.failed' && !(error instanceof DomainError) ? notJson(String(body)) : error;
 }
 
-/** In a longer text the place of the fault is not looked for. */
+/** The fault is not located in a longer text. */
 const LONG = 128 * 1024;
 
 function notJson(text: string): DomainError {

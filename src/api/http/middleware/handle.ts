@@ -44,6 +44,6 @@ function contextOf<Id extends OperationId>(req: Request, res: Response, publicUr
     request: req,
     response: res,
   };
-  // The document says what an operation gets, and the validation has checked it.
+  // The document defines what an operation gets, and the validation has checked it.
   return context as unknown as RequestContext<Id>;
 }

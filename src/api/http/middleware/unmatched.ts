@@ -17,7 +17,7 @@ export function unmatched(operations: Iterable<Operation>): Router {
       const findings: Findings = res.locals['unmatched'];
       const malformed = findMalformed(known[0]!.pathParameters, req.params);
       if (malformed === null) findings.allowed.push(...known.map(({ method }) => method.toUpperCase()));
-      // An id before a known verb says more than a verb that is not known.
+      // An invalid id before a known verb explains more than an unknown verb.
       else if (findings.malformed === null || findings.malformed.unknown === 'NotFound') findings.malformed = malformed;
       next();
     });
