@@ -73,7 +73,7 @@ const GAUGES: ReadonlyArray<readonly [name: string, help: string, label: string 
     'age',
     (f) => Object.fromEntries(AGE_BUCKETS.map(({ name }, i) => [name, f.openOperations[i] ?? 0])),
   ],
-  ['messages_waiting', 'Messages that have not been delivered, by state', 'state', (f) => f.messages],
+  ['messages_waiting', 'Messages that have not been acknowledged, by state', 'state', (f) => f.messages],
   ['reports_open', 'Open reports, by state: waiting for a worker, or started', 'state', (f) => f.reports],
   [
     'reports_oldest_seconds',

@@ -9,7 +9,7 @@ export async function queueMessages(
   else if (operations.length > 0) await tx.query(QUEUE_SOME, { batch, now, operations });
 }
 
-/** Withdraws messages that no agent has received; delivered ones stay. */
+/** Withdraws messages that no agent has received; sent ones stay. */
 export async function withdrawMessages(tx: Sql, operations: readonly number[]): Promise<void> {
   if (operations.length > 0) await tx.query(WITHDRAW, { operations });
 }

@@ -10,7 +10,7 @@ export async function claimIdentities(
   await tx.query(CLAIM_IDENTITIES, { computerIds, hashes }, 'gateway-claim-identities');
 }
 
-/** Ends open operations too; the agent hears that it is unknown. Idempotent: only a call that deletes adds events. */
+/** Ends open operations too; the agent learns that it is unknown. Idempotent: only a call that deletes adds events. */
 export async function deleteIdentity(db: Sql, computerId: number, now: Date): Promise<void> {
   await db.query(DELETE_IDENTITY, { computerId, now });
 }

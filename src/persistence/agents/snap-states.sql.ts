@@ -19,7 +19,7 @@ export function needsSnapState(messageType: string): boolean {
  * operations change is unknown. @see docs/agent-protocol.md#facts
  */
 export async function saveSnapsBeforeSent(tx: Sql, operations: readonly number[]): Promise<void> {
-  await tx.query(SAVE_BEFORE_SENT, { operations }, 'gateway-snaps-handed-out');
+  await tx.query(SAVE_BEFORE_SENT, { operations }, 'gateway-snaps-before-sent');
 }
 
 /** As {@link saveSnapsBeforeSent}, for successes without a state (older releases); before their report is saved. */

@@ -163,7 +163,7 @@ const FAIL_UNANSWERED_IN_TIME = `
       and ${waitedFrom('a')} + make_interval(secs => p.answer_seconds) <= :now
   ) ${ended('overdue', 'failed')}`;
 
-// The message's row lock decides: delivered messages are not withdrawn.
+// The message's row lock decides: sent messages are not withdrawn.
 const FAIL_UNDELIVERED = `
   with late as (
     select m.activity_id from agent_message m join activity a on a.id = m.activity_id

@@ -16,7 +16,7 @@ const unqueued = ({ computer, account, now }: Delivery) => `activity o
 /** The first due operation of a computer without a message, or null: those with a higher id wait for it. */
 export const firstUnqueued = (delivery: Delivery) => `(select min(o.id) from ${unqueued(delivery)})`;
 
-/** A message `m` that may be delivered according to its own times. */
+/** A message `m` that may be sent according to its own times. */
 export const isDue = (now: string) => `m.state in ('held', 'queued') and m.deliver_at <= ${now}
     and (m.deliver_before is null or m.deliver_before > ${now})`;
 

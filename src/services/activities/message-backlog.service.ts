@@ -26,7 +26,7 @@ export function createMessageBacklogService({ db }: { db: Database }) {
       if (bound === null) throw new DomainError('NoMessageBacklogSetting', 'No message backlog limit is set');
       return bound;
     },
-    /** Sets the limit, effective immediately for all undelivered messages, oldest first. 0 holds back all of them. */
+    /** Sets the limit, effective immediately for all unsent messages, oldest first. 0 holds back all of them. */
     async set(caller: Caller, bound: number): Promise<number> {
       await change(caller, bound);
       return bound;

@@ -3,7 +3,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { type Change, cancelOperations } from '../../persistence/engine/operations.sql.ts';
 import type { CancelRequest } from '../../persistence/engine/pending-events.sql.ts';
 
-/** Cancels requested operations or the whole batch, and withdraws undelivered messages. */
+/** Cancels requested operations or the whole batch, and withdraws unsent messages. */
 export async function cancelRequested(
   tx: Sql,
   batch: number,
