@@ -90,7 +90,7 @@ const MAX_TEXT = 4_000_000;
  */
 export async function createGroups(
   tx: Sql,
-  plans: AsyncIterable<GroupPlan>,
+  plans: AsyncIterable<GroupPlan> | Iterable<GroupPlan>,
   settings: BatchSettings,
 ): Promise<number[]> {
   const ids: number[] = [];

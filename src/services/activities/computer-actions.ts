@@ -2,7 +2,7 @@ import type { Delivery } from '../../domain/activities/delivery.ts';
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { readBaseActivity } from '../../persistence/activities/activities.sql.ts';
 import {
-  createGroup,
+  createGroups,
   createPerComputerGroup,
   type EmptyRun,
   type GroupPlan,
@@ -71,7 +71,7 @@ async function createGroupOf(
   settings: ActivitySettings,
 ): Promise<number> {
   if (plan.computers.length === 0) return await insertEmptyRun(tx, plan);
-  return 'messages' in operations
-    ? await createPerComputerGroup(tx, { ...plan, ...operations }, settings)
-    : await createGroup(tx, { ...plan, operations }, settings);
+  if ('messages' in operations) return await createPerComputerGroup(tx, { ...plan, ...operations }, settings);
+  const [id] = await createGroups(tx, [{ ...plan, operations }], settings);
+  return id!;
 }

@@ -59,12 +59,10 @@ async function becomeDue(group: number): Promise<void> {
 }
 
 describe('the order in which a computer gets its operations', () => {
-  it('is that of their acceptance, whichever workflow is first to queue its message', async () => {
+  it('is that of their acceptance, whichever workflow starts first, or none', async () => {
     const groups: number[] = [];
     for (let i = 0; i < 24; i++) groups.push(await fleet.install([agent]));
-    await open(...groups.slice(1).toReversed());
-    expect(await work(agent)).toEqual([]);
-    await open(groups[0]!);
+    await open(...groups.slice(12).toReversed());
     expect(await work(agent)).toEqual(await operationsOf(groups));
   });
 
