@@ -82,10 +82,15 @@ const RECORD_RESULT = `
   order by id`;
 
 const FAIL_UNSENT = `
+  with unsent as materialized (
+    select a.lane_id, a.id, s.text
+    from (select id, lane_id, row_number() over (order by id) - 1 as index from activity where parent_id = :group) a
+    join unnest(:indexes::int[], :texts::text[]) s(index, text) using (index)
+  ), dequeued as (
+    delete from agent_message m using unsent u where m.activity_id = u.id
+  )
   insert into agent_inbox (lane_id, activity_id, kind, body, at)
-  select a.lane_id, a.id, 'gone', s.text, :now
-  from (select id, lane_id, row_number() over (order by id) - 1 as index from activity where parent_id = :group) a
-  join unnest(:indexes::int[], :texts::text[]) s(index, text) using (index)`;
+  select lane_id, id, 'gone', text, :now from unsent`;
 
 // Not prepared: a plan made for an empty inbox would always scan it. Cancels overtake other events, which could
 // otherwise release and deliver operations that the cancel covers.
