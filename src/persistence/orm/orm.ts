@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
-import { MikroORM } from '@mikro-orm/postgresql';
+import { Configuration, MikroORM, PostgreSqlDriver } from '@mikro-orm/postgresql';
 import pRetry from 'p-retry';
 import type { Pool, PoolClient } from 'pg';
 import type { Logger } from '../../process/logger.ts';
@@ -36,9 +36,9 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   const pool = openPool(options);
   const genericPlanPool = openPool(options, 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off');
   const orm = new MikroORM(ormOptions(options, pool));
-  const genericPlanOrm = new MikroORM(ormOptions(options, genericPlanPool));
+  const genericPlanDriver = driverOf(orm, options, genericPlanPool);
   const close = async () => {
-    await Promise.all([orm.close(), genericPlanOrm.close()]);
+    await Promise.all([orm.close(), genericPlanDriver.close()]);
   };
   try {
     await orm.driver.connect({ skipOnConnect: options.lazy === true });
@@ -49,10 +49,17 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   return {
     orm,
     db: createDatabase(pool, orm.em, MAX_ATTEMPTS),
-    genericPlanDb: createDatabase(genericPlanPool, genericPlanOrm.em),
+    genericPlanDb: createDatabase(genericPlanPool, genericPlanDriver.createEntityManager() as typeof orm.em),
     pools: () => [poolState('main', pool), poolState('keyed', genericPlanPool)],
     close,
   };
+}
+
+/** For another pool, with the entities that the ORM has discovered: discovering them takes longer than all the rest. */
+function driverOf(orm: MikroORM, options: PersistenceOptions, pool: Pool) {
+  const driver = new Configuration({ driver: PostgreSqlDriver, ...ormOptions(options, pool) }).getDriver();
+  driver.setMetadata(orm.getMetadata());
+  return driver;
 }
 
 /** Left to migrations, as are storage parameters and that `invitation_mail` and `login_failure` have no primary key. */
