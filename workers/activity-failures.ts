@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { DomainError } from '../src/domain/common/errors.ts';
+import { isStatementDefect } from '../src/persistence/database/errors.ts';
 import { FAILURE_TYPES } from '../workflows/contracts/failures.ts';
 
 /** Built-in errors that indicate a defect; one with a cause may wrap a network error. */
@@ -11,7 +12,7 @@ export function toActivityFailure(error: unknown): unknown {
   if (DEFECTS.some((type) => error instanceof type) && (error as Error).cause === undefined) {
     return final(error as Error, FAILURE_TYPES.defect);
   }
-  return error;
+  return isStatementDefect(error) ? final(error as Error, FAILURE_TYPES.defect) : error;
 }
 
 function final(error: Error, type: string): ApplicationFailure {

@@ -30,6 +30,15 @@ export function isInvalidData(error: unknown): boolean {
   return typeof code === 'string' && INVALID_DATA.test(code);
 }
 
+/** SQLSTATEs of bad data and of statements with errors, but not of what a migration may not have created yet. */
+const DEFECTS = /^(21\w{3}|22\w{3}|42601|42702|42803|42804|42846|42P18)$/;
+
+/** Whether a statement can succeed only with other code or data; concurrent changes are not the cause. */
+export function isStatementDefect(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && DEFECTS.test(code);
+}
+
 /** Whether PostgreSQL is temporarily unavailable, as opposed to a defect in a statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let current: unknown = error, depth = 0; current instanceof Error && depth < 5; depth++) {

@@ -8,6 +8,8 @@ describe('a Temporal activity', () => {
     ['MissingRow', new DomainError('UnknownActivity', 'there is no activity 7')],
     ['Defect', new TypeError("Cannot read properties of undefined (reading 'id')")],
     ['Defect', new RangeError('Invalid time value')],
+    ['Defect', Object.assign(new Error('division by zero'), { code: '22012' })],
+    ['Defect', Object.assign(new Error('syntax error at or near "form"'), { code: '42601' })],
   ])('fails for good with %s', (type, error) => {
     const failure = toActivityFailure(error);
     expect(failure).toBeInstanceOf(ApplicationFailure);
@@ -17,6 +19,7 @@ describe('a Temporal activity', () => {
   it.each([
     Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
     Object.assign(new Error('relation "lane" does not exist'), { code: '42P01' }),
+    Object.assign(new Error('violates foreign key constraint'), { code: '23503' }),
     new TypeError('fetch failed', { cause: new Error('ECONNRESET') }),
     ApplicationFailure.nonRetryable('unknown', 'UnknownKind'),
   ])('leaves %s as it is', (error) => {
