@@ -170,9 +170,9 @@ describe('POST /activities/cancel', () => {
       const [whole, part] = [await act(['web', 'db']), await act(['web', 'db'])];
       await world.processEvents();
       const ends = [...(await childrenOf(world.db, whole)), (await childrenOf(world.db, part))[0]!];
-      for (const { id, lane_id: lane } of ends)
+      for (const { id, lane_id: batch } of ends)
         await addEvent(world.db, {
-          batch: lane,
+          batch,
           activity: id,
           kind: 'result',
           ok: true,

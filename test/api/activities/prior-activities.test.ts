@@ -182,8 +182,8 @@ describe('what waits for another activity', () => {
       await snaps([web], { after: chain.id }),
     ];
     await world.processEvents();
-    const done = (id: number, lane: number) =>
-      addEvent(world.db, { batch: lane, activity: id, kind: 'result', ok: true, at: world.clock.now() });
+    const done = (id: number, batch: number) =>
+      addEvent(world.db, { batch, activity: id, kind: 'result', ok: true, at: world.clock.now() });
     await done(change!.id, change!.lane_id);
     await world.processEvents();
     await world.processEvents();

@@ -60,7 +60,7 @@ describe('POST /scripts/<id>:execute', () => {
     expect(detail.children[0]).toMatchObject({ type: 'ExecuteScriptRequest', summary: `Run script: ${title()}` });
     expect(JSON.stringify(detail)).not.toContain('echo hello');
     const rows = await sql().query<{ fields: object; answer_seconds: number }>(
-      `select distinct p.fields, p.answer_seconds, l.answer_seconds as lane from activity a
+      `select distinct p.fields, p.answer_seconds, l.answer_seconds as batch from activity a
        join operation_payload p on p.id = a.payload_id join lane l on l.id = a.lane_id where a.parent_id = $1`,
       [run.body.id],
     );
@@ -75,7 +75,7 @@ describe('POST /scripts/<id>:execute', () => {
           env: { LANDSCAPE_ACCOUNT: 'standalone', LANDSCAPE_ACTIVITY_CREATION_TIME: '2026-11-21T12:00:00Z' },
         },
         answer_seconds: 660,
-        lane: 660,
+        batch: 660,
       },
     ]);
   });

@@ -55,11 +55,11 @@ describe('POST /activities/reapply of a script run', () => {
     expect(await mayRepeat(withoutScripts)).toBe(false);
     const [again] = (await call('POST', '/activities/reapply', { activity_ids: [run.body.id] })).body;
     const rows = await sql().query(
-      `select p.answer_seconds, p.script_id, l.answer_seconds as lane, p.fields->>'code' as code from activity a
+      `select p.answer_seconds, p.script_id, l.answer_seconds as batch, p.fields->>'code' as code from activity a
        join operation_payload p on p.id = a.payload_id join lane l on l.id = a.lane_id where a.parent_id = $1`,
       [again],
     );
-    expect(rows).toEqual([{ answer_seconds: 642, script_id: body.id, lane: 642, code: 'echo hello\n' }]);
+    expect(rows).toEqual([{ answer_seconds: 642, script_id: body.id, batch: 642, code: 'echo hello\n' }]);
   });
 
   it('is for those alone who may run scripts of its access group', async () => {

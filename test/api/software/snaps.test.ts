@@ -19,7 +19,7 @@ const post = (over: object = {}, token = world.tokens.admin) =>
 
 async function stored(): Promise<object> {
   const [row] = await world.db.query(
-    `select (select count(*) from activity) as activities, (select count(*) from lane) as lanes,
+    `select (select count(*) from activity) as activities, (select count(*) from lane) as batches,
        (select count(*) from operation_payload) as payloads, (select count(*) from outbox) as orders`,
   );
   return row!;
@@ -123,8 +123,8 @@ describe('POST /snaps', () => {
     );
     const { status, body } = await post({ computer_ids: rows.map(({ id }) => id) });
     expect(status).toBe(200);
-    const lanes = await world.db.query('select size from lane where parent_id = $1', [body.id]);
-    expect(lanes).toEqual([{ size: 500 }, { size: 500 }]);
+    const batches = await world.db.query('select size from lane where parent_id = $1', [body.id]);
+    expect(batches).toEqual([{ size: 500 }, { size: 500 }]);
     await world.db.query(`delete from computer where title = 'mass'`);
   });
 

@@ -197,7 +197,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     for (const bound of [5, 300]) expect(waits).toMatch(boundOf('temporal_activity_schedule_to_start_latency', bound));
   });
 
-  it('has lines of the log that name the trace, the workflow and the lane', async () => {
+  it('has lines of the log that name the trace, the workflow and the batch', async () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     await order(`00-${traceId}-${traceId.slice(0, 16)}-01`);
     const lines = logLines(scenario.stack).filter((line) => line['trace_id'] === traceId);

@@ -196,9 +196,9 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
 
   it('ended every workflow with the build that is current', async () => {
     const build = await readCurrentBuild(settings);
-    const lanes = await rows<{ wf_id: string }>('select wf_id from lane where parent_id = any($1)', [groups]);
-    expect(lanes.length).toBeGreaterThanOrEqual(groups.length);
-    for (const { wf_id: id } of lanes.slice(0, 20)) {
+    const batches = await rows<{ wf_id: string }>('select wf_id from lane where parent_id = any($1)', [groups]);
+    expect(batches.length).toBeGreaterThanOrEqual(groups.length);
+    for (const { wf_id: id } of batches.slice(0, 20)) {
       const handle = temporal.client.workflow.getHandle(id);
       await until(async () => (await handle.describe()).status.name !== 'RUNNING', LIMIT_MS);
       const { status, raw } = await handle.describe();

@@ -32,8 +32,8 @@ async function order() {
   const target = { accountId: account.id, groupId: 0, computers: [agent.id] };
   const group = await aGroup(world.db, target, { now: world.clock.now() });
   const read = async () => (await childrenOf(world.db, group))[0]!;
-  const { id, lane_id: lane } = await read();
-  return { id, processEvents: () => engine.processPendingEvents(lane, false), read };
+  const { id, lane_id: batch } = await read();
+  return { id, processEvents: () => engine.processPendingEvents(batch, false), read };
 }
 
 /** The operations of a response. */

@@ -38,10 +38,10 @@ function counting(): { db: Database; statements(): number } {
 type Row = Record<string, unknown>;
 
 /** Everything written for a group, ids counted from its own. */
-async function rowsOf(group: number): Promise<{ parent: Row; lanes: Row[]; children: Row[] }> {
+async function rowsOf(group: number): Promise<{ parent: Row; batches: Row[]; children: Row[] }> {
   const read = async (text: string) => (await db.query<{ row: Row }>(text, [group])).map(({ row }) => row);
   const [parent] = await read(`select to_jsonb(a) - 'id' as row from activity a where a.id = $1`);
-  const lanes = await read(
+  const batches = await read(
     `select to_jsonb(l) - 'id' - 'parent_id' || jsonb_build_object('wf_id', replace(l.wf_id, $1::int::text, '')) as row
      from lane l where l.parent_id = $1 order by l.ordinal`,
   );
@@ -51,7 +51,7 @@ async function rowsOf(group: number): Promise<{ parent: Row; lanes: Row[]; child
      from activity a join lane l on l.id = a.lane_id join operation_payload p on p.id = a.payload_id
      where a.parent_id = $1 order by a.id`,
   );
-  return { parent: parent!, lanes, children };
+  return { parent: parent!, batches, children };
 }
 
 describe('creating a group', () => {
@@ -66,7 +66,7 @@ describe('creating a group', () => {
     const [row] = await db.query(
       `select p.children_count, p.computer_count, p.open_count, count(*) as children,
          count(distinct c.computer_id) as computers, count(distinct c.payload_id) as payloads,
-         count(distinct c.lane_id) as lanes
+         count(distinct c.lane_id) as batches
        from activity p join activity c on c.parent_id = p.id where p.id = $1 group by p.id`,
       [group],
     );
@@ -78,31 +78,31 @@ describe('creating a group', () => {
       children: all,
       computers: all,
       payloads: 1,
-      lanes: 10,
+      batches: 10,
     });
   });
 
   it('gives each of up to 25 computers a batch named after its first operation', async () => {
     const account = await anAccount(db, { computers: 25 });
     const group = await aGroup(db, account, { operations: aChain(2) });
-    const lanes = await db.query<{ wf_id: string; single: boolean; size: number; summary: string; first: number }>(
+    const batches = await db.query<{ wf_id: string; single: boolean; size: number; summary: string; first: number }>(
       `select l.wf_id, l.single, l.size, l.summary, min(a.id) as first
        from lane l join activity a on a.lane_id = l.id where l.parent_id = $1 group by l.id order by l.ordinal`,
       [group],
     );
-    expect(lanes).toHaveLength(25);
-    expect(lanes[3]!.summary).toBe('Install snap hello on web-4');
-    for (const lane of lanes) {
-      expect(lane).toMatchObject({ single: true, size: 2 });
-      expect(parseActivityWorkflowId(lane.wf_id)).toBe(lane.first);
+    expect(batches).toHaveLength(25);
+    expect(batches[3]!.summary).toBe('Install snap hello on web-4');
+    for (const batch of batches) {
+      expect(batch).toMatchObject({ single: true, size: 2 });
+      expect(parseActivityWorkflowId(batch.wf_id)).toBe(batch.first);
     }
   });
 
   it('gives more computers batches named after the group', async () => {
     const account = await anAccount(db, { computers: 26 });
     const group = await aGroup(db, account);
-    const lanes = await db.query('select wf_id, single, size, open_count from lane where parent_id = $1', [group]);
-    expect(lanes).toEqual([{ wf_id: batchWorkflowId(group, 1), single: false, size: 26, open_count: 26 }]);
+    const batches = await db.query('select wf_id, single, size, open_count from lane where parent_id = $1', [group]);
+    expect(batches).toEqual([{ wf_id: batchWorkflowId(group, 1), single: false, size: 26, open_count: 26 }]);
   });
 
   it.each([
@@ -136,8 +136,8 @@ describe('creating a group', () => {
       ),
     );
     const rows = await rowsOf(uniform);
-    expect(rows.lanes.map(({ size }) => size)).toEqual([500, 500, 234]);
-    expect(rows.lanes[2]).toMatchObject({ summary: 'computers 1,001-1,234 of 1,234', answer_seconds: answerSeconds });
+    expect(rows.batches.map(({ size }) => size)).toEqual([500, 500, 234]);
+    expect(rows.batches[2]).toMatchObject({ summary: 'computers 1,001-1,234 of 1,234', answer_seconds: answerSeconds });
     expect(rows.children.map(({ computer_id: id }) => id)).toEqual(account.computers);
     const { children, ...others } = await rowsOf(created);
     expect(rows).toEqual({ ...others, children: children.map((child) => ({ ...child, reapplied_from: null })) });
@@ -164,8 +164,8 @@ describe('creating a group', () => {
       expect(child).toMatchObject({ status: before ? 'waiting' : 'undelivered', blocked_by: before?.id ?? null });
       if (before) expect(child.computer_id).toBe(before.computer_id);
     });
-    const lanes = await db.query('select has_dependents from lane where parent_id = $1', [group]);
-    expect(lanes).toEqual(Array.from({ length: 3 }, () => ({ has_dependents: true })));
+    const batches = await db.query('select has_dependents from lane where parent_id = $1', [group]);
+    expect(batches).toEqual(Array.from({ length: 3 }, () => ({ has_dependents: true })));
   });
 
   it('draws a moment of its own inside the window for every computer', async () => {

@@ -60,11 +60,11 @@ async function rowsOf(group: number) {
   );
   const commands = await db.query<Record<string, number>>('select * from outbox where key = $1', [String(group)]);
   const ids = { id: group, parent_id: group, blocked_by: group, payload_id: payloads[0]?.['id'] ?? 0 };
-  const lane = batches[0]?.['id'] ?? 0;
+  const batch = batches[0]?.['id'] ?? 0;
   return {
-    activities: activities.map((row) => relative(row, { ...ids, lane_id: lane })),
+    activities: activities.map((row) => relative(row, { ...ids, lane_id: batch })),
     batches: batches.map((row) => ({
-      ...relative(row, { id: lane, parent_id: group }),
+      ...relative(row, { id: batch, parent_id: group }),
       wf_id: String(row['wf_id']).replace(/\d+$/, (id) => String(Number(id) - group)),
     })),
     payloads: payloads.map((row) => relative(row, { id: payloads[0]!['id']! })),

@@ -101,8 +101,8 @@ class RunTrial {
   }
 
   async #processEvents(children: readonly ChildState[]): Promise<void> {
-    for (const lane of new Set(children.map(({ lane_id }) => lane_id)))
-      await this.#engine.processPendingEvents(lane, false);
+    for (const batch of new Set(children.map(({ lane_id }) => lane_id)))
+      await this.#engine.processPendingEvents(batch, false);
     const after = await childrenOf(db, this.#activity);
     for (const [computer, audit] of this.#audits) {
       const steps = after.filter(({ computer_id }) => computer_id === computer);
@@ -153,10 +153,9 @@ class RunTrial {
 
   /** Whatever came, a run is over once everything is canceled and no report is to be expected any more. */
   async finish(): Promise<void> {
-    const lanes = new Set((await childrenOf(db, this.#activity)).map(({ lane_id }) => lane_id));
+    const batches = new Set((await childrenOf(db, this.#activity)).map(({ lane_id }) => lane_id));
     await this.run({ do: 'processEvents' });
-    for (const lane of lanes)
-      await addEvent(db, { batch: lane, activity: null, kind: 'cancel', at: this.#clock.now() });
+    for (const batch of batches) await addEvent(db, { batch, activity: null, kind: 'cancel', at: this.#clock.now() });
     await this.run({ do: 'processEvents' });
     await this.run({ do: 'wait', hours: 1 });
     const { lastRun } = await this.#world.profiles.get(this.#world.caller, this.#profile);

@@ -31,14 +31,14 @@ type End = 'open' | 'delivered' | 'succeeded' | 'failed' | 'canceled';
 async function aGroupOf(...ends: readonly End[]): Promise<number> {
   const account = await anAccount(db, { computers: ends.length });
   const group = await aGroup(db, account, { now: clock.now() });
-  for (const [index, { id, lane_id: lane }] of (await childrenOf(db, group)).entries()) {
-    await engine.processPendingEvents(lane, false);
-    const event = { batch: lane, activity: id, at: clock.now() };
+  for (const [index, { id, lane_id: batch }] of (await childrenOf(db, group)).entries()) {
+    await engine.processPendingEvents(batch, false);
+    const event = { batch, activity: id, at: clock.now() };
     const end = ends[index]!;
     if (end === 'canceled') await addEvent(db, { ...event, kind: 'cancel' });
     else if (end === 'delivered') await addEvent(db, { ...event, kind: 'delivered' });
     else if (end !== 'open') await addEvent(db, { ...event, kind: 'result', ok: end === 'succeeded' });
-    await engine.processPendingEvents(lane, false);
+    await engine.processPendingEvents(batch, false);
   }
   return group;
 }

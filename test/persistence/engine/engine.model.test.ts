@@ -42,7 +42,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('gone' as const), pick: fc.nat(99) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick: fc.nat(99) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('unknown' as const) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('cancelLane' as const, 'cancelAll' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('cancelBatch' as const, 'cancelAll' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reregister' as const), pick: fc.nat(99) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const), statements: fc.nat(14) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 12, 36) }) },
@@ -55,7 +55,7 @@ class Trial {
   readonly clock: TestClock;
   readonly engine: Engine;
   group = 0;
-  lane = 0;
+  batch = 0;
   model!: EngineModel;
 
   constructor(clock = new TestClock()) {
@@ -82,7 +82,7 @@ class Trial {
   async follow(group: number): Promise<void> {
     this.group = group;
     const children = await childrenOf(db, this.group);
-    this.lane = children[0]!.lane_id;
+    this.batch = children[0]!.lane_id;
     const operations = children.map(({ id, computer_id, status, blocked_by }) => ({
       id,
       computerId: computer_id,
@@ -123,7 +123,7 @@ class Trial {
         return this.#crash(step.statements);
       case 'unknown':
         return this.#addEvent({ activity: 2_000_000_000, kind: 'result', ok: true });
-      case 'cancelLane':
+      case 'cancelBatch':
         return this.#addEvent({ activity: null, kind: 'cancel' });
       case 'wait':
         return this.clock.advance(step.hours * HOUR_MS);
@@ -136,9 +136,14 @@ class Trial {
 
   async processEvents(cancelAll: boolean, again: boolean): Promise<void> {
     // A repeated call takes and moves nothing.
-    const { wasCanceled: _, moved, moreMoved, ...first } = await this.engine.processPendingEvents(this.lane, cancelAll);
+    const {
+      wasCanceled: _,
+      moved,
+      moreMoved,
+      ...first
+    } = await this.engine.processPendingEvents(this.batch, cancelAll);
     expect(moved?.length).not.toBe(0);
-    if (again) expect(await this.engine.processPendingEvents(this.lane, cancelAll)).toEqual(first);
+    if (again) expect(await this.engine.processPendingEvents(this.batch, cancelAll)).toEqual(first);
     this.model.processPendingEvents(this.clock.now().getTime(), cancelAll);
     await this.compare(first);
   }
@@ -148,7 +153,7 @@ class Trial {
     const before = await childrenOf(db, this.group);
     const settings = { expiryDays: EXPIRY_DAYS };
     const dying = createEngine({ db: dyingAfter(db, statements), clock: this.clock, settings });
-    const survived = await dying.processPendingEvents(this.lane, false).then(
+    const survived = await dying.processPendingEvents(this.batch, false).then(
       () => true,
       (error: Error) => {
         if (error.message !== 'killed') throw error;
@@ -195,7 +200,7 @@ class Trial {
   }
 
   async #addEvent(event: { activity: number | null; kind: 'delivered' | 'result' | 'gone' | 'cancel'; ok?: boolean }) {
-    const row = { ...event, batch: this.lane, at: this.clock.now() };
+    const row = { ...event, batch: this.batch, at: this.clock.now() };
     this.model.inbox.push(row);
     await addEvent(db, row);
   }
@@ -211,7 +216,7 @@ async function finish(trial: Trial): Promise<void> {
   await trial.processEvents(false, true);
   await trial.processEvents(true, true);
   expect(trial.model.counts().open).toBe(0);
-  expect(await db.query('select from agent_inbox where lane_id = $1', [trial.lane])).toEqual([]);
+  expect(await db.query('select from agent_inbox where lane_id = $1', [trial.batch])).toEqual([]);
 }
 
 describe('processEvents', () => {

@@ -23,7 +23,7 @@ async function ordered(group: number) {
      where l.parent_id = $1 and o.kind = 'cancel' order by o.id`,
     [group],
   );
-  return { lanes: inbox.map(({ lane_id }) => lane_id), workflows: outbox };
+  return { batches: inbox.map(({ lane_id }) => lane_id), workflows: outbox };
 }
 
 describe('the cancel of a group', () => {
@@ -37,7 +37,7 @@ describe('the cancel of a group', () => {
       expect(await world.engine.getGroupProgress(group, true)).toMatchObject({ open: 2, canceled: 4, status: 'open' });
     }
     expect(await ordered(group)).toEqual({
-      lanes: [first!.batch],
+      batches: [first!.batch],
       workflows: [{ key: first!.workflowId, account_id: account.accountId }],
     });
     expect(await world.engine.processPendingEvents(third!.batch, false)).toMatchObject({ open: 0, canceled: 2 });
@@ -47,38 +47,38 @@ describe('the cancel of a group', () => {
       canceled: 6,
       status: 'canceled',
     });
-    expect((await ordered(group)).lanes).toEqual([]);
+    expect((await ordered(group)).batches).toEqual([]);
   });
 
   it('orders nothing without one, nor beside the order of a request', async () => {
-    const { group, lane } = await world.oneBatch({}, { computers: 2 });
-    await world.engine.processPendingEvents(lane, false);
+    const { group, batch } = await world.oneBatch({}, { computers: 2 });
+    await world.engine.processPendingEvents(batch, false);
     await world.engine.getGroupProgress(group, false);
-    expect(await ordered(group)).toEqual({ lanes: [], workflows: [] });
-    await world.db.query(`insert into agent_inbox (lane_id, kind) values ($1, 'cancel')`, [lane]);
+    expect(await ordered(group)).toEqual({ batches: [], workflows: [] });
+    await world.db.query(`insert into agent_inbox (lane_id, kind) values ($1, 'cancel')`, [batch]);
     await world.engine.getGroupProgress(group, true);
-    expect(await ordered(group)).toEqual({ lanes: [lane], workflows: [] });
+    expect(await ordered(group)).toEqual({ batches: [batch], workflows: [] });
   });
 
   it('is not taken for the cancel of one operation', async () => {
-    const { group, lane, ids } = await world.oneBatch({}, { computers: 2 });
-    await world.engine.processPendingEvents(lane, false);
+    const { group, batch, ids } = await world.oneBatch({}, { computers: 2 });
+    await world.engine.processPendingEvents(batch, false);
     await world.db.query(`insert into agent_inbox (lane_id, activity_id, kind) values ($1, $2, 'cancel')`, [
-      lane,
+      batch,
       ids[0],
     ]);
     await world.engine.getGroupProgress(group, true);
-    await world.engine.processPendingEvents(lane, false);
+    await world.engine.processPendingEvents(batch, false);
     expect((await childrenOf(world.db, group)).map(({ status }) => status)).toEqual(['canceled', 'canceled']);
   });
 });
 
 describe('what operators read of chains', () => {
   it('is each computer once, and that the batch counts operations', async () => {
-    const { group, lane } = await world.oneBatch({ operations: aChain(3) }, { computers: 5 });
+    const { group, batch } = await world.oneBatch({ operations: aChain(3) }, { computers: 5 });
     const [plan] = await world.engine.listOpenBatches(group);
     expect(plan).toMatchObject({ size: 15, computers: 5 });
-    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
+    expect(await world.engine.processPendingEvents(batch, false)).toMatchObject({
       open: 15,
       chained: true,
       waitingFor: ['web-1', 'web-2', 'web-3'],
@@ -87,13 +87,13 @@ describe('what operators read of chains', () => {
   });
 
   it('is the first hundred open operations while more are open', async () => {
-    const { group, lane, ids } = await world.oneBatch({}, { computers: 120 });
-    const progress = await world.engine.processPendingEvents(lane, false);
+    const { group, batch, ids } = await world.oneBatch({}, { computers: 120 });
+    const progress = await world.engine.processPendingEvents(batch, false);
     expect(progress.operations?.map(({ operation }) => operation)).toEqual(ids.slice(0, 100));
     expect(progress.operations?.[99]).toEqual({ computer: 'web-100', operation: ids[99], waitsFor: 'delivery' });
     expect(progress).toMatchObject({ open: 120, waitingFor: ['web-1', 'web-2', 'web-3'], moreWaiting: 117 });
     await world.engine.getGroupProgress(group, true);
-    expect((await world.engine.processPendingEvents(lane, false)).operations).toBeUndefined();
+    expect((await world.engine.processPendingEvents(batch, false)).operations).toBeUndefined();
   });
 
   it('is the first hundred open operations of all batches of a group, each with its workflow', async () => {
@@ -123,9 +123,9 @@ describe('what operators read of chains', () => {
   });
 
   it('is not requested where every computer has one operation', async () => {
-    const { group, lane } = await world.oneBatch({}, { computers: 5 });
+    const { group, batch } = await world.oneBatch({}, { computers: 5 });
     expect(await world.engine.listOpenBatches(group)).toMatchObject([{ size: 5, computers: 5 }]);
-    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ chained: false, moreWaiting: 2 });
+    expect(await world.engine.processPendingEvents(batch, false)).toMatchObject({ chained: false, moreWaiting: 2 });
   });
 });
 
@@ -153,28 +153,28 @@ describe('groups', () => {
   });
 
   it('shows the text of a cancel', async () => {
-    const { lane, group } = await world.oneBatch();
+    const { batch, group } = await world.oneBatch();
     await addEvent(world.db, {
-      batch: lane,
+      batch,
       activity: null,
       kind: 'cancel',
       body: 'terminated by an operator',
       at: world.clock.now(),
     });
-    await world.engine.processPendingEvents(lane, false);
+    await world.engine.processPendingEvents(batch, false);
     expect((await childrenOf(world.db, group))[0]!.result_text).toBe('terminated by an operator');
   });
 
   it('shows the text of what was canceled by itself when the whole batch is canceled too', async () => {
-    const { lane, group, ids } = await world.oneBatch({}, { computers: 2 });
+    const { batch, group, ids } = await world.oneBatch({}, { computers: 2 });
     await addEvent(world.db, {
-      batch: lane,
+      batch,
       activity: ids[1]!,
       kind: 'cancel',
       body: 'The computer was removed.',
       at: world.clock.now(),
     });
-    expect(await world.engine.processPendingEvents(lane, true)).toMatchObject({ open: 0, canceled: 2 });
+    expect(await world.engine.processPendingEvents(batch, true)).toMatchObject({ open: 0, canceled: 2 });
     expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual([
       null,
       'The computer was removed.',
@@ -186,14 +186,14 @@ describe('groups', () => {
     const group = await aGroup(world.db, account, {
       settings: { singleBatchLimit: 0, batchMinSize: 5, batchMaxSize: 5 },
     });
-    const lanes = (await world.engine.listOpenBatches(group)).map(({ batch: lane }) => lane);
-    await Promise.all(lanes.concat(lanes).map((lane) => world.engine.processPendingEvents(lane, false)));
+    const batches = (await world.engine.listOpenBatches(group)).map(({ batch }) => batch);
+    await Promise.all(batches.concat(batches).map((batch) => world.engine.processPendingEvents(batch, false)));
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok)
        select lane_id, id, 'result', id % 2 = 0 from activity where parent_id = $1`,
       [group],
     );
-    await Promise.all(lanes.concat(lanes, lanes).map((lane) => world.engine.processPendingEvents(lane, false)));
+    await Promise.all(batches.concat(batches, batches).map((batch) => world.engine.processPendingEvents(batch, false)));
     expect(await world.engine.getGroupProgress(group, false)).toMatchObject({
       open: 0,
       succeeded: 20,

@@ -26,7 +26,7 @@ const step = fc.oneof(
       do: fc.constant('act' as const),
       of: fc.integer({ min: 1, max: 7 }),
       steps: fc.constantFrom(1, 1, 2),
-      oneLane: fc.boolean(),
+      oneBatch: fc.boolean(),
       unapproved: fc.constantFrom(false, false, true),
       inHours: fc.constantFrom(0, 0, 6),
       windowHours: fc.constantFrom(0, 0, 6),
@@ -163,7 +163,7 @@ class CountedTrial {
   async compare(): Promise<void> {
     await this.#compareActivities();
     await this.#compareParents();
-    await this.#compareLanes();
+    await this.#compareBatches();
     await this.#compareComputers();
   }
 
@@ -206,18 +206,18 @@ class CountedTrial {
     expect(seen).toEqual(expected);
   }
 
-  async #compareLanes(): Promise<void> {
+  async #compareBatches(): Promise<void> {
     const { recount } = await this.#read();
-    const lanes = await db.query<{ id: number }>(
+    const batches = await db.query<{ id: number }>(
       `select id, size, open_count as open, succeeded_count as succeeded, failed_count as failed,
          canceled_count as canceled from lane where account_id = $1 order by id`,
       [this.#trial.account.accountId],
     );
-    const expected = lanes.map(({ id }) => {
-      const { delivered, computers, ...counts } = recount.counts({ lane: id });
+    const expected = batches.map(({ id }) => {
+      const { delivered, computers, ...counts } = recount.counts({ batch: id });
       return { id, ...counts };
     });
-    expect(lanes).toEqual(expected);
+    expect(batches).toEqual(expected);
   }
 
   /** What waits for another activity waits for nothing that is decided, and only that is canceled. */

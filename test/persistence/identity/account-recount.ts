@@ -78,9 +78,10 @@ export class Recount {
     return this.#rows.flatMap(({ id, parent_id }) => (parent_id === null ? [id] : [])).toReversed();
   }
 
-  counts(where: { parent: number } | { lane: number }) {
-    const [[key, value]] = Object.entries(where) as [[string, number]];
-    const rows = this.#rows.filter((row) => row[`${key}_id`] === value);
+  counts(where: { parent: number } | { batch: number }) {
+    const rows = this.#rows.filter((row) =>
+      'batch' in where ? row.lane_id === where.batch : row.parent_id === where.parent,
+    );
     const of = (status: string) => rows.filter((row) => row.status === status).length;
     return {
       size: rows.length,

@@ -38,7 +38,7 @@ interface TrialGroup {
   computers: readonly number[];
   steps: number;
   /** All computers in one batch, instead of a batch for each. */
-  oneLane: boolean;
+  oneBatch: boolean;
   /** Waits for somebody's approval. */
   unapproved: boolean;
   /** Hours until it may be delivered; 0: at once. */
@@ -88,7 +88,7 @@ export class AccountTrial {
   }
 
   async act(plan: TrialGroup): Promise<void> {
-    const { computers, steps, oneLane, unapproved, inHours, windowHours, after } = plan;
+    const { computers, steps, oneBatch, unapproved, inHours, windowHours, after } = plan;
     if (after !== null) {
       const { accountId } = this.account;
       expect(await this.db.transaction((tx) => awaitActivity(tx, accountId, after, computers))).toEqual([]);
@@ -100,7 +100,7 @@ export class AccountTrial {
       deliverAfter: inHours === 0 ? null : new Date(this.clock.now().getTime() + inHours * 3_600_000),
       windowMinutes: windowHours * 60,
       afterActivity: after,
-      settings: oneLane ? ONE_BATCH : {},
+      settings: oneBatch ? ONE_BATCH : {},
     });
     if (!unapproved) return;
     await this.db.query(`update activity set status = 'unapproved' where id = $1 or parent_id = $1`, [group]);
@@ -126,12 +126,13 @@ export class AccountTrial {
 
   /** Every batch that may have something to do looks once, or only the newest of them: workers keep no order. */
   async processEvents(which: 'all' | 'newest' = 'all'): Promise<void> {
-    const lanes = await this.db.query<{ id: number }>(
+    const batches = await this.db.query<{ id: number }>(
       `select id from lane l where account_id = $1
          and (open_count > 0 or exists (select from agent_inbox i where i.lane_id = l.id)) order by id`,
       [this.account.accountId],
     );
-    for (const { id } of which === 'all' ? lanes : lanes.slice(-1)) await this.#engine.processPendingEvents(id, false);
+    for (const { id } of which === 'all' ? batches : batches.slice(-1))
+      await this.#engine.processPendingEvents(id, false);
   }
 
   async setBound(bound: number | null): Promise<void> {

@@ -40,9 +40,9 @@ async function answered(fields: Record<string, unknown>, response: ApiResponse =
     operations: [{ type: 'ChangePackagesRequest', summary: 'Change', message: { type: 'change-packages', fields } }],
   });
   const [child] = await childrenOf(db, group);
-  const lane = child!.lane_id;
+  const batch = child!.lane_id;
   const engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
-  await engine.processPendingEvents(lane, false);
+  await engine.processPendingEvents(batch, false);
   if (response.mustInstall || response.mustRemove) {
     await db.query('insert into package_change_result values ($1, $2, $3, $4)', [
       child!.id,
@@ -54,7 +54,7 @@ async function answered(fields: Record<string, unknown>, response: ApiResponse =
   const ok = response.ok ?? true;
   const body = response.text ?? 'done';
   await addEvent(db, {
-    batch: lane,
+    batch,
     activity: child!.id,
     kind: 'result',
     ok,
@@ -62,7 +62,7 @@ async function answered(fields: Record<string, unknown>, response: ApiResponse =
     body,
     at: clock.now(),
   });
-  await engine.processPendingEvents(lane, false);
+  await engine.processPendingEvents(batch, false);
   const [row] = await db.query('select package_ids, changes from activity where id = $1', [child!.id]);
   return { operation: child!.id, row: row! };
 }

@@ -145,10 +145,10 @@ export interface PendingEvent {
 
 /** Puts events in the inbox, in the order given. */
 export async function addEvent(db: Sql, ...pendingEvents: PendingEvent[]): Promise<void> {
-  for (const { batch: lane, activity, kind, ok, code, body, at } of pendingEvents) {
+  for (const { batch, activity, kind, ok, code, body, at } of pendingEvents) {
     await db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok, code, body, at) values ($1, $2, $3, $4, $5, $6, $7)`,
-      [lane, activity, kind, ok ?? null, code ?? null, body ?? null, at],
+      [batch, activity, kind, ok ?? null, code ?? null, body ?? null, at],
     );
   }
 }
@@ -231,8 +231,8 @@ export function activityVerbs(worldOf: () => FleetWorld) {
 
   async function processGroup(group: number): Promise<void> {
     const { db, engine } = worldOf();
-    const lanes = await db.query<{ id: number }>('select id from lane where parent_id = $1 order by id', [group]);
-    for (const { id } of lanes) await engine.processPendingEvents(id, false);
+    const batches = await db.query<{ id: number }>('select id from lane where parent_id = $1 order by id', [group]);
+    for (const { id } of batches) await engine.processPendingEvents(id, false);
   }
 
   const verb = (name: Verb, ids: unknown, token = admin()) =>

@@ -40,7 +40,7 @@ export class EngineWorld {
     const account = await anAccount(this.db, options);
     const group = await aGroup(this.db, account, { now: this.clock.now(), settings: ONE_BATCH, ...plan });
     const children = await childrenOf(this.db, group);
-    return { account, group, lane: children[0]!.lane_id, ids: children.map(({ id }) => id) };
+    return { account, group, batch: children[0]!.lane_id, ids: children.map(({ id }) => id) };
   }
 
   /** Of the operations of a group, in order. */

@@ -205,8 +205,8 @@ export async function createServedFleet(): Promise<ServedFleet> {
       return response.body.id;
     },
     async processEvents() {
-      const lanes = await db.query<{ id: number }>('select id from lane where open_count > 0 order by id');
-      for (const { id } of lanes) await server.engine.processPendingEvents(id, false);
+      const batches = await db.query<{ id: number }>('select id from lane where open_count > 0 order by id');
+      for (const { id } of batches) await server.engine.processPendingEvents(id, false);
     },
     async restart() {
       await server.close();

@@ -209,8 +209,7 @@ export async function anAuditedRun(scene: Scene, mode: UsgMode, computers: numbe
   const profile = await world.create({ mode, startDate: clock.now().toISOString() });
   const [made] = await world.runs(profile);
   const run = new AuditedRun(scene, world, { profile, activity: made!.activity_id! });
-  for (const { batch: lane } of await engine.listOpenBatches(run.activity))
-    await engine.processPendingEvents(lane, false);
+  for (const { batch } of await engine.listOpenBatches(run.activity)) await engine.processPendingEvents(batch, false);
   return run;
 }
 

@@ -97,7 +97,7 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   ],
   [
     'I1',
-    'a lane that counts otherwise',
+    'a batch that counts otherwise',
     { batches: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, succeeded: 1, open: 1 } }] },
   ],
   [
@@ -141,7 +141,7 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   ['I4', 'an open row without a workflow', { activities: [group(open), operation(11, 101), operation(12, 102)] }],
   [
     'I4',
-    'an open lane without a workflow',
+    'an open batch without a workflow',
     {
       batches: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, open: 1, succeeded: 1 } }],
       openWorkflows: ['activity/10'],

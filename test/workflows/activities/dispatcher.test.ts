@@ -49,7 +49,7 @@ async function activity(id: number): Promise<ActivityRow> {
   return row!;
 }
 
-async function lanesOf(id: number): Promise<Array<{ id: number; wf_id: string }>> {
+async function batchesOf(id: number): Promise<Array<{ id: number; wf_id: string }>> {
   return await runtime.db.query(`select id, wf_id from lane where parent_id = $1 order by ordinal`, [id]);
 }
 
@@ -93,8 +93,8 @@ describe('dispatcher', () => {
   it('runs a group as one child workflow per computer, and a large one as a batch', async () => {
     const small = await fleet.act(fleet.computers.slice(0, 5));
     const large = await fleet.act(fleet.computers);
-    expect((await lanesOf(small)).length).toBe(5);
-    expect((await lanesOf(large)).map(({ wf_id }) => wf_id)).toEqual([`activity/${large}/lane/1`]);
+    expect((await batchesOf(small)).length).toBe(5);
+    expect((await batchesOf(large)).map(({ wf_id }) => wf_id)).toEqual([`activity/${large}/lane/1`]);
     await deliverAll(65);
     await fleet.report(false, 3);
     await fleet.report();
@@ -121,7 +121,7 @@ describe('dispatcher', () => {
       { profileId: `usg/${usg}`, type: USG_ACTIVITY, group: 'UsgRun', run: (await usgs.runs(usg))[0]!.activity_id! },
     ];
     for (const { profileId, type, group, run } of runs) {
-      const batches = await lanesOf(run);
+      const batches = await batchesOf(run);
       expect(batches).toHaveLength(2);
       for (const workflowId of [`activity/${run}`, ...batches.map(({ wf_id }) => wf_id)]) {
         await until(() => runtime.status(workflowId).then(Boolean, () => false));
@@ -178,7 +178,7 @@ describe('dispatcher', () => {
 
   it('cancels a whole group before delivery, batches and workflows included', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 3));
-    const batches = await lanesOf(id);
+    const batches = await batchesOf(id);
     const isRunning = async (wf: string) => (await runtime.status(wf).catch(() => '')) === 'RUNNING';
     await until(async () => (await Promise.all(batches.map(({ wf_id }) => isRunning(wf_id)))).every(Boolean));
     await fleet.cancelGroup(id);
@@ -223,7 +223,7 @@ describe('dispatcher', () => {
   it('cancels the rows when an operator cancels in the UI', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 2));
     await deliverAll(2);
-    const [first] = await lanesOf(id);
+    const [first] = await batchesOf(id);
     await runtime.client.workflow.getHandle(first!.wf_id).cancel();
     await until(async () => (await activity(id)).canceled === 1);
     expect((await activity(id)).open).toBe(1);
@@ -234,7 +234,7 @@ describe('dispatcher', () => {
   it('starts a workflow again that was lost with its rows open', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 1));
     await deliverAll(1);
-    const [batch] = await lanesOf(id);
+    const [batch] = await batchesOf(id);
     await until(async () => (await activity((await childrenOf(id))[0]!)).status === 'delivered');
     await runtime.client.workflowService.deleteWorkflowExecution({
       namespace: runtime.namespace,

@@ -44,7 +44,7 @@ const statusOf = async (id: number) => {
   );
   return row!;
 };
-const lanesOf = async (group: number) =>
+const batchesOf = async (group: number) =>
   (await runtime.db.query<{ wf_id: string }>('select wf_id from lane where parent_id = $1', [group])).map(
     (l) => l.wf_id,
   );
@@ -65,7 +65,7 @@ describe('computers that leave', () => {
     await ended(early.id, 'succeeded');
     expect(await runtime.status(`activity/${early.id}`)).toBe('COMPLETED');
     await ended(alone, 'canceled');
-    for (const id of await lanesOf(alone)) expect(await runtime.status(id)).toBe('CANCELLED');
+    for (const id of await batchesOf(alone)) expect(await runtime.status(id)).toBe('CANCELLED');
     let delivered = 0;
     await until(async () => {
       delivered += await fleet.deliver();
@@ -103,7 +103,7 @@ describe('computers that leave', () => {
       [group],
     );
     expect(counts).toEqual({ succeeded: 10, canceled: 30, found: 30 });
-    for (const id of await lanesOf(group)) expect(await runtime.status(id)).toBe('COMPLETED');
+    for (const id of await batchesOf(group)) expect(await runtime.status(id)).toBe('COMPLETED');
     const left = await runtime.db.query('select from agent_inbox union all select from outbox');
     expect(left).toEqual([]);
   });

@@ -167,7 +167,7 @@ describe('a workflow of a schedule that failed for good', () => {
 
 /** As after a loss of the server's last moments, or with a worker that stood still: rows know more than the workflow. */
 describe('a workflow that waits for what has happened', () => {
-  const lanesOf = (id: number) =>
+  const batchesOf = (id: number) =>
     runtime.db.query<{ id: number; wf_id: string }>(
       'select distinct l.id, l.wf_id from lane l join activity a on a.lane_id = l.id where a.parent_id = $1 or a.id = $1',
       [id],
@@ -192,7 +192,7 @@ describe('a workflow that waits for what has happened', () => {
        where id = $1`,
       [id],
     );
-    const [batch] = await lanesOf(id);
+    const [batch] = await batchesOf(id);
     await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [batch!.id]);
     expect((await runtime.reconciler.reconcileWorkflows({ cursor: null })).restarted).toBe(0);
     await until(async () => (await statusOf(id)) === 'failed');
@@ -204,7 +204,7 @@ describe('a workflow that waits for what has happened', () => {
     await delivered(id);
     await dispatcher.stop();
     await fleet.report();
-    const batches = await lanesOf(id);
+    const batches = await batchesOf(id);
     for (const batch of batches) await runtime.engine.processPendingEvents(batch.id, false);
     expect(await statusOf(id)).toBe('succeeded');
     expect(await runtime.status(batches[0]!.wf_id)).toBe('RUNNING');
