@@ -104,7 +104,7 @@ export async function selectActivities(
 
 /** Activities by id, in no order; those invisible to the caller are left out. */
 export async function findActivities(db: Sql, scope: ActivityScope, ids: readonly number[], now: Date) {
-  return db.query<ActivityRow>(FIND, { ...scopeParameters(scope), ids, now });
+  return db.query<ActivityRow>(FIND, { ...scopeParameters(scope), ids, now }, 'activities-by-id');
 }
 
 /** Visible children of some parents by id, at most `limit` of each; null for all. */
@@ -116,13 +116,17 @@ export async function listChildren(
   now: Date,
 ): Promise<Map<number, ChildRow[]>> {
   if (parents.length === 0) return new Map();
-  const rows = await db.query<ChildRow>(CHILDREN, { ...scopeParameters(scope), parents, limit, now });
+  const rows = await db.query<ChildRow>(
+    CHILDREN,
+    { ...scopeParameters(scope), parents, limit, now },
+    'activity-children',
+  );
   return Map.groupBy(rows, (row) => row.parent_id!);
 }
 
 /** Reads the base shape of an activity, as returned to its creator and written to the event log. */
 export async function readBaseActivity(db: Sql, id: number, now: Date): Promise<BaseActivityRow> {
-  const [row] = await db.query<BaseActivityRow>(READ_BASE, { id, now });
+  const [row] = await db.query<BaseActivityRow>(READ_BASE, { id, now }, 'activity-base');
   return row!;
 }
 

@@ -125,7 +125,7 @@ async function createSmallGroups(tx: Sql, plans: readonly GroupPlan[]): Promise<
   const accountIds = plans.map(({ accountId }) => accountId);
   const ids = await nextGroupIds(tx, accountIds);
   const computers = plans.flatMap((plan, group) => plan.computers.map((computer, n) => ({ computer, group, n })));
-  await insertRows(tx, CREATE_SMALL_GROUPS, {
+  const values = {
     now,
     traceparent,
     prefix: ACTIVITY_WORKFLOW_PREFIX,
@@ -143,7 +143,8 @@ async function createSmallGroups(tx: Sql, plans: readonly GroupPlan[]): Promise<
     links: operations.map(({ link }) => link),
     ...operationValues(operations),
     payloads,
-  });
+  };
+  await insertRows(tx, CREATE_SMALL_GROUPS, values, 'create-small-groups');
   await wakeDispatchers(tx);
   return ids;
 }

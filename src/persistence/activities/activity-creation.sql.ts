@@ -2,8 +2,8 @@ import { lockExclusive, TRANSACTION_LOCKS } from '../database/advisory-locks.ts'
 import type { Sql } from '../database/sql.ts';
 
 /** Inserts the rows of a group by one of the statements below. */
-export async function insertRows(tx: Sql, statement: string, values: object): Promise<void> {
-  await tx.query(statement, values);
+export async function insertRows(tx: Sql, statement: string, values: object, name?: string): Promise<void> {
+  await tx.query(statement, values, name);
 }
 
 /** Inserts one payload per position of the arrays; `fields` is JSON. @returns their ids, in the same order */
@@ -19,7 +19,7 @@ export async function insertPayloads(
     scriptIds: Array<number | null>;
   },
 ): Promise<number[]> {
-  return (await tx.query<{ id: number }>(CREATE_PAYLOADS, values)).map(({ id }) => id);
+  return (await tx.query<{ id: number }>(CREATE_PAYLOADS, values, 'create-payloads')).map(({ id }) => id);
 }
 
 /** Id of the next group. Locks the account's groups until commit: no operation becomes visible after a higher id. */

@@ -5,7 +5,7 @@ export async function queueMessages(
   tx: Sql,
   { batch, operations, now }: { batch: number; operations: readonly number[] | null; now: Date },
 ): Promise<void> {
-  if (operations === null) await tx.query(QUEUE_BATCH, { batch, now });
+  if (operations === null) await tx.query(QUEUE_BATCH, { batch, now }, 'queue-batch');
   else if (operations.length > 0) await tx.query(QUEUE_SOME, { batch, now, operations });
 }
 

@@ -73,7 +73,7 @@ export function readNamedOperations(
   batch: number,
   { moved, openLimit }: { moved: readonly number[]; openLimit: number },
 ): Promise<NamedOperation[]> {
-  return db.query<NamedOperation>(NAMED, { batch, moved, openLimit });
+  return db.query<NamedOperation>(NAMED, { batch, moved, openLimit }, 'named-operations');
 }
 
 /** The first open operations of a group, in id order. */

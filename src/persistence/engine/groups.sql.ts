@@ -27,7 +27,7 @@ export async function moveGroupCounters(
 
 /** Unconditional: the caller has locked the row. */
 export async function setGroupDelivered(tx: Sql, group: number): Promise<void> {
-  await tx.query(`update activity set status = 'delivered' where id = :group`, { group });
+  await tx.query(`update activity set status = 'delivered' where id = :group`, { group }, 'group-delivered');
 }
 
 /** Marks a group as undelivered, or as unapproved or blocked while one of its children is. */
@@ -37,7 +37,7 @@ export async function setGroupUndelivered(tx: Sql, group: number): Promise<void>
 
 /** @param endedAt - latest end among the changes; null for none */
 export async function endGroup(tx: Sql, group: number, status: string, endedAt: Date | null): Promise<void> {
-  await tx.query(END, { group, status, endedAt });
+  await tx.query(END, { group, status, endedAt }, 'group-end');
 }
 
 const READ_PROGRESS = `

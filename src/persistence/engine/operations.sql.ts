@@ -69,8 +69,10 @@ export async function readDueTimes(
   batch: number,
   { now, expirySeconds, hasAnswerLimits }: { now: Date; expirySeconds: number; hasAnswerLimits: boolean },
 ): Promise<DueTimes> {
-  const text = hasAnswerLimits ? DUE_TIMES_WITH_LIMITS : DUE_TIMES;
-  const [row] = await tx.query<DueTimes>(text, { batch, now, expirySeconds });
+  const values = { batch, now, expirySeconds };
+  const [row] = await (hasAnswerLimits
+    ? tx.query<DueTimes>(DUE_TIMES_WITH_LIMITS, values, 'due-times-with-limits')
+    : tx.query<DueTimes>(DUE_TIMES, values, 'due-times'));
   return row!;
 }
 

@@ -49,6 +49,11 @@ export function readBatchesWithEvents(db: Sql, waitedSeconds: number): Promise<B
   return db.query<BatchEvents>(WITH_EVENTS, { waitedSeconds }, 'batches-with-events');
 }
 
+/** Whether a batch has pending events. */
+export async function hasEvents(db: Sql, batch: number): Promise<boolean> {
+  return (await db.query('select from agent_inbox where lane_id = :batch limit 1', { batch }, 'has-events')).length > 0;
+}
+
 /** Adds a cancel of everything that is open in a batch. */
 export async function addCancel(db: Sql, batch: number, text: string): Promise<void> {
   await db.query(`insert into agent_inbox (lane_id, kind, body) values (:batch, 'cancel', :text)`, { batch, text });

@@ -24,7 +24,7 @@ export interface Startable {
 
 /** The groups among `ids` and the operations without a group, as their workflows are started. */
 export function readStartableActivities(db: Sql, ids: readonly number[]): Promise<Startable[]> {
-  return db.query<Startable>(ACTIVITIES, { ids });
+  return db.query<Startable>(ACTIVITIES, { ids }, 'startable-activities');
 }
 
 /** Batches as top-level workflows, to restart them. */

@@ -14,7 +14,7 @@ import {
 } from '../../persistence/engine/batches.sql.ts';
 import { readGroupProgress } from '../../persistence/engine/groups.sql.ts';
 import type { Change, Released } from '../../persistence/engine/operations.sql.ts';
-import { applyPendingEvents, EVENTS_LIMIT } from '../../persistence/engine/pending-events.sql.ts';
+import { applyPendingEvents, EVENTS_LIMIT, hasEvents } from '../../persistence/engine/pending-events.sql.ts';
 import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import type { Clock } from '../common/ports.ts';
@@ -58,7 +58,10 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     turnOf: async (batch) => (await readBatchTurn(db, batch)) ?? { account: 0, isLarge: false },
     async processPendingEvents(batch, cancelAll) {
-      const { progress, events, isClosed, changes } = await process(batch, cancelAll);
+      const first = await process(batch, cancelAll);
+      // Dispatchers skip a batch until it is opened: no wake-up follows for what came in this transaction.
+      const isRepeated = first.isOpening && first.progress.open > 0 && (await hasEvents(db, batch));
+      const { progress, events, isClosed, changes } = isRepeated ? combine(first, await process(batch, false)) : first;
       options.onProcessed?.(events, isClosed);
       return { ...progress, ...(await nameOperations(db, batch, { open: progress.open, changes, now: clock.now() })) };
     },
@@ -84,8 +87,19 @@ export function createEngine(options: EngineOptions): Engine {
 interface Processed {
   progress: BatchProgress;
   events: number;
+  isOpening: boolean;
   isClosed: boolean;
   changes: readonly Change[];
+}
+
+function combine(first: Processed, second: Processed): Processed {
+  return {
+    progress: { ...first.progress, ...second.progress },
+    events: first.events + second.events,
+    isOpening: true,
+    isClosed: second.isClosed,
+    changes: [...first.changes, ...second.changes],
+  };
 }
 
 const NOTHING: BatchProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
@@ -97,7 +111,7 @@ async function moveBatch(
   { clock, settings: { expiryDays } }: EngineOptions,
 ): Promise<Processed> {
   const batch = await lockBatch(tx, id);
-  if (!batch) return { progress: NOTHING, events: 0, isClosed: false, changes: [] };
+  if (!batch) return { progress: NOTHING, events: 0, isOpening: false, isClosed: false, changes: [] };
   const now = clock.now();
   const isOpened = batch.opened_at !== null;
   const limits = { expiryDays, answerSeconds: batch.answer_seconds };
@@ -125,7 +139,8 @@ async function moveBatch(
   const progress = await recordCounters(tx, batch, changes, { nextDueAt, now });
   if (consumed >= EVENTS_LIMIT) progress.nextDueAt = now.getTime();
   if (cancels.some(isOfWholeBatch)) progress.wasCanceled = true;
-  return { progress, events: consumed, isClosed: batch.open_count > 0 && progress.open === 0, changes };
+  const isClosed = batch.open_count > 0 && progress.open === 0;
+  return { progress, events: consumed, isOpening: !isOpened, isClosed, changes };
 }
 
 async function recordPackages(tx: Sql, changes: readonly Change[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aChain, addEvent, aGroup, anAccount, childrenOf } from '../../support/activities/activity-rows.ts';
 import { EngineWorld } from '../../support/activities/engine-world.ts';
-import { dyingAfter } from '../../support/database/database.ts';
+import { dyingAfter, untilBlocked } from '../../support/database/database.ts';
 
 let world: EngineWorld;
 
@@ -38,6 +38,21 @@ describe('opening a batch', () => {
       wasCanceled: true,
     });
     expect(await world.messages(group)).toEqual([null, null]);
+  });
+
+  it('applies also what is reported while it runs', async () => {
+    const { batch, group, ids } = await world.oneBatch();
+    const event = { batch, activity: ids[0]!, at: world.clock.now() };
+    await addEvent(world.db, { ...event, kind: 'delivered' });
+    let opening!: Promise<unknown>;
+    await world.db.transaction(async (tx) => {
+      // The counters of the group move last.
+      await tx.query('select from activity where id = $1 for update', [group]);
+      opening = world.engine.processPendingEvents(batch, false);
+      await untilBlocked(world.db);
+      await addEvent(world.db, { ...event, kind: 'result', ok: true });
+    });
+    expect(await opening).toMatchObject({ open: 0, succeeded: 1 });
   });
 
   it('answers for a batch without a row that nothing is open', async () => {
