@@ -1,5 +1,5 @@
 import { loadConfig } from '../src/process/config.ts';
-import { exitWithError, shutDownOnSignal } from '../src/process/lifecycle.ts';
+import { exitWithError, shutDownOnSignal, untilNeeded } from '../src/process/lifecycle.ts';
 import { createLogger } from '../src/process/logger.ts';
 import { startMetrics } from '../src/process/metrics.ts';
 import { startTracing } from '../src/process/tracing.ts';
@@ -21,6 +21,7 @@ const STOP_LIMIT_MS = { embedded: 9_500, separate: 70_000 };
 async function main(env: NodeJS.ProcessEnv, args: readonly string[]): Promise<void> {
   const queues = chooseQueues(args);
   const config = loadConfig(env, 'process');
+  await untilNeeded(config);
 
   const logger = createLogger({ level: config.logLevel, role: 'worker' });
   const bundle = await currentBundle(env['NODE_ENV'] === 'production', logger);

@@ -38,9 +38,17 @@ export async function serveQueues(
   const { config, logger, measures } = parts;
   const code = await readFile(codePath, 'utf8');
   const waiting = new Set<TaskQueue>(queues);
+  let settingCurrent: Promise<void> | null = null;
+  // Several at once would get into each other's way in the server, for seconds.
+  const setCurrent = () => {
+    settingCurrent ??= setCurrentIfAllowed(config, buildId, logger).finally(() => {
+      settingCurrent = null;
+    });
+    return settingCurrent;
+  };
   return queues.map((queue) => {
     const onPolling = async (): Promise<void> => {
-      await setCurrentIfAllowed(config, buildId, logger);
+      await setCurrent();
       logger.info({ queue }, 'polling');
       if (waiting.delete(queue) && waiting.size === 0) notifyReady();
     };

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import type { Logger } from './logger.ts';
 import { ConfigError } from './config.ts';
@@ -7,6 +8,11 @@ const FLUSH_COMPILE_CACHE_MS = 20_000;
 
 export interface ReadyMessage {
   ready: true;
+}
+
+/** `npm start` starts a process ahead of the servers that it needs, so that its code loads meanwhile: waits for them. */
+export async function untilNeeded({ embedded }: { embedded: boolean }): Promise<void> {
+  if (embedded && process.channel) await once(process, 'message');
 }
 
 /** Notifies the supervisor, if there is one, that this process serves now. */

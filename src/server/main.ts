@@ -4,7 +4,7 @@ import { logSetupToken } from '../api/identity/first-account.ts';
 import { openPersistence } from '../persistence/orm/orm.ts';
 import type { Database } from '../persistence/database/sql.ts';
 import { type Config, loadConfig } from '../process/config.ts';
-import { exitWithError, notifyReady, shutDownOnSignal } from '../process/lifecycle.ts';
+import { exitWithError, notifyReady, shutDownOnSignal, untilNeeded } from '../process/lifecycle.ts';
 import { createLogger, type Logger } from '../process/logger.ts';
 import { startMetrics } from '../process/metrics.ts';
 import { startTracing } from '../process/tracing.ts';
@@ -17,6 +17,7 @@ import { createServerApp, readRole } from './apps.ts';
 async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   const role = readRole(args);
   const config = loadConfig(env, 'process');
+  await untilNeeded(config);
 
   const logger = createLogger({ level: config.logLevel, role: role.name });
   const tracing = await startTracing(role.name, logger, env);

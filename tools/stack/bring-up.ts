@@ -26,15 +26,15 @@ const BOOTSTRAP_LIMIT_MS = 30_000;
 const READY_REPORT_MS = 5000;
 
 /**
- * Starts every part as soon as its dependencies run. Resolves when an action would succeed.
+ * Starts every part as soon as its dependencies run, and the processes of API and worker at once: their code loads meanwhile. Resolves when an action would succeed.
  * @throws {StackError} with the first reason why it would not
  */
 export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null> {
   const { context, group, env } = plan;
   const { config, data } = context;
   const reportRunning = createProgress(context.report);
-  const launch = (role: 'api' | 'worker' | 'fleet', name: string) =>
-    group.launch(roleService(context, role, name, env));
+  const launch = (role: 'api' | 'worker' | 'fleet', name: string, needs: Promise<unknown>) =>
+    group.launch(roleService(context, role, name, env, needs));
 
   const database = startDatabase(plan, reportRunning);
   const temporal = startTemporal(plan).then(() => reportRunning('Temporal'));
@@ -42,10 +42,11 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
   const repaired: Promise<unknown> = plan.afterRestore
     ? Promise.all([database, temporal]).then(() => repairRestored(plan))
     : database;
-  const api = repaired.then(() => launch('api', 'API')).then(() => reportRunning('API'));
-  const worker = Promise.all([repaired, temporal, bundle]).then(() => launch('worker', 'worker'));
-  const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet') : undefined));
-  const parts = [database, temporal, bundle, repaired, api, worker.then(() => reportRunning('worker')), fleet];
+  const servers = Promise.all([repaired, temporal, bundle]);
+  const api = launch('api', 'API', repaired).then(() => reportRunning('API'));
+  const worker = launch('worker', 'worker', servers).then(() => reportRunning('worker'));
+  const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet', api) : undefined));
+  const parts = [database, temporal, bundle, repaired, servers, api, worker, fleet];
   for (const part of parts) part.catch(() => undefined);
   await Promise.all(parts);
   await Promise.race([waitUntilReady(plan), group.failed]);

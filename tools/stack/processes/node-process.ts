@@ -8,6 +8,8 @@ export interface NodeProcessOptions {
   cwd: string;
   env: Record<string, string | undefined>;
   logFile: string;
+  /** What it waits for with its code loaded. When this fails, it waits until it is stopped. */
+  needs?: Promise<unknown>;
   readyLimitMs?: number;
   onSpawn?: (pid: number) => void;
 }
@@ -40,6 +42,8 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
     });
   });
   const aborted = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+  await Promise.race([options.needs?.catch(() => exited), exited, aborted]);
+  child.send({ start: true }, () => undefined);
   const timeout = sleep(options.readyLimitMs ?? 60_000, false as const, { signal: limit.signal }).catch(() => null);
   const outcome = await Promise.race([ready, exited, aborted, timeout]);
   limit.abort();

@@ -11,7 +11,7 @@ import { LOOPBACK } from '../preflight.ts';
 import type { StackSecrets } from '../secrets.ts';
 import { APPLICATION_ROLE, COMMANDS, localUrl, PROJECT } from '../topology/roles.ts';
 import { tailOf } from './log-follower.ts';
-import { startNodeProcess } from './node-process.ts';
+import { type NodeProcessOptions, startNodeProcess } from './node-process.ts';
 import { findFreePort } from './ports.ts';
 import type { RunningRecord } from './running-file.ts';
 import { createService, type Service } from './service.ts';
@@ -113,30 +113,31 @@ export function uiAddress(config: Config, secrets: StackSecrets): string {
   return `http://${LOOPBACK}:${config.temporalUiPort}${path}?token=${secrets.temporalUiToken}`;
 }
 
-/** One of the embedded stack's own processes. */
+/** One of the embedded stack's own processes. @param needs - what it waits for with its code loaded */
 export function roleService(
   context: ServiceContext,
   role: keyof typeof COMMANDS,
   name: string,
   env: Record<string, string | undefined>,
+  needs: Promise<unknown>,
 ): Service {
   const command = COMMANDS[role](context.config, context.data);
-  return processService(context, { name, log: role, command, env });
+  return processService(context, { name, log: role, command, env, needs });
 }
 
 /** A Node process of ours. @param options - `log` is the name of its log file */
 export function processService(
   context: ServiceContext,
-  options: { name: string; log: string; command: readonly string[]; env: Record<string, string | undefined> },
+  options: Pick<NodeProcessOptions, 'command' | 'env' | 'needs'> & { name: string; log: string },
 ): Service {
   const { data, record, report } = context;
-  const { name, command, env } = options;
+  const { name, command, env, needs } = options;
   const logFile = data.log(options.log);
   return createService({
     name,
     report,
     logTail: () => tailOf(logFile),
     start: (signal) =>
-      startNodeProcess({ command, cwd: PROJECT, env, logFile, onSpawn: (pid) => record.add(name, pid) }, signal),
+      startNodeProcess({ command, cwd: PROJECT, env, logFile, needs, onSpawn: (pid) => record.add(name, pid) }, signal),
   });
 }
