@@ -39,7 +39,7 @@ export async function serveQueues(
   const code = await readFile(codePath, 'utf8');
   const waiting = new Set<TaskQueue>(queues);
   let settingCurrent: Promise<void> | null = null;
-  // Several at once would get into each other's way in the server, for seconds.
+  // Concurrent calls for one deployment conflict in the server, and are retried for seconds.
   const setCurrent = () => {
     settingCurrent ??= setCurrentIfAllowed(config, buildId, logger).finally(() => {
       settingCurrent = null;

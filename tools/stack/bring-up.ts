@@ -26,7 +26,8 @@ const BOOTSTRAP_LIMIT_MS = 30_000;
 const READY_REPORT_MS = 5000;
 
 /**
- * Starts every part as soon as its dependencies run, and the processes of API and worker at once: their code loads meanwhile. Resolves when an action would succeed.
+ * Starts every part as soon as its dependencies run, and the processes of API and worker at once: their code loads
+ * meanwhile. Resolves when an action would succeed.
  * @throws {StackError} with the first reason why it would not
  */
 export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null> {
