@@ -62,7 +62,9 @@ describe('the roles of the embedded PostgreSQL', { timeout: 60_000 }, () => {
     });
     await migrate(persistence);
     await persistence.close();
+    await query('postgres', SUPER, 'postgres', 'alter database postgres set default_transaction_read_only = on');
     await ensure();
+    await query('postgres', SUPER, 'postgres', 'begin read write; alter database postgres reset all; commit');
     expect(await query('postgres', SUPER, 'postgres', RIGHTS)).toEqual(ONLY);
     expect(await query('flotilla', OURS, 'flotilla', 'select count(*)::int from account')).toEqual([[0]]);
     await expect(query('temporal', THEIRS, 'flotilla', 'select 1')).rejects.toThrow('permission denied for database');

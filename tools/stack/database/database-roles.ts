@@ -122,7 +122,9 @@ async function withClient<T>(
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const { default: driver } = await import('pg');
-  const client = new driver.Client({ host: '127.0.0.1', port, user, password, database });
+  // The server may have been set to read-only, and must start nevertheless.
+  const options = '-c default_transaction_read_only=off';
+  const client = new driver.Client({ host: '127.0.0.1', port, user, password, database, options });
   await client.connect();
   try {
     return await work(client);
