@@ -77,12 +77,8 @@ export async function single(agents: readonly BenchAgent[], command: SingleComma
   const tally = new Tally();
   let left = command.count;
   const act = async (agent: BenchAgent, index: number) => {
-    const gateway = await RawConnection.open(portOf(command.port, index));
-    try {
-      while (left-- > 0) await tally.time(() => oneOperation(agent, command, portOf(command.apiPort, index), gateway));
-    } finally {
-      gateway.close();
-    }
+    const ports = { api: portOf(command.apiPort, index), gateway: portOf(command.port, index) };
+    while (left-- > 0) await tally.time(() => oneOperation(agent, command, ports));
   };
   await Promise.all(agents.slice(0, command.parallel).map(act));
   return tally.result();
@@ -91,16 +87,16 @@ export async function single(agents: readonly BenchAgent[], command: SingleComma
 async function oneOperation(
   agent: BenchAgent,
   { path, headers, pingMs, until }: SingleCommand,
-  apiPort: number,
-  gateway: RawConnection,
+  ports: { api: number; gateway: number },
 ): Promise<undefined> {
   const body = { action: 'install', computer_ids: [agent.insecureId], snaps: [{ name: 'hello-world' }] };
-  // Separate connections: the server closes those that are idle while the agent is at work.
-  const api = await RawConnection.open(apiPort);
+  // Connections for one operation: the server closes those that are idle meanwhile.
+  const api = await RawConnection.open(ports.api);
   const ordered = await api.request(requestBytes('POST', path, headers, Buffer.from(JSON.stringify(body))));
   if (until === 'reported') api.close();
   if (ordered.status >= 300) throw new Error(`POST ${path} returned ${ordered.status}: ${ordered.body.toString()}`);
   const ping = requestBytes('POST', '/ping', PING_HEADERS, Buffer.from(`insecure_id=${agent.insecureId}`));
+  const gateway = await RawConnection.open(ports.gateway);
   for (;;) {
     await sleep(pingMs);
     const response = await gateway.request(ping);
@@ -108,6 +104,7 @@ async function oneOperation(
     const reply = decode(response.body);
     if (isDict(reply) && reply.messages === true && (await agent.work(gateway)) > 0) break;
   }
+  gateway.close();
   if (until === 'visible') await waitForSuccess(api, headers, JSON.parse(ordered.body.toString()).id);
   return undefined;
 }
