@@ -34,7 +34,7 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
   const { context, group, env } = plan;
   const { config, data } = context;
   const reportRunning = createProgress(context.report);
-  const launch = (role: 'api' | 'worker' | 'fleet', name: string, needs: Promise<unknown>) =>
+  const launch = (role: 'api' | 'worker' | 'fleet', name: string, needs?: Promise<unknown>) =>
     group.launch(roleService(context, role, name, env, needs));
 
   const database = startDatabase(plan, reportRunning);
@@ -46,7 +46,7 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
   const servers = Promise.all([repaired, temporal, bundle]);
   const api = launch('api', 'API', repaired).then(() => reportRunning('API'));
   const worker = launch('worker', 'worker', servers).then(() => reportRunning('worker'));
-  const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet', api) : undefined));
+  const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet') : undefined));
   const parts = [database, temporal, bundle, repaired, servers, api, worker, fleet];
   for (const part of parts) part.catch(() => undefined);
   await Promise.all(parts);

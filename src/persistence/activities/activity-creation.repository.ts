@@ -58,7 +58,10 @@ export interface GroupPlan {
 
 export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
 
-/** Creates a group with operations and start command; returns its id. @see docs/architecture.md#tables-of-the-engine */
+/**
+ * Creates a group with operations and start command, without messages: its workflow queues what is still open then.
+ * @returns its id. @see docs/architecture.md#tables-of-the-engine
+ */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSettings): Promise<number> {
   const payloads = await createPayloads(
     tx,

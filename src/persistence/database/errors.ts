@@ -16,9 +16,15 @@ const NETWORK_ERRORS = new Set([
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error|pool after calling end/i;
 
+/** Empty for an error without one. */
+function sqlStateOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
 /** A deadlock or serialization failure: the transaction can be retried. */
 export function isSerializationFailure(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = sqlStateOf(error);
   return code === '40P01' || code === '40001';
 }
 
@@ -26,8 +32,7 @@ const INVALID_DATA = /^(21|22|23|54)\w{3}$/;
 
 /** Whether PostgreSQL rejected the values themselves: a retry cannot succeed. */
 export function isInvalidData(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && INVALID_DATA.test(code);
+  return INVALID_DATA.test(sqlStateOf(error));
 }
 
 /** SQLSTATEs of bad data and of statements with errors, but not of what a migration may not have created yet. */
@@ -35,8 +40,7 @@ const DEFECTS = /^(21\w{3}|22\w{3}|42601|42702|42803|42804|42846|42P18)$/;
 
 /** Whether a statement can succeed only with other code or data; concurrent changes are not the cause. */
 export function isStatementDefect(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && DEFECTS.test(code);
+  return DEFECTS.test(sqlStateOf(error));
 }
 
 /** Whether PostgreSQL is temporarily unavailable, as opposed to a defect in a statement. */

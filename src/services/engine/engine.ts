@@ -94,10 +94,9 @@ interface Processed {
 
 function combine(first: Processed, second: Processed): Processed {
   return {
+    ...second,
     progress: { ...first.progress, ...second.progress },
     events: first.events + second.events,
-    isOpening: true,
-    isClosed: second.isClosed,
     changes: [...first.changes, ...second.changes],
   };
 }

@@ -119,7 +119,7 @@ export function roleService(
   role: keyof typeof COMMANDS,
   name: string,
   env: Record<string, string | undefined>,
-  needs: Promise<unknown>,
+  needs?: Promise<unknown>,
 ): Service {
   const command = COMMANDS[role](context.config, context.data);
   return processService(context, { name, log: role, command, env, needs });
