@@ -23,7 +23,12 @@ import { type RequestListeners, requestLog } from '../http/middleware/request-lo
 import { createRequestMemoryLimit, requestMemory } from '../http/middleware/request-memory.ts';
 import { trace } from '../http/middleware/trace.ts';
 import { unmatched } from '../http/middleware/unmatched.ts';
-import { createResponseCheck, createValidation } from '../http/middleware/validate.ts';
+import {
+  createResponseCheck,
+  createValidation,
+  createValidators,
+  type Validators,
+} from '../http/middleware/validate.ts';
 import { type Operation, readOperations } from '../http/operations.ts';
 import { loadDocument, type OpenApiDocument } from '../openapi/document.ts';
 import { createHandlers } from './handlers.ts';
@@ -44,6 +49,8 @@ export interface AppDeps extends RequestListeners {
   codec?: RequestHandler[];
   /** When to prepare the operations that no request has needed yet; default: never. */
   prepareAfterMs?: number;
+  /** Of the document, if another application of the process has them. */
+  validators?: Validators;
   /** What happens to unknown parameters and fields; default: refuse. */
   unknownKeys?: Config['unknownKeys'];
   validateResponses?: boolean;
@@ -90,10 +97,11 @@ function routes(deps: AppDeps, document: OpenApiDocument, operations: readonly O
   const memoryLimit = deps.requestMemory ?? createRequestMemoryLimit();
   const busy = () => serviceBusy('Too many requests at once');
   const concurrency = deps.concurrency ? new ConcurrencyLimiter(deps.concurrency, busy) : null;
-  const validation = createValidation(document, operations, deps.unknownKeys ?? 'refuse');
+  const validators = deps.validators ?? createValidators(document, operations);
+  const validation = createValidation(document, operations, { validators, unknownKeys: deps.unknownKeys ?? 'refuse' });
   const sending = {
     publicUrl: deps.publicUrl,
-    checkResponse: deps.validateResponses ? createResponseCheck(document, operations) : null,
+    checkResponse: deps.validateResponses ? createResponseCheck(validators) : null,
   };
   const prepare = () =>
     validation.prepareAll().catch((error: unknown) => {

@@ -15,20 +15,31 @@ export type ResponseCheck = (operation: Operation, req: Request, body: unknown) 
 const JSON_TYPE = 'application/json';
 
 /**
- * Requests are checked by one validator for each tag of the document, made when first needed.
+ * One validator of requests and one of responses for each tag of the document, made when first needed. They hold no
+ * state of an application, so that several in one process can share them.
  * @see docs/decisions/0013-openapi-first.md#the-validator
  */
+export function createValidators(document: OpenApiDocument, operations: readonly Operation[]) {
+  const source = prepareForValidator(document);
+  return {
+    requests: byTag(operations.filter(takesInput), (group) => requestValidator(source, group)),
+    responses: byTag(operations, (group) => responseValidator(source, group)),
+  };
+}
+
+export type Validators = ReturnType<typeof createValidators>;
+
+/** Checks requests against the document. */
 export function createValidation(
   document: OpenApiDocument,
   operations: readonly Operation[],
-  unknownKeys: UnknownKeys,
+  { validators, unknownKeys }: { validators: Validators; unknownKeys: UnknownKeys },
 ) {
-  const source = prepareForValidator(document);
-  const validators = byTag(operations.filter(takesInput), (group) => requestValidator(source, group));
   const checks = new Map(
     operations.map((operation) => [operation, once(() => prepareRequestCheck(document, operation, unknownKeys))]),
   );
-  const validatorOf = (operation: Operation) => (takesInput(operation) ? validators.get(operation.tag)! : null);
+  const validatorOf = (operation: Operation) =>
+    takesInput(operation) ? validators.requests.get(operation.tag)! : null;
   return {
     /** Removes ignored fields from the body. @throws {DomainError} InvalidParameter; NotFound for an impossible key */
     validate(operation: Operation): RequestHandler {
@@ -60,12 +71,10 @@ export function createValidation(
 }
 
 /** Checks responses in tests, in the same way. */
-export function createResponseCheck(document: OpenApiDocument, operations: readonly Operation[]): ResponseCheck {
-  const source = prepareForValidator(document);
-  const validators = byTag(operations, (group) => responseValidator(source, group));
+export function createResponseCheck({ responses }: Validators): ResponseCheck {
   return async (operation, req, body) => {
     if (body === undefined || body instanceof Uint8Array) return;
-    const validator = validators.get(operation.tag)!();
+    const validator = responses.get(operation.tag)!();
     const text = body instanceof JsonText ? body.text : JSON.stringify(body);
     await checkResponse(validator, req, operation.successStatus, text);
   };
