@@ -1,8 +1,10 @@
 import { openPersistence } from '../src/persistence/orm/orm.ts';
 import { runCommand } from '../src/process/command.ts';
+import { systemClock } from '../src/services/common/ports.ts';
+import { type RestoreReport, repairAfterRestore } from '../src/services/engine/restore.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { createProfileKinds } from './parts.ts';
-import { type RestoreReport, repairAfterRestore } from './restore/repair-after-restore.ts';
+import { createWorkflows } from './reconciler/ports.ts';
 
 const HELP = `npm run after-restore
 
@@ -23,8 +25,8 @@ await runCommand({ name: 'after-restore', role: 'process', help: HELP, env: proc
     const { db } = persistence;
     const { publicUrl, activities: settings, scriptProfiles: limits } = config;
     const kinds = createProfileKinds({ db, settings, limits, publicUrl, logger });
-    const now = new Date();
-    const done = await repairAfterRestore({ db, client, kinds, logger }, now, now.getTime());
+    const deps = { db, workflows: createWorkflows({ client, publicUrl }), kinds, clock: systemClock, logger };
+    const done = await repairAfterRestore(deps, Date.now());
     process.stdout.write(`${describe(done)}\n`);
   } finally {
     await close();

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { PROFILE_KINDS } from '../src/domain/schedules/profile-schedule.ts';
+import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from '../src/services/activities/workflows.ts';
 import { type Clock, systemClock } from '../src/services/common/ports.ts';
 import { DISPATCHER_EVENTS, type DispatcherEvent } from './dispatcher/dispatcher.ts';
-import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './dispatcher/repair.ts';
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 

@@ -10,9 +10,9 @@ import { createRetentionActivities } from './activities/retention.activities.ts'
 import { createEngineActivities } from './activities/engine.activities.ts';
 import { createHashIdDatabaseActivities } from './activities/hash-id-database.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
+import { createReconciler } from './activities/reconciler.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
 import type { Parts } from './parts.ts';
-import { createReconciler } from './reconciler/reconciler.ts';
 import { activityConcurrency, type RunningWorker, superviseWorker } from './run-worker.ts';
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 

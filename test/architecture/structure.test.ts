@@ -78,12 +78,40 @@ describe.each(DIVIDED)('areas of %s', (layer) => {
   });
 });
 
+/** The contract of all Temporal activities, whose types each implementation names. */
+const TYPES = 'workflows/contracts/activities.ts';
+
+/** Files of workers, with those that they load. */
+function loadedInWorkers(files: readonly string[]): string[] {
+  const found = new Set(files);
+  for (const file of found) {
+    const loads = sources.find(({ path }) => path === file)?.loads ?? [];
+    for (const to of loads) if (to.startsWith('workers/')) found.add(to);
+  }
+  return [...found];
+}
+
+function usersOfPersistence(files: readonly string[]): string[] {
+  const users = sources.filter(({ imports }) => imports.some((to) => to.startsWith('src/persistence/')));
+  return users.map(({ path }) => path).filter((path) => files.includes(path));
+}
+
 describe('Temporal activities', () => {
-  it('call services, not repositories', () => {
-    const activities = sources.filter(({ path }) => path.startsWith('workers/activities/'));
-    expect(activities.length).toBeGreaterThan(4);
-    const wrong = activities.filter(({ imports }) => imports.some((to) => to.startsWith('src/persistence/')));
-    expect(wrong.map(({ path }) => path)).toEqual([]);
+  it('are in workers/activities', () => {
+    const files = sources.filter(({ path, imports }) => path.startsWith('workers/') && imports.includes(TYPES));
+    expect(files.length).toBeGreaterThan(5);
+    const elsewhere = files.map(({ path }) => path).filter((path) => !path.startsWith('workers/activities/'));
+    expect(elsewhere).toEqual(['workers/workflow-calls.ts']);
+  });
+
+  it('call services, not repositories, whichever files of workers they go through', () => {
+    const activities = sources.map(({ path }) => path).filter((path) => path.startsWith('workers/activities/'));
+    const files = loadedInWorkers(activities);
+    expect(files).toEqual(
+      expect.arrayContaining(['workers/reconciler/visibility.ts', 'workers/dispatcher/starter.ts']),
+    );
+    expect(usersOfPersistence(files)).toEqual([]);
+    expect(usersOfPersistence(loadedInWorkers(['workers/main.ts']))).toContain('workers/dispatcher/outbox.ts');
   });
 });
 

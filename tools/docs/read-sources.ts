@@ -4,6 +4,8 @@ import type { Source } from './render-structure.ts';
 /** A source with the packages and Node built-ins it imports. */
 export interface ReadSource extends Source {
   packages: readonly string[];
+  /** Those of its imports that are not `import type`. */
+  loads: readonly string[];
   /** Whether an import leads back to the file itself. */
   isInCycle: boolean;
 }
@@ -21,10 +23,14 @@ export async function readSources(
   });
   return (output as ICruiseResult).modules
     .filter(({ source }) => folders.some((folder) => source.startsWith(`${folder}/`)))
-    .map(({ source, dependencies }) => ({
-      path: source,
-      imports: dependencies.filter(({ dependencyTypes }) => dependencyTypes.includes('local')).map((to) => to.resolved),
-      packages: dependencies.filter(({ dependencyTypes }) => !dependencyTypes.includes('local')).map((to) => to.module),
-      isInCycle: dependencies.some(({ circular }) => circular),
-    }));
+    .map(({ source, dependencies }) => {
+      const local = dependencies.filter(({ dependencyTypes }) => dependencyTypes.includes('local'));
+      return {
+        path: source,
+        imports: local.map((to) => to.resolved),
+        loads: local.filter((to) => !to.dependencyTypes.includes('type-only')).map((to) => to.resolved),
+        packages: dependencies.filter((to) => !local.includes(to)).map((to) => to.module),
+        isInCycle: dependencies.some(({ circular }) => circular),
+      };
+    });
 }

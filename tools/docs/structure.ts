@@ -124,8 +124,8 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'engine',
-    holds: 'what moves operations: results, due times, expiry, chains, reapply and revert',
-    mayUse: [...FRAME, 'activities', 'scripts', 'compliance'],
+    holds: 'what moves operations: results, due times, expiry, chains, reapply and revert, repairs',
+    mayUse: [...FRAME, 'activities', 'schedules', 'scripts', 'compliance'],
   },
   {
     name: 'agents',

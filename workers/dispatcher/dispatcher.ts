@@ -1,22 +1,19 @@
-import type { Client } from '@temporalio/client';
 import { OUTBOX_CHANNEL, RESULTS_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
+import type { RepairMade } from '../../src/services/activities/workflows.ts';
+import { type BatchRepairDeps, repairBatch } from '../../src/services/engine/repairs.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
+import { createWorkflows, type WorkflowsOptions } from '../reconciler/ports.ts';
 import { dueRunsPoll } from './due-runs.ts';
 import { inboxPoll } from './inbox.ts';
 import { startListener } from './listener.ts';
 import { type Poll, startLoop } from './loop.ts';
 import { outboxPoll } from './outbox.ts';
-import { type RepairDeps, type RepairMade, repairBatch } from './repair.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
-import { createStarter } from './starter.ts';
 import type { WakeUpSettings } from './wake-up-planner.ts';
 
-export interface DispatcherOptions extends Omit<RepairDeps, 'starter'> {
+export interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
   settings: WakeUpSettings;
-  publicUrl: string;
   kinds: ProfileKinds;
-  /** As the client, for starts on the worker of this process. */
-  eagerClient?: () => Client | null;
   clock: { now(): Date };
   count?: (what: DispatcherEvent) => void;
   repaired?: (outcome: RepairMade) => void;
@@ -53,8 +50,8 @@ const DUE_RUNS_MS = 2_000;
 /** Passes work from the rows to Temporal. Several are safe. @see docs/architecture.md#starting-it */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
-  const starter = createStarter(options.client, options.publicUrl, options.eagerClient);
-  const deps = { ...options, starter, count };
+  const workflows = createWorkflows(options);
+  const deps = { ...options, workflows, starter: workflows, count };
   const loop = (name: string, everyMs: number, poll: Poll, restShare?: number) =>
     startLoop({ name, everyMs, restShare, poll, logger, onFailure: () => count('failed') });
   const repair = async (batch: number): Promise<void> => {

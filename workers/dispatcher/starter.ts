@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOp
 import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { shortSummary } from '../../src/domain/activities/summary.ts';
 import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
-import type { Startable } from '../../src/persistence/engine/startable.sql.ts';
+import type { Startable, StartMode } from '../../src/services/activities/workflows.ts';
 import type {
   BatchInput,
   ComputerOperationInput,
@@ -13,9 +13,6 @@ import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.t
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
-
-/** If the id has a run: `reject`: none may exist; `allow`: none may be open; `replace`: terminates an open one. */
-export type StartMode = 'reject' | 'allow' | 'replace';
 
 export type Starter = ReturnType<typeof createStarter>;
 

@@ -1,16 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { parseWorkflowOwner } from '../../src/domain/activities/workflow-id.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/housekeeping.contract.ts';
-import { BATCH_TYPES, GROUP_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
+import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
 import { ignoreNotFound } from '../workflow-calls.ts';
 
 const CHUNK = 200;
 const CLOSED_LIMIT = 5_000;
+const RUNNING_LIMIT = 400;
 /** A server allows ten visibility calls a second. */
 const PAUSE_MS = 150;
 /** The reconciler's own runs, one a minute, are deleted sooner than activities, which they would crowd out. */
 const KEEP_RUNS_MS = 60 * 60_000;
 const DELETE_LIMIT = 50;
+const OURS = isOfType([...GROUP_TYPES, ...BATCH_TYPES, ...REPORT_TYPES]);
+/** The query of our workflows that run, reports included. */
+export const RUNNING = `ExecutionStatus = 'Running' AND ${OURS}`;
+const CLOSED = `ExecutionStatus != 'Running' AND ${OURS}`;
 
 /** Ids of the workflows that match a query, in chunks; only the last chunk may be smaller. */
 export async function* workflowIdsOf(client: Client, query: string): AsyncGenerator<string[]> {
@@ -22,6 +28,17 @@ export async function* workflowIdsOf(client: Client, query: string): AsyncGenera
     chunk = [];
   }
   if (chunk.length > 0) yield chunk;
+}
+
+/** The highest activity id among the workflows that started last and those that ended last; 0 without any. */
+export async function highestActivity(client: Client): Promise<number> {
+  let highest = 0;
+  for (const query of [RUNNING, CLOSED]) {
+    // A server lists the newest first.
+    const { value: ids = [] } = (await workflowIdsOf(client, query).next()) as { value?: string[] };
+    for (const id of ids) highest = Math.max(highest, parseWorkflowOwner(id) ?? 0);
+  }
+  return highest;
 }
 
 /** Ids of our workflows that ended since `since` in a way that can leave open rows, in chunks. */
@@ -48,6 +65,19 @@ export async function runningAmong(client: Client, workflowIds: readonly string[
     for await (const { workflowId } of client.workflow.list({ query, pageSize: CHUNK })) running.add(workflowId);
   }
   return running;
+}
+
+/** Ids of running batches and groups, the newest first, up to a limit; `before` and `next` are in ms since the epoch. */
+export async function runningBatches(client: Client, before: number | undefined) {
+  const startedBefore = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`;
+  const query = `${isOfType([...BATCH_TYPES, ...GROUP_TYPES])} AND ExecutionStatus = 'Running'${startedBefore}`;
+  const ids: string[] = [];
+  for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: CHUNK })) {
+    ids.push(workflowId);
+    // The server stores fractions of a millisecond.
+    if (ids.length === RUNNING_LIMIT) return { ids, next: startTime.getTime() + 1 };
+  }
+  return { ids, next: undefined };
 }
 
 /** Deletes old closed runs of the reconciler from the server. */

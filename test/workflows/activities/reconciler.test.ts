@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { repairGroup } from '../../../src/services/engine/repairs.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
-import { repairGroup } from '../../../workers/dispatcher/repair.ts';
-import { createStarter } from '../../../workers/dispatcher/starter.ts';
+import { createWorkflows } from '../../../workers/reconciler/ports.ts';
 import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../../workflows/contracts/housekeeping.contract.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
@@ -227,9 +227,9 @@ describe('reconciler', () => {
     await fleet.report();
     await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
     const { runId } = await handle(`activity/${id}`).describe();
-    const starter = createStarter(runtime.client, 'http://localhost:8080');
     const { db, client, engine } = runtime;
-    expect(await repairGroup({ db, client, engine, starter, logger: testLogger() }, id)).toBe('none');
+    const workflows = createWorkflows({ client, publicUrl: 'http://localhost:8080' });
+    expect(await repairGroup({ db, engine, workflows, logger: testLogger() }, id)).toBe('none');
     expect((await handle(`activity/${id}`).describe()).runId).toBe(runId);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipIds } from '../../../src/persistence/activities/restore.sql.ts';
-import { ORPHANED } from '../../../workers/restore/close-events.ts';
+import { ORPHANED } from '../../../workers/reconciler/workflow-state.ts';
 import { takeBackup } from '../../support/database/database.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 import { createRestoreWorld, type RestoreWorld } from './restore-world.ts';

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
+import { startMissedRuns } from '../../../src/services/schedules/missed-runs.ts';
 import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
 import { ensureSchedule } from '../../../temporal/profile-schedules.ts';
-import { startMissedRuns } from '../../../workers/reconciler/missed-runs.ts';
+import { createProfileSchedules } from '../../../workers/reconciler/ports.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg.ts';
 import { naiveClock } from '../../support/schedules/naive-dates.ts';
@@ -26,7 +27,8 @@ afterAll(async () => {
 const { handle, exists, noOrders } = schedulesOf(() => runtime, 'usg');
 const repair = async (now: Date, kinds = runtime.kinds): Promise<string[]> => {
   const missed: string[] = [];
-  const deps = { ...runtime, kinds, logger: createLogger({ level: 'silent', role: 'test' }) };
+  const schedules = createProfileSchedules(runtime.client);
+  const deps = { ...runtime, schedules, kinds, logger: createLogger({ level: 'silent', role: 'test' }) };
   await startMissedRuns(deps, now, (kind) => missed.push(kind));
   return missed;
 };

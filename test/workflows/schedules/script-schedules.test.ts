@@ -3,7 +3,8 @@ import { nextZonedDates } from '../../../src/domain/schedules/zoned-dates.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { zonedCalendars } from '../../../src/services/schedules/cron-dates.ts';
-import { compareSchedules, startMissedRuns } from '../../../workers/reconciler/missed-runs.ts';
+import { compareSchedules, startMissedRuns } from '../../../src/services/schedules/missed-runs.ts';
+import { createProfileSchedules } from '../../../workers/reconciler/ports.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createScriptWorld, type ScriptWorld } from '../../support/scripts/scripts.ts';
 import { inSeconds, schedulesOf, until } from '../../support/temporal/workflow-environment.ts';
@@ -26,7 +27,11 @@ const HOUR = 3_600_000;
 const utcDates = (interval: string, after: Date, limit: number) =>
   nextZonedDates(zonedCalendars({ interval, timezone: 'UTC' }), after, limit);
 const { handle, exists, noOrders } = schedulesOf(() => runtime, 'script');
-const silent = () => ({ ...runtime, logger: createLogger({ level: 'silent', role: 'test' }) });
+const silent = () => ({
+  ...runtime,
+  schedules: createProfileSchedules(runtime.client),
+  logger: createLogger({ level: 'silent', role: 'test' }),
+});
 const recurring = (interval: string, startAfter = inSeconds(-60)) => ({
   type: 'recurring',
   interval,

@@ -1,6 +1,6 @@
-import type { Sql } from '../../src/persistence/database/sql.ts';
-import { purgeExpiredEvents } from '../../src/persistence/events/events.sql.ts';
-import type { Logger } from '../../src/process/logger.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { purgeExpiredEvents } from '../../persistence/events/events.sql.ts';
+import type { Logger } from '../../process/logger.ts';
 
 const STEP = 1_000;
 const STEPS = 20;

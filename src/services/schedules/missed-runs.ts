@@ -1,15 +1,26 @@
-import type { Client } from '@temporalio/client';
-import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedules/profile-schedule.ts';
-import type { Database } from '../../src/persistence/database/sql.ts';
-import { enqueueScheduleSync, enqueueScheduleSyncs } from '../../src/persistence/schedules/schedule-syncs.sql.ts';
-import type { Logger } from '../../src/process/logger.ts';
-import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
-import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';
-import { isServerUnavailable } from '../dispatcher/rejected.ts';
+import { parseScheduleId, scheduleIdOf } from '../../domain/schedules/profile-schedule.ts';
+import type { Database } from '../../persistence/database/sql.ts';
+import { enqueueScheduleSync, enqueueScheduleSyncs } from '../../persistence/schedules/schedule-syncs.sql.ts';
+import type { Logger } from '../../process/logger.ts';
+import type { MissedRun, ProfileKind, ProfileKinds } from './profile-kind.ts';
+
+/** Schedules on the Temporal server. */
+export interface ProfileSchedules {
+  /** Whether a schedule exists and an operator has paused it. */
+  isPausedByOperator(scheduleId: string): Promise<boolean>;
+  /** All of the server, also those that belong to no profile. */
+  list(): AsyncIterable<{
+    scheduleId: string;
+    /** Whether it was declared with a note that starts with `beginning`, or is controlled by an operator. */
+    isDeclaredAs(beginning: string): boolean;
+  }>;
+  /** Whether a call failed because the server is unavailable. */
+  isUnavailable(error: unknown): boolean;
+}
 
 export interface MissedRunsDeps {
   db: Database;
-  client: Client;
+  schedules: ProfileSchedules;
   kinds: ProfileKinds;
   logger: Logger;
 }
@@ -31,7 +42,7 @@ export async function startMissedRuns(
       try {
         await startMissed(deps, kind, date, { now, count });
       } catch (error) {
-        if (isServerUnavailable(error)) throw error;
+        if (deps.schedules.isUnavailable(error)) throw error;
         const { profileId } = date;
         deps.logger.error({ kind: kind.name, profileId, err: error }, 'a missed run could not be started');
       }
@@ -40,12 +51,12 @@ export async function startMissedRuns(
 }
 
 async function startMissed(
-  { client, logger }: MissedRunsDeps,
+  { schedules, logger }: MissedRunsDeps,
   kind: ProfileKind,
   { profileId, scheduledTime }: MissedRun,
   { now, count }: { now: Date; count: (kind: string) => void },
 ): Promise<void> {
-  if (await isPausedByOperator(client, scheduleIdOf(kind.name, profileId))) {
+  if (await schedules.isPausedByOperator(scheduleIdOf(kind.name, profileId))) {
     await kind.skipRun(profileId, scheduledTime, now);
     await kind.extendSchedule(profileId, now);
     return;
@@ -62,22 +73,22 @@ export async function requestEveryScheduleUpdate(
   now: Date,
 ): Promise<void> {
   for (const kind of kinds.values()) {
-    const schedules = await kind.expectedSchedules(now);
-    await db.transaction((tx) => enqueueScheduleSyncs(tx, [...schedules.keys()], now));
+    const expected = await kind.expectedSchedules(now);
+    await db.transaction((tx) => enqueueScheduleSyncs(tx, [...expected.keys()], now));
   }
 }
 
 /** Requests an update of schedules that are missing on the server, older than their profile, or no longer needed. */
-export async function compareSchedules({ db, client, kinds }: MissedRunsDeps, now: Date): Promise<void> {
+export async function compareSchedules({ db, schedules, kinds }: MissedRunsDeps, now: Date): Promise<void> {
   const wanted = new Map<string, string>();
   for (const kind of kinds.values()) for (const [id, note] of await kind.expectedSchedules(now)) wanted.set(id, note);
   const wrong = new Set(wanted.keys());
-  for await (const { scheduleId, state } of client.schedule.list()) {
+  for await (const { scheduleId, isDeclaredAs } of schedules.list()) {
     const profile = parseScheduleId(scheduleId);
     const kind = profile && kinds.get(profile.kind);
     if (!kind) continue;
     const note = wanted.get(scheduleId);
-    if (note !== undefined && isDeclaredAs(state, note)) wrong.delete(scheduleId);
+    if (note !== undefined && isDeclaredAs(note)) wrong.delete(scheduleId);
     else if (note === undefined && (await kind.desiredSchedule(db, profile.profileId, now)) === null)
       wrong.add(scheduleId);
   }

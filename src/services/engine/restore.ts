@@ -1,24 +1,24 @@
-import type { Client } from '@temporalio/client';
+import { parseWorkflowOwner } from '../../domain/activities/workflow-id.ts';
 import {
+  advanceMark,
+  drivenAmong,
   endUncertainOperations,
   resetExchangeTokens,
   setMark,
   skipIds,
-} from '../../src/persistence/activities/restore.sql.ts';
-import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
-import type { Database, Sql } from '../../src/persistence/database/sql.ts';
-import { recordEvent } from '../../src/persistence/events/events.sql.ts';
-import { revokeAfterRestore } from '../../src/persistence/identity/rights.repository.ts';
-import type { Logger } from '../../src/process/logger.ts';
-import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
-import { requestEveryScheduleUpdate } from '../reconciler/missed-runs.ts';
-import { highestActivity, terminateOrphans } from './orphan-workflows.ts';
+} from '../../persistence/activities/restore.sql.ts';
+import { trySessionLock } from '../../persistence/database/advisory-locks.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { recordEvent } from '../../persistence/events/events.sql.ts';
+import { revokeAfterRestore } from '../../persistence/identity/rights.repository.ts';
+import type { RepairDeps } from '../activities/workflows.ts';
+import type { Clock } from '../common/ports.ts';
+import type { ProfileKinds } from '../schedules/profile-kind.ts';
+import { requestEveryScheduleUpdate } from '../schedules/missed-runs.ts';
 
-export interface RestoreDeps {
-  db: Database;
-  client: Client;
+export interface RestoreDeps extends RepairDeps {
+  clock: Clock;
   kinds: ProfileKinds;
-  logger: Logger;
 }
 
 export interface RestoreReport {
@@ -29,14 +29,25 @@ export interface RestoreReport {
 }
 
 /**
+ * Advances the database's mark to `startedAt`, or repairs a database whose mark is below the server's. Idempotent.
+ * @returns by how many milliseconds the server's mark is older; 0 after a repair @throws as {@link repairAfterRestore}
+ */
+export async function repairIfRestored(deps: RestoreDeps, serverMark: number, startedAt: number): Promise<number> {
+  const mark = await advanceMark(deps.db, serverMark, startedAt);
+  if (mark !== null) return mark - serverMark;
+  await repairAfterRestore(deps, Math.max(startedAt, serverMark));
+  return 0;
+}
+
+/**
  * Nothing that may have run runs again, no id is reused, every token is revoked. Idempotent. `mark`: lower bound in ms.
  * @throws when another repair is in progress @see docs/reliability.md#an-older-backup-is-restored
  */
-export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
+export async function repairAfterRestore(deps: RestoreDeps, mark: number): Promise<RestoreReport> {
   const session = await deps.db.connect();
   try {
     if (!(await trySessionLock(session, 'repair'))) throw new Error('a repair after a restore is in progress');
-    return await repair(deps, now, mark);
+    return await repair(deps, deps.clock.now(), mark);
   } finally {
     // Closing the session releases the lock, even when the connection is already lost.
     session.release(true);
@@ -44,9 +55,9 @@ export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: num
 }
 
 async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
-  const { db, client, logger } = deps;
+  const { db, workflows: onServer, logger } = deps;
   // Before anything can be created under an id that a workflow or an agent knows.
-  const highest = await highestActivity(client);
+  const highest = await onServer.highestActivity();
   await db.transaction((tx) => skipIds(tx, now, highest));
   const skippedRuns = await skipMissedRuns(deps, now);
   const operations = await db.transaction(async (tx) => {
@@ -55,7 +66,7 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
     return endUncertain(tx, now);
   });
   await requestEveryScheduleUpdate(deps, now);
-  const workflows = await terminateOrphans(db, client);
+  const workflows = await terminateOrphans(deps);
   // Last, so that an interrupted repair starts over.
   await setMark(db, mark);
   const report = { operations, workflows, skippedRuns };
@@ -98,4 +109,18 @@ async function skipMissedRuns({ kinds }: RestoreDeps, now: Date): Promise<number
     skipped += done.size;
   }
   return skipped;
+}
+
+/** Terminates every workflow whose rows do not exist or have ended. Idempotent. @returns their ids */
+async function terminateOrphans({ db, workflows }: RestoreDeps): Promise<string[]> {
+  const terminated: string[] = [];
+  for await (const chunk of workflows.running()) {
+    const owned = chunk.map((id) => ({ id, owner: parseWorkflowOwner(id) ?? 0 }));
+    const driven = await drivenAmong(db, owned);
+    for (const id of chunk) {
+      if (driven.has(id)) continue;
+      if (await workflows.terminateOrphan(id)) terminated.push(id);
+    }
+  }
+  return terminated;
 }
