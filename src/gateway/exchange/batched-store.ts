@@ -29,7 +29,7 @@ export function createBatchedStore(
 ): BatchedStore {
   const limits = { size: BATCH_SIZE, maxQueued: MAX_WAITING, gatherMs: GATHER_MS };
   // Accounts take turns also before an exchange is identified, as far as they are known from the last one.
-  const accounts = new LRUCache<string, number>({ max: MAX_CACHED_ACCOUNTS });
+  const accounts = new LRUCache<string, number>({ maxSize: MAX_CACHED_ACCOUNTS, sizeCalculation: () => 1 });
   const readAll = async (hashes: Buffer[]) => {
     onBatch('read', hashes.length);
     const identified = await readSessions(db, hashes, clock.now());

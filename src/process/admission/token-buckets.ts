@@ -18,7 +18,8 @@ export class TokenBuckets {
 
   constructor(limits: BucketLimits) {
     this.#limits = limits;
-    this.#buckets = new LRUCache({ max: limits.maxKeys });
+    // `max` would allocate space for all of them at once.
+    this.#buckets = new LRUCache({ maxSize: limits.maxKeys, sizeCalculation: () => 1 });
   }
 
   get size(): number {
