@@ -18,6 +18,7 @@ import { intervals } from './sets/intervals.bench.ts';
 import { idle } from './sets/idle.bench.ts';
 import { login } from './sets/login.bench.ts';
 import { observability } from './sets/observability.bench.ts';
+import { packages } from './sets/packages.bench.ts';
 import { recovery } from './sets/recovery.bench.ts';
 import { report } from './sets/report.bench.ts';
 import { scheduler } from './sets/scheduler.bench.ts';
@@ -47,6 +48,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   observability,
   soak,
   idle,
+  packages,
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -20,6 +20,7 @@ export const BENCHMARKS = [
   'observability',
   'soak',
   'idle',
+  'packages',
 ] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 

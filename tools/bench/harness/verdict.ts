@@ -57,5 +57,6 @@ export const TARGETS = {
   middlewareUs: { kind: 'most', first: 60, goal: 15 },
   recoveryExtraSeconds: { kind: 'most', first: 10, goal: 2 },
   idlePercent: { kind: 'most', first: 5, goal: 1 },
+  packageExchanges: { kind: 'most', first: 4, goal: 2 },
   soakPercent: { kind: 'most', first: 5, goal: 0.5 },
 } as const satisfies Record<string, Target>;

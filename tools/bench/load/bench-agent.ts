@@ -2,8 +2,16 @@ import { type BObject, decode, encode, isDict } from '../../../src/protocol/bpic
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
 import { type RawConnection, requestBytes } from './raw-connection.ts';
 
-/** Accepted message types; enough to get snap operations. */
-const HANDLED_TYPES = ['install-snaps', 'refresh-snaps', 'remove-snaps', 'resynchronize', 'set-id', 'set-intervals'];
+/** Accepted message types; enough to get snap operations and ids of packages. */
+const HANDLED_TYPES = [
+  'install-snaps',
+  'refresh-snaps',
+  'remove-snaps',
+  'package-ids',
+  'resynchronize',
+  'set-id',
+  'set-intervals',
+];
 
 const OPERATIONS = 3;
 
@@ -15,6 +23,9 @@ const EXCHANGE_LIMIT = 12;
  * @see docs/agent-protocol.md#exchange-payloads
  */
 export class BenchAgent {
+  /** Bodies of its exchanges so far, sent and received. */
+  bytes = 0;
+  serverUuid = '';
   readonly #title: string;
   #secureId: string | null = null;
   #insecureId = 0;
@@ -42,27 +53,31 @@ export class BenchAgent {
     ];
     for (let i = 0; i < EXCHANGE_LIMIT; i++) {
       const received = await this.exchange(connection, this.#secureId === null && i > 0 ? messages : []);
-      if (this.#secureId !== null && received === 0) return;
+      if (this.#secureId !== null && received.length === 0) return;
     }
     throw new Error(`${this.#title} did not enrol in ${EXCHANGE_LIMIT} exchanges`);
   }
 
   /**
    * One exchange.
-   * @returns how many messages the server sent
+   * @returns the messages that the server sent
    * @throws when the response is not 200
    */
-  async exchange(connection: RawConnection, messages: BObject[] = []): Promise<number> {
-    const response = await connection.request(this.#request(messages));
+  async exchange(connection: RawConnection, messages: BObject[] = []): Promise<BObject[]> {
+    const body = this.#payload(messages);
+    const response = await connection.request(requestBytes('POST', '/message-system', this.#headers(), body));
     if (response.status !== 200) throw new Error(`exchange returned ${response.status}`);
     const payload = decode(response.body);
     if (!isDict(payload) || !Array.isArray(payload.messages)) throw new Error('exchange response without messages');
+    this.bytes += body.length + response.body.length;
+    this.serverUuid = Buffer.from(payload['server-uuid'] as Uint8Array).toString('latin1');
     this.#sequence = this.#secureId === null ? 0 : this.#sequence + messages.length;
     const token = payload['next-exchange-token'];
     this.#token = token instanceof Uint8Array ? Buffer.from(token).toString('latin1') : null;
     this.#serverKnowsTypes = payload['client-accepted-types-hash'] !== undefined;
-    for (const message of payload.messages) if (isDict(message)) this.#handle(message);
-    return payload.messages.length;
+    const received = payload.messages.filter(isDict);
+    for (const message of received) this.#handle(message);
+    return received;
   }
 
   /** Fetches operations and reports their success. @returns how many there were */
@@ -76,7 +91,7 @@ export class BenchAgent {
     return done.length;
   }
 
-  #request(messages: BObject[]): Buffer {
+  #payload(messages: BObject[]): Buffer {
     const payload: BObject = {
       'server-api': Buffer.from('3.3'),
       'client-api': Buffer.from('3.8'),
@@ -87,10 +102,14 @@ export class BenchAgent {
       'accepted-types': typeListDigest(this.#acceptedTypes),
     };
     if (!this.#serverKnowsTypes) payload['client-accepted-types'] = HANDLED_TYPES;
+    return encode(payload);
+  }
+
+  #headers(): Record<string, string> {
     const headers: Record<string, string> = { 'X-Message-API': '3.3', 'Content-Type': 'application/octet-stream' };
     if (this.#secureId !== null) headers['X-Computer-ID'] = this.#secureId;
     if (this.#token !== null) headers['X-Exchange-Token'] = this.#token;
-    return requestBytes('POST', '/message-system', headers, encode(payload));
+    return headers;
   }
 
   #handle(message: BObject): void {
