@@ -245,7 +245,7 @@ export const SETTINGS = {
   }),
   FLOTILLA_HASH_ID_DATABASE_SIZE: setting(types.wholeNumber(0, 64).default(16), 'worker', {
     about:
-      'Largest file of hashes and ids of packages that new computers of a release download before they request single ids; 70,000 packages are 4.2 MiB. 0 = none.',
+      'Largest file of hashes and ids of packages that new computers of a release download before they request single ids; 70,000 packages are 4.1 MiB. 0 = none.',
     unit: 'MiB',
   }),
   FLOTILLA_FAST_AGENTS: setting(types.wholeNumber(0, 100_000).default(1000), 'gateway', {
