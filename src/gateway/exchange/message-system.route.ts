@@ -9,7 +9,7 @@ import { type RegistrationDeps, register } from '../enrolment/register.ts';
 import { type ChargeMemory, contentLength, type RequestBody, withBody } from '../http/request.ts';
 import { sendBytes } from '../http/response.ts';
 import type { IdentifiedExchange } from './exchange.ts';
-import { type ExchangePayload, readPayload } from './payload.ts';
+import { type ExchangePayload, payloadReader } from './payload.ts';
 import { encodeResponse } from './response.ts';
 
 export interface MessageSystemDeps {
@@ -30,13 +30,16 @@ const MESSAGE_COST = 0.1;
 
 /** POST /message-system. @throws {DomainError} 400, 404, 413, 429, 503 @see docs/agent-protocol.md#transport */
 export function messageSystemRoute(deps: MessageSystemDeps) {
+  const readPayload = payloadReader();
   return async (req: Request, res: Response): Promise<void> => {
     const api = req.headers['x-message-api'];
     if (api !== undefined && !SUPPORTED_APIS.has(String(api))) {
       throw new DomainError('NotFound', 'This version of the message API is not supported');
     }
     const limits = { keptBytes: MAX_BODY_BYTES, readBytes: await maxReadBytes(deps, req) };
-    sendBytes(res, await withBody(req, limits, deps.memoryLimit, (body, charge) => exchange(deps, req, body, charge)));
+    const respond = async (body: RequestBody, charge: ChargeMemory) =>
+      exchange(deps, req, body, await readPayload(body, charge));
+    sendBytes(res, await withBody(req, limits, deps.memoryLimit, respond));
   };
 }
 
@@ -50,9 +53,8 @@ async function exchange(
   deps: MessageSystemDeps,
   req: Request,
   body: RequestBody,
-  charge: ChargeMemory,
+  payload: ExchangePayload,
 ): Promise<Buffer> {
-  const payload = await readPayload(body, charge);
   const secureId = req.headers['x-computer-id'];
   if (typeof secureId !== 'string' || secureId === '') {
     const messages = await register(deps.registration, payload.messages, deps.clientAddress(req));

@@ -18,12 +18,20 @@ export interface ExchangePayload {
 const MAX_CLIENT_TYPES = 1000;
 const MAX_TYPE_LENGTH = 200;
 
+/** After being offline or after an error an agent sends everything at once: a hundred messages of 880 processes. */
+const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
+const MAX_CONCURRENT_LARGE_BODIES = 2;
+
 /**
  * Validates all but messages. Beyond the limits reads the first messages only: the agent resends the rest. Too large
  * ones become {@link TOO_LARGE}, so as not to block the agent. @throws {DomainError} 400; what `charge` throws
  */
-export async function readPayload(body: RequestBody, charge: ChargeMemory): Promise<ExchangePayload> {
-  const payload = await decodeBody(body, charge);
+export function payloadReader(): (body: RequestBody, charge: ChargeMemory) => Promise<ExchangePayload> {
+  const largeBodies = new ConcurrencyLimiter({ concurrency: MAX_CONCURRENT_LARGE_BODIES });
+  return async (body, charge) => toPayload(await decodeBody(body, charge, largeBodies));
+}
+
+function toPayload(payload: BObject): ExchangePayload {
   const messages = payload['messages'];
   if (!Array.isArray(messages)) throw badRequest('messages must be a list');
   const digest = payload['accepted-types'];
@@ -36,16 +44,15 @@ export async function readPayload(body: RequestBody, charge: ChargeMemory): Prom
   };
 }
 
-/** After being offline or after an error an agent sends everything at once: a hundred messages of 880 processes. */
-const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
-const MAX_CONCURRENT_LARGE_BODIES = 2;
-const largeBodies = new ConcurrencyLimiter({ concurrency: MAX_CONCURRENT_LARGE_BODIES });
-
 /** Memory of a value, and of a dict, beside the bytes of the body: upper bounds. */
 const VALUE_BYTES = 40;
 const DICT_BYTES = 400;
 
-async function decodeBody({ start, end }: RequestBody, charge: ChargeMemory): Promise<BObject> {
+async function decodeBody(
+  { start, end }: RequestBody,
+  charge: ChargeMemory,
+  largeBodies: ConcurrencyLimiter,
+): Promise<BObject> {
   const onProgress = (values: number, dicts: number): void => charge(values * VALUE_BYTES + dicts * DICT_BYTES);
   if (start.length <= LARGE_BYTES) return dictOf(() => decode(start, { replaceSurrogates: true, onProgress }));
   const limits = { ...LARGE_LIMITS, replaceSurrogates: true, onProgress };
