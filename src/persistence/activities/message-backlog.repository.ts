@@ -5,7 +5,10 @@ export async function readMessageBacklog(sql: Sql, accountId: number): Promise<n
   return (await limitOf(sql, accountId).executeTakeFirstOrThrow()).max_message_backlog;
 }
 
-/** Sets or removes (null) the limit, checked at delivery and so for queued messages too. @returns the previous limit */
+/**
+ * Sets or removes (null) the limit, checked at delivery and so for queued messages too. No lock mode of the entity
+ * manager is as weak as `for no key update`. @returns the previous limit
+ */
 export async function setMessageBacklog(tx: Sql, accountId: number, bound: number | null): Promise<number | null> {
   const { max_message_backlog: before } = await limitOf(tx, accountId).forNoKeyUpdate().executeTakeFirstOrThrow();
   const update = tx.em.getKysely().updateTable('account').set({ max_message_backlog: bound });

@@ -32,7 +32,7 @@ export async function findAccount(sql: Sql, accountId: number): Promise<AccountR
   return rows[0] ?? null;
 }
 
-/** @returns null when an account of that name exists, also under concurrency */
+/** In SQL, as an upsert of the entity manager does not tell. @returns null when an account of that name exists */
 export async function insertFreeAccount(
   tx: Sql,
   account: Pick<Account, 'name' | 'title' | 'autoRegister' | 'registrationKey'>,
@@ -68,7 +68,7 @@ export async function findAdministrator(sql: Sql, account: number, person: numbe
   return rows[0] ?? null;
 }
 
-/** Deletes a membership with its roles; the person no longer prefers the account. */
+/** Deletes a membership with its roles; the person no longer prefers the account. In SQL for the database's time. */
 export async function deleteMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
   // The person's row first: everything that changes a person and then reads memberships locks in this order.
   await tx.query('select from person where id = :personId for no key update', { personId });
