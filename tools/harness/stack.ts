@@ -24,7 +24,7 @@ import { searchStackLogs } from './test-log.ts';
 
 const PREFIX = 'flotilla-e2e-';
 const READY_LIMIT_MS = 300_000;
-export const STOP_LIMIT_MS = 15_000;
+const STOP_LIMIT_MS = 15_000;
 
 export interface StackPorts {
   api: number;
@@ -101,16 +101,15 @@ export class TestStack {
   async stop(
     signal: NodeJS.Signals = 'SIGTERM',
     group = false,
-  ): Promise<{ code: number | null; signal: NodeJS.Signals | null; ms: number }> {
+  ): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     if (!this.#run) throw new Error('the stack was not started');
-    const startedAt = performance.now();
     signalProcess(this.#run.child.pid ?? 0, signal, group);
     const limit = sleep(STOP_LIMIT_MS * 2, null, { ref: false });
     const end = await Promise.race([this.#run.exited, limit]);
     if (!end) throw new Error(`the stack did not stop: ${this.describeProcesses()}`);
     this.#run = null;
     await this.#disconnect();
-    return { ...end, ms: performance.now() - startedAt };
+    return end;
   }
 
   /** Standard output and standard error of the stack since its directory was created. */

@@ -45,9 +45,8 @@ describe('npm start', () => {
     expect(ui).toContain(`http://127.0.0.1:${settings['FLOTILLA_TEMPORAL_UI_PORT']}/`);
     expect((await fetch(ui, { redirect: 'manual' })).status).toBe(303);
     first.process.kill('SIGTERM');
-    const startedAt = performance.now();
+    // It is 1 when something had to be ended by force, 15 seconds after the signal.
     await expect(first.exited).resolves.toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
     expect(processesOf(dataDir)).toEqual([]);
     // With the owners of the files: PostgreSQL's may be another user.
     await promisify(execFile)('cp', ['-a', dataDir, `${dataDir}-copy`]);
