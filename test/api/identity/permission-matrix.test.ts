@@ -4,15 +4,8 @@ import { GROUP_PERMISSIONS, SEED_ROLES } from '../../../src/domain/identity/perm
 import { insertComputer } from '../../support/computers/computers.ts';
 import { JWT_SECRET } from '../../support/http/app.ts';
 import { bodyFields, type DocumentedOperation, OPERATIONS } from '../../support/http/sample-requests.ts';
-import {
-  ACCOUNT_OBJECTS,
-  createRightsWorld,
-  MARK,
-  NEVER,
-  type RightsWorld,
-  SCOPED_OBJECTS,
-} from '../../support/identity/rights-world.ts';
-import { NEEDS_LOGIN, RIGHTS_TABLE } from './rights-table.ts';
+import { createRightsWorld, MARK, NEVER, type RightsWorld } from '../../support/identity/rights-world.ts';
+import { ACCOUNT_OBJECTS, NEEDS_LOGIN, RIGHTS_TABLE, SCOPED_OBJECTS } from './rights-table.ts';
 
 let world: RightsWorld;
 

@@ -9,6 +9,34 @@ interface Row {
   roles: 'GASD' | 'GSD' | 'GD' | 'GA' | 'G' | 'everybody';
 }
 
+/** Path parameters and body fields that name objects of an account. */
+export const ACCOUNT_OBJECTS = [
+  'computer_id',
+  'activity_id',
+  'alert_id',
+  'invitation_id',
+  'person_id',
+  'role_name',
+  'access_group_name',
+  'saved_search_name',
+  'usg_profile_id',
+  'script_id',
+  'path',
+  'script_profile_id',
+];
+
+/** Those of them that are seen through access groups, and the body fields that do. */
+export const SCOPED_OBJECTS = [
+  'computer_id',
+  'activity_id',
+  'usg_profile_id',
+  'script_id',
+  'path',
+  'script_profile_id',
+  'computer_ids',
+  'activity_ids',
+];
+
 /** What a token from an access key may not do: leave its account, make ways in, change the person. */
 export const NEEDS_LOGIN =
   /^\w+ \/(credentials(\/\{access_key\})?|person(:confirm-email)?|administrators\/\{person_id\}:confirm-email|password|switch-account|accounts|(accept|reject)-invitation|tokens\/invalidate-(me|system)(\/.*)?)$/;

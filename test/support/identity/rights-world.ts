@@ -36,33 +36,6 @@ export const NEVER: Samples = {
   package_ids: [2_000_000_000],
 };
 
-/** Path parameters and body fields that name objects of an account. */
-export const ACCOUNT_OBJECTS = [
-  'computer_id',
-  'activity_id',
-  'alert_id',
-  'invitation_id',
-  'person_id',
-  'role_name',
-  'access_group_name',
-  'saved_search_name',
-  'usg_profile_id',
-  'script_id',
-  'path',
-  'script_profile_id',
-];
-/** Those of them that are seen through access groups, and the body fields that do. */
-export const SCOPED_OBJECTS = [
-  'computer_id',
-  'activity_id',
-  'usg_profile_id',
-  'script_id',
-  'path',
-  'script_profile_id',
-  'computer_ids',
-  'activity_ids',
-];
-
 /** Whether tokens may be over after an operation succeeded. */
 export function mayEndTokens({ method, path }: DocumentedOperation): boolean {
   return method !== 'GET' && /token|logout|password|person|account|administrators|roles/.test(path);
