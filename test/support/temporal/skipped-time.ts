@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment, type TimeSkippingTestWorkflowEnvironmentOptions } from '@temporalio/testing';
 import { it as base } from 'vitest';
-import type { Clock } from '../../../src/services/common/ports.ts';
 import type { BatchInput, OperationCounts } from '../../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { batchWorkflow } from '../../../workflows/contracts/workflow-types.ts';
@@ -52,26 +51,6 @@ export async function createSkippedServer(): Promise<TestWorkflowEnvironment> {
   return environment;
 }
 
-/** Shows the time that a time-skipping server's clock showed when it was last read. */
-export class SkippedClock implements Clock {
-  readonly #server: () => TestWorkflowEnvironment;
-  #now = 0;
-
-  constructor(server: () => TestWorkflowEnvironment) {
-    this.#server = server;
-  }
-
-  now(): Date {
-    return new Date(this.#now);
-  }
-
-  /** Reads the server's clock. @returns milliseconds since the epoch */
-  async read(): Promise<number> {
-    this.#now = await this.#server().currentTimeMs();
-    return this.#now;
-  }
-}
-
 /** `it` with `server`: one for the test file, which skips time while a result is awaited and in `server.sleep`. */
 export const it = base.extend(
   'server',
@@ -86,7 +65,8 @@ export const it = base.extend(
 
 /**
  * `it` for the workflow of one batch, whose Temporal activities are played by `batches` in memory, on a worker with the
- * product's workflow code: add the rows of `batch`, `start` its workflow, report results and `wakeUp`.
+ * product's workflow code: add the rows of `batch`, `start` its workflow, report results and `wakeUp`. `siblings` are
+ * the batches of its group, if a test has one.
  */
 export const itWithBatch = it
   .extend('code', workflowCode)
@@ -96,9 +76,10 @@ export const itWithBatch = it
     batches.now = () => server.currentTimeMs();
     return batches;
   })
-  .extend('taskQueue', async ({ server, batches, code }, { onCleanup }) => {
+  .extend('siblings', (): number[] => [])
+  .extend('taskQueue', async ({ server, batches, siblings, code }, { onCleanup }) => {
     const { nativeConnection: connection, client } = server;
-    const worker = await startWorker({ connection, activities: batches.activities(client), code });
+    const worker = await startWorker({ connection, activities: batches.activities(client, siblings), code });
     onCleanup(worker.stop);
     return worker.taskQueue;
   })
