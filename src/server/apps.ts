@@ -33,8 +33,6 @@ export function readRole(args: string[]): ServerRole {
 
 const SLOTS_FOR_OTHER_ACCOUNTS = 2;
 const QUEUE_TIMEOUT_MS = 15_000;
-/** By then a starting stack runs. */
-const PREPARE_AFTER_MS = 10_000;
 
 interface AppParts {
   config: Config;
@@ -74,7 +72,6 @@ function createApiApp(parts: AppParts, gateway: RequestHandler | undefined): Exp
     codec: [access.guard, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
     onRequestStart: metrics.startRequest,
     onRequestEnd: metrics.endRequest,
-    prepareAfterMs: PREPARE_AFTER_MS,
   });
 }
 

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from '../../src/api/app/app.ts';
 import { listen } from '../../src/api/app/server.ts';
+import { loadDocument } from '../../src/api/openapi/document.ts';
 import { createGateway } from '../../src/gateway/http/gateway.ts';
 import { openPersistence } from '../../src/persistence/orm/orm.ts';
 import { loadConfig } from '../../src/process/config.ts';
@@ -10,6 +11,7 @@ import { createLogger } from '../../src/process/logger.ts';
 import { systemClock } from '../../src/services/common/ports.ts';
 import { createServices } from '../../src/services/setup/services.ts';
 import { JWT_SECRET, TEST_KEYS } from '../support/http/app.ts';
+import { compileSchemas, VALIDATORS } from '../support/http/validators.ts';
 import { calibrate } from '../support/process.ts';
 import type { GuardCommand, GuardReply, Usage } from './resource-guard.ts';
 
@@ -105,7 +107,7 @@ async function main(): Promise<void> {
     publicUrl,
     deployment,
     gateway: gateway.router,
-    prepareAfterMs: 0,
+    validators: VALIDATORS,
   });
   const limits = JSON.parse(process.env['GUARD_HTTP_LIMITS'] || '{}') as Parameters<typeof listen>[2];
   const server = await listen(plant(app), { host: '127.0.0.1', port: 0 }, limits);
@@ -122,11 +124,12 @@ async function main(): Promise<void> {
     reply({});
   });
   process.on('disconnect', () => process.exit(0));
+  // What that takes is no attack's.
+  await compileSchemas(loadDocument());
   await untilIdle();
   reply({ port: server.port });
 }
 
-/** Requests of every kind are made ready in the background: what that takes is no attack's. */
 async function untilIdle(): Promise<void> {
   for (;;) {
     const before = performance.eventLoopUtilization();

@@ -47,8 +47,6 @@ export interface AppDeps extends RequestListeners {
   requestMemory?: RequestMemoryLimit;
   gateway?: RequestHandler;
   codec?: RequestHandler[];
-  /** When to prepare the operations that no request has needed yet; default: never. */
-  prepareAfterMs?: number;
   /** Of the document, if another application of the process has them. */
   validators?: Validators;
   /** What happens to unknown parameters and fields; default: refuse. */
@@ -103,11 +101,6 @@ function routes(deps: AppDeps, document: OpenApiDocument, operations: readonly O
     publicUrl: deps.publicUrl,
     checkResponse: deps.validateResponses ? createResponseCheck(validators) : null,
   };
-  const prepare = () =>
-    validation.prepareAll().catch((error: unknown) => {
-      deps.logger.error({ err: error }, 'preparing the validation of requests failed');
-    });
-  if (deps.prepareAfterMs !== undefined) setTimeout(prepare, deps.prepareAfterMs).unref();
   const handlers = createHandlers(deps.services);
   const router = createRouter();
   for (const operation of operations) {

@@ -2,9 +2,6 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { type AppDeps, createApp } from '../../../src/api/app/app.ts';
-import { createValidators } from '../../../src/api/http/middleware/validate.ts';
-import { readOperations } from '../../../src/api/http/operations.ts';
-import { loadDocument } from '../../../src/api/openapi/document.ts';
 import type { Sql } from '../../../src/persistence/database/sql.ts';
 import type { Persistence } from '../../../src/persistence/orm/orm.ts';
 import { type ActivitySettings, type Config, loadConfig } from '../../../src/process/config.ts';
@@ -21,12 +18,10 @@ import { createServices, type Services } from '../../../src/services/setup/servi
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import type { TestAccount } from '../activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
-import './openapi-schema.ts';
+import { VALIDATORS } from './validators.ts';
 
 export const JWT_SECRET = 'a secret of the tests that is long enough';
 export const PUBLIC_URL = 'https://fleet.example';
-/** Making them takes longer than most test files. */
-const VALIDATORS = createValidators(loadDocument(), readOperations(loadDocument()));
 export const ADMIN = { email: 'admin@fleet.example', name: 'Admin One', password: 'correct horse' };
 
 export interface ApiResponse {

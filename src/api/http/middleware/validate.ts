@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import { DomainError, type ErrorDetail } from '../../../domain/common/errors.ts';
@@ -58,15 +57,6 @@ export function createValidation(
         validator()(req, res as Response, (error?: unknown) => next(error && toDomainError(error)));
       };
     },
-    /** Prepares all operations, one at a time between requests. @throws when a schema cannot be compiled */
-    async prepareAll(): Promise<void> {
-      for (const operation of operations) {
-        await setImmediate();
-        checks.get(operation)!();
-        const validator = validatorOf(operation);
-        if (validator) await compile(operation, validator());
-      }
-    },
   };
 }
 
@@ -80,7 +70,8 @@ export function createResponseCheck({ responses }: Validators): ResponseCheck {
   };
 }
 
-function takesInput({ takesBody, queryParameters }: Operation): boolean {
+/** Whether a request has anything to check. */
+export function takesInput({ takesBody, queryParameters }: Operation): boolean {
   return takesBody || queryParameters.size > 0;
 }
 
@@ -133,23 +124,6 @@ async function checkResponse(validator: readonly RequestHandler[], req: Request,
   }
   probe.json(JSON.parse(text));
   if (misfit) throw misfit;
-}
-
-/** Compiles the schemas of an operation with an empty sample: any error except status 400 is a broken schema. */
-async function compile(operation: Operation, validator: RequestHandler): Promise<void> {
-  const path = operation.path.replace(/\{\w+\}/g, '1');
-  const sample = {
-    method: operation.method.toUpperCase(),
-    url: path,
-    path,
-    headers: { 'content-type': JSON_TYPE },
-    get: () => undefined,
-    query: {},
-    app: { enabled: () => false, param: () => undefined },
-  };
-  await run(validator, sample as unknown as Request, {} as Response).catch((error: { status?: number }) => {
-    if (error.status !== 400) throw new Error(`OpenAPI: ${operation.id} cannot be validated`, { cause: error });
-  });
 }
 
 function run(handler: RequestHandler, req: Request, res: Response, late?: (error: unknown) => void): Promise<void> {
