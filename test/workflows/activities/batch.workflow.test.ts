@@ -31,7 +31,9 @@ describe('batch of one computer', () => {
     batches.add(batch, 1);
     const handle = await start();
     await until(() => advances(batches) === 1);
+
     await server.sleep(22 * DAY_MS);
+
     expect(advances(batches)).toBe(1);
     batches.report(batch, 0, 'succeeded');
     await wakeUp();
@@ -42,8 +44,10 @@ describe('batch of one computer', () => {
   it('fails when the computer fails', async ({ server, batch, batches, start, wakeUp }) => {
     batches.add(batch, 1);
     const handle = await start();
+
     batches.report(batch, 0, 'failed');
     await wakeUp();
+
     const failure = await failureOf(handle);
     expect(failure).toBeInstanceOf(ApplicationFailure);
     expect(failure).toMatchObject({ type: 'AgentFailure', category: 'BENIGN' });
@@ -60,10 +64,12 @@ describe('batch of one computer', () => {
     batches.add(batch, 1);
     batches.due(batch, (await server.currentTimeMs()) + 30 * DAY_MS, 'failed');
     const handle = await start();
+
     for (let round = 2; round <= 4; round += 1) {
       await until(() => advances(batches) === round - 1);
       await wakeUp();
     }
+
     expect(await failureOf(handle)).toBeInstanceOf(ApplicationFailure);
     const events = await countEvents(handle);
     expect(events.of('timerStarted')).toBe(1);
@@ -102,7 +108,9 @@ describe('batch of one computer', () => {
     batches.add(batch, 1);
     const handle = await start();
     await until(() => advances(batches) === 1);
+
     await handle.cancel();
+
     expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
     expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
     expect(batches.progress(batch)).toMatchObject({ open: 0, canceled: 1 });
@@ -114,7 +122,9 @@ describe('batch of one computer', () => {
     batches.add(batch, 1);
     batches.failures = 2;
     const handle = await start();
+
     await handle.cancel();
+
     expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
     expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
     expect(batches.progress(batch)).toMatchObject({ open: 0, canceled: 1 });
@@ -123,8 +133,10 @@ describe('batch of one computer', () => {
   it('closes as Canceled when only its row was canceled', async ({ server, batch, batches, start, wakeUp }) => {
     batches.add(batch, 1);
     const handle = await start();
+
     batches.report(batch, 0, 'canceled');
     await wakeUp();
+
     expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
     expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
     expect(batches.calls.filter((call) => call === 'cancelRun')).toHaveLength(1);
@@ -134,18 +146,22 @@ describe('batch of one computer', () => {
     batches.add(batch, 1);
     const handle = await start();
     await until(() => advances(batches) === 1);
+
     batches.report(batch, 0, 'succeeded');
     await handle.cancel();
+
     expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
   });
 
   it('ignores late and duplicate results', async ({ batch, batches, start, wakeUp }) => {
     batches.add(batch, 1);
     const handle = await start();
+
     batches.report(batch, 0, 'succeeded');
     batches.report(batch, 0, 'failed');
     await wakeUp();
     await wakeUp();
+
     expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
     await expect(handle.signal(WAKE_UP_SIGNAL)).rejects.toThrow(WorkflowNotFoundError);
   });
@@ -180,11 +196,13 @@ describe('batch of one computer', () => {
   it('shows operators what it waits for', async ({ batch, batches, start, wakeUp }) => {
     batches.add(batch, 10);
     const handle = await start({ single: false });
+
     for (let row = 0; row < 8; row += 1) batches.report(batch, row, 'succeeded');
     await wakeUp();
     const details = async () =>
       (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
     await until(async () => (await details()) === '8 of 10 computers done; waiting for web-8, web-9');
+
     expect(await handle.query(PROGRESS_QUERY)).toEqual({
       done: 8,
       total: 10,
@@ -212,84 +230,13 @@ describe('batch of a chain on one computer', () => {
     async ([one, other, status], { server, batch, batches, start, wakeUp }) => {
       batches.add(batch, 2);
       const handle = await start({ single: true });
+
       batches.report(batch, 0, one);
       batches.report(batch, 1, other);
       await wakeUp();
       await handle.result().catch(() => undefined);
+
       expect(await statusOf(server.client, handle.workflowId)).toBe(status);
     },
   );
-});
-
-describe('batch of many computers', () => {
-  it('processes 500 results in few activities, empty and duplicate wake-ups included', async ({
-    batch,
-    batches,
-    start,
-    wakeUp,
-  }) => {
-    batches.add(batch, 500);
-    const handle = await start();
-    for (let row = 0; row < 500; row += 50) {
-      for (let offset = 0; offset < 50; offset += 1)
-        batches.report(batch, row + offset, offset === 0 ? 'failed' : 'succeeded');
-      await wakeUp();
-      await wakeUp();
-    }
-    expect(await handle.result()).toEqual({ succeeded: 490, failed: 10, canceled: 0 });
-    expect((await countEvents(handle)).total).toBeLessThanOrEqual(100);
-  });
-
-  describe('with short histories', () => {
-    it.override('code', () => workflowCodeContinuingAfter(20));
-
-    it('continues as new when its history is long, and loses nothing', async ({
-      server,
-      batch,
-      batches,
-      start,
-      wakeUp,
-    }) => {
-      batches.add(batch, 30);
-      const first = await start();
-      for (let row = 0; row < 30; row += 1) {
-        batches.report(batch, row, 'succeeded');
-        await wakeUp();
-        await until(() => batches.progress(batch).succeeded === row + 1);
-      }
-      expect(await first.result()).toEqual({ succeeded: 30, failed: 0, canceled: 0 });
-      const firstRun = await countEvents(server.client.workflow.getHandle(first.workflowId, first.firstExecutionRunId));
-      expect(firstRun.of('workflowExecutionContinuedAsNew')).toBe(1);
-      // It goes on while events are pending, so a slow machine adds some; all 30 wake-ups in one run would be over 120.
-      expect(firstRun.total).toBeLessThanOrEqual(60);
-    });
-  });
-
-  it('closes as Canceled when canceled, and counts what was done before', async ({
-    server,
-    batch,
-    batches,
-    start,
-    wakeUp,
-  }) => {
-    batches.add(batch, 20);
-    const handle = await start();
-    for (let row = 0; row < 5; row += 1) batches.report(batch, row, 'succeeded');
-    await wakeUp();
-    await until(() => batches.progress(batch).succeeded === 5);
-    await handle.cancel();
-    expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
-    expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
-    expect(batches.progress(batch)).toMatchObject({ open: 0, succeeded: 5, canceled: 15 });
-  });
-
-  it('completes with counts when single rows were canceled or failed', async ({ batch, batches, start, wakeUp }) => {
-    batches.add(batch, 3);
-    const handle = await start();
-    batches.report(batch, 0, 'canceled');
-    batches.report(batch, 1, 'failed');
-    batches.report(batch, 2, 'succeeded');
-    await wakeUp();
-    expect(await handle.result()).toEqual({ succeeded: 1, failed: 1, canceled: 1 });
-  });
 });

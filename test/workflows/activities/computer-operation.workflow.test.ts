@@ -65,8 +65,10 @@ describe('an action on one computer', () => {
     batches.due(batch, (await server.currentTimeMs()) + 30 * DAY_MS, 'failed');
     const handle = await startGroup();
     await until(() => batches.calls.length === 1);
+
     await wakeUp();
     await until(() => batches.calls.length === 2);
+
     expect(await failureOf(handle)).toMatchObject({ type: 'AgentFailure', category: 'BENIGN' });
     expect(batches.calls).toEqual(['queueMessage', 'recordReport', 'processDueTime']);
     const events = await countEvents(handle);
@@ -81,11 +83,13 @@ describe('an action on one computer', () => {
   }) => {
     batches.add(batch, 2);
     const handle = await startGroup();
+
     batches.report(batch, 0, 'succeeded');
     await wakeUp();
     await until(() => batches.progress(batch).succeeded === 1);
     batches.report(batch, 1, 'failed');
     await wakeUp();
+
     expect(await failureOf(handle)).toBeInstanceOf(ApplicationFailure);
   });
 
@@ -93,7 +97,9 @@ describe('an action on one computer', () => {
     batches.add(batch, 1);
     const handle = await startGroup();
     await until(() => batches.calls.length === 1);
+
     await handle.cancel();
+
     expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
     expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
     expect(batches.calls).toEqual(['queueMessage', 'cancelOperations']);
@@ -103,8 +109,10 @@ describe('an action on one computer', () => {
   it('closes as Canceled when its rows were canceled first', async ({ server, batch, batches, startGroup, wakeUp }) => {
     batches.add(batch, 1);
     const handle = await startGroup();
+
     batches.report(batch, 0, 'canceled');
     await wakeUp();
+
     expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
     expect(await statusOf(server.client, handle.workflowId)).toBe('CANCELLED');
     expect(batches.calls.at(-1)).toBe('cancelRun');
@@ -113,12 +121,14 @@ describe('an action on one computer', () => {
   it('is started again from the rows at any moment', async ({ server, batch, batches, startGroup, wakeUp }) => {
     batches.add(batch, 2);
     const first = await startGroup();
+
     batches.report(batch, 0, 'succeeded');
     await wakeUp();
     await until(() => batches.progress(batch).succeeded === 1);
     await first.terminate();
     batches.report(batch, 1, 'succeeded');
     const second = await startGroup();
+
     expect(await second.result()).toEqual({ succeeded: 2, failed: 0, canceled: 0 });
     expect(await statusOf(server.client, second.workflowId)).toBe('COMPLETED');
   });

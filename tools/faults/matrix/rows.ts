@@ -124,7 +124,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'limits of a history',
     elsewhere: [
       at(
-        'test/workflows/activities/batch.workflow.test.ts',
+        'test/workflows/activities/large-batch.workflow.test.ts',
         'continues as new when its history is long, and loses nothing',
       ),
     ],
