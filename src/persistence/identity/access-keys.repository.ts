@@ -14,7 +14,10 @@ export function listAccessKeys(sql: Sql, personId: number) {
     .select(['a.name as accountName', 'a.title as accountTitle', 'k.access_key as accessKey', 'k.name'])
     .select(['k.creation_time as creationTime', 'k.expires_at as expiresAt', 'k.last_used_at as lastUsedAt'])
     .where('m.person_id', '=', personId)
-    .orderBy(['m.creation_time', 'a.id', 'k.creation_time', 'k.access_key'])
+    .orderBy('m.creation_time')
+    .orderBy('a.id')
+    .orderBy('k.creation_time')
+    .orderBy('k.access_key')
     .execute();
 }
 

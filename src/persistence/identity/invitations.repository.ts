@@ -18,9 +18,9 @@ export type InvitationRow = Awaited<ReturnType<typeof listInvitations>>['results
 
 /** Open invitations of an account, oldest first. */
 export async function listInvitations(sql: Sql, account: number, now: Date, { limit, offset }: PageRequest) {
-  const page = ofAccount(sql, account, now).orderBy(['i.creation_time', 'i.id']).limit(limit).offset(offset);
+  const inOrder = ofAccount(sql, account, now).orderBy('i.creation_time').orderBy('i.id');
   const [results, count] = await Promise.all([
-    page.execute(),
+    inOrder.limit(limit).offset(offset).execute(),
     sql.em.count(Invitation, { account, expiresAt: { $gt: now } }),
   ]);
   return { count, results };
