@@ -1,3 +1,4 @@
+import type { ActivityStatus } from '../../domain/activities/status.ts';
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import { Activity } from '../activities/activity.entity.ts';
 import type { Sql } from '../database/sql.ts';
@@ -40,4 +41,10 @@ export async function setReportFile(
   file: Pick<UsgReport, 'fileId' | 'fingerprint' | 'oldestRun'>,
 ): Promise<void> {
   await tx.em.nativeUpdate(UsgReport, report, file);
+}
+
+/** `canceled` when there is no such activity. */
+export async function readReportStatus({ em }: Sql, activityId: number): Promise<ActivityStatus> {
+  const found = em.getKysely().selectFrom('activity').select('status').where('id', '=', activityId);
+  return (await found.executeTakeFirst())?.status ?? 'canceled';
 }

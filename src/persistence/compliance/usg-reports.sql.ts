@@ -1,4 +1,3 @@
-import type { ActivityStatus } from '../../domain/activities/status.ts';
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
@@ -86,13 +85,6 @@ export function openReportActivities(sql: Sql, requestedBefore: Date, limit: num
      where a.completion_time is null and a.creation_time <= :requestedBefore order by a.modification_time, a.id limit :limit`,
     { requestedBefore, limit },
   );
-}
-
-/** `canceled` when there is no such activity. */
-export async function readReportStatus(sql: Sql, activityId: number): Promise<ActivityStatus> {
-  const text = 'select status from activity where id = :activityId';
-  const rows = await sql.query<{ status: ActivityStatus }>(text, { activityId });
-  return rows[0]?.status ?? 'canceled';
 }
 
 const INSERT = `

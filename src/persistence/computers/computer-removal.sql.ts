@@ -14,11 +14,9 @@ export async function findComputersToRemove(tx: Sql, computers: readonly number[
 
 /** The group whose operation of type `type` archived a computer; null for none. */
 export async function findArchiveActivity(tx: Sql, computer: number, type: string): Promise<number | null> {
-  const [row] = await tx.query<{ parent_id: number }>(
-    'select parent_id from activity where computer_id = :computer and type = :type order by id desc limit 1',
-    { computer, type },
-  );
-  return row?.parent_id ?? null;
+  const found = tx.em.getKysely().selectFrom('activity').select('parent_id');
+  const latest = found.where('computer_id', '=', computer).where('type', '=', type).orderBy('id', 'desc').limit(1);
+  return (await latest.executeTakeFirst())?.parent_id ?? null;
 }
 
 /** Blocks exchanges until commit. These lock the agent, then messages, then the computer: others must do the same. */

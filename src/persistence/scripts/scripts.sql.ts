@@ -3,6 +3,7 @@ import type { PageRequest } from '../database/page.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
+import { ScriptVersion } from './script.entity.ts';
 
 export interface PersonName {
   id: number;
@@ -57,15 +58,11 @@ export async function readRunnableScript(sql: Sql, id: number): Promise<Runnable
 
 /** One page of the versions of a script without their code, newest first, and the total number. */
 export async function listScriptVersions(sql: Sql, scriptId: number, { limit, offset }: PageRequest) {
-  const values = { scriptId, limit, offset };
-  const [counted, rows] = await Promise.all([
-    sql.query<{ count: number }>(
-      'select count(*)::int as count from script_version where script_id = :scriptId',
-      values,
-    ),
-    sql.query<ScriptVersionRow>(LIST_VERSIONS, values),
+  const [count, rows] = await Promise.all([
+    sql.em.count(ScriptVersion, { script: scriptId }),
+    sql.query<ScriptVersionRow>(LIST_VERSIONS, { scriptId, limit, offset }),
   ]);
-  return { count: counted[0]!.count, rows };
+  return { count, rows };
 }
 
 /** With its code; null when the script has no such version. */

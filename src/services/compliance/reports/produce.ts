@@ -5,11 +5,10 @@ import {
   findUsgReportOf,
   lockUsgReport,
   type ReportEnd,
-  readReportStatus,
   showReportProgress,
   type UsgReportKey,
 } from '../../../persistence/compliance/usg-reports.sql.ts';
-import { setReportFile } from '../../../persistence/compliance/usg-reports.repository.ts';
+import { readReportStatus, setReportFile } from '../../../persistence/compliance/usg-reports.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { type ReportDeps, type WrittenReport, writeReport } from './generate.ts';
 
