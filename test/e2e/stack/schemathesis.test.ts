@@ -17,7 +17,7 @@ import { stackSettings, startStack } from './npm-start.ts';
 
 /** With the values at every bound of every schema, which take most of the time. */
 const LONG = process.env['FLOTILLA_E2E_LONG'] === '1';
-const EXAMPLES = Number(process.env['FLOTILLA_SCHEMATHESIS_EXAMPLES'] ?? 5);
+const EXAMPLES = Number(process.env['FLOTILLA_SCHEMATHESIS_EXAMPLES'] ?? (LONG ? 5 : 3));
 const SEED = Number(process.env['FLOTILLA_SCHEMATHESIS_SEED'] ?? 1);
 const ADMIN = { email: 'admin@example.com', password: 'Correct-horse-7' };
 const HOOKS = join(import.meta.dirname, '../../schemathesis/hooks.py');
