@@ -1,13 +1,14 @@
 import { randomInt } from 'node:crypto';
+import type { SearchAttributePair } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment, type TimeSkippingTestWorkflowEnvironmentOptions } from '@temporalio/testing';
 import { it as base } from 'vitest';
-import type { BatchInput, OperationCounts } from '../../../workflows/contracts/activity.contract.ts';
+import type { BatchInput, GroupInput, OperationCounts } from '../../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
-import { batchWorkflow } from '../../../workflows/contracts/workflow-types.ts';
+import { batchWorkflow, groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../activities/fakes.ts';
 import { runService } from '../process.ts';
-import { quietRuntime, startWorker, TEST_DATA_CONVERTER, wakeUp, workflowCode } from './workflow-environment.ts';
+import { quietRuntime, startWorker, TEST_DATA_CONVERTER, until, wakeUp, workflowCode } from './workflow-environment.ts';
 
 // Importing this waits for the program: the first run of a machine may download it, which no time limit of a hook allows for.
 const { path } = await runService<{ path: string }>('temporal-test-server');
@@ -96,4 +97,51 @@ export const itWithBatch = it
     ({ server, batch }) =>
       () =>
         wakeUp(server.client, `activity/${batch}`),
+  );
+
+/**
+ * `it` for the workflow of a group: `addBatches` adds its batches by their numbers of rows, `startGroup` starts its
+ * workflow, `untilOpened` waits for the first step of each batch, and `report` ends the first row of one.
+ */
+export const itWithGroup = itWithBatch
+  .extend(
+    'addBatches',
+    ({ batch: group, batches, siblings }) =>
+      <const Sizes extends readonly number[]>(...sizes: Sizes) => {
+        const added = sizes.map((_, place) => group + 1 + place);
+        for (const [place, id] of added.entries()) batches.add(id, sizes[place]!);
+        siblings.push(...added);
+        return added as { [Place in keyof Sizes]: number };
+      },
+  )
+  .extend('startGroup', ({ server, batch: group, taskQueue }) => () => {
+    const attributes: SearchAttributePair[] = [{ key: SEARCH_ATTRIBUTES.accountId, value: '1' }];
+    return server.client.workflow.start<(input: GroupInput) => Promise<OperationCounts>>(
+      groupWorkflow('InstallSnaps'),
+      {
+        taskQueue,
+        workflowId: `activity/${group}`,
+        args: [{ id: group }],
+        typedSearchAttributes: attributes,
+      },
+    );
+  })
+  .extend('untilOpened', ({ batches, siblings }) => () => {
+    const isOpening = (call: string) => call === 'queueMessage' || call === 'processPendingEvents';
+    return until(() => batches.calls.filter(isOpening).length >= siblings.length);
+  })
+  .extend('report', ({ server, batches }) => async (batch: number, outcome: 'succeeded' | 'failed' | 'canceled') => {
+    batches.report(batch, 0, outcome);
+    await wakeUp(server.client, `activity/${batch}`);
+  })
+  // As after a repair: the batch is no child of its group's workflow.
+  .extend(
+    'driveElsewhere',
+    ({ server, taskQueue }) =>
+      (batch: number) =>
+        server.client.workflow.start(OPERATION_WORKFLOW, {
+          taskQueue,
+          workflowId: `activity/${batch}`,
+          args: [{ batch, single: true }],
+        }),
   );
