@@ -4,7 +4,10 @@ export interface BatchLimits {
   size: number;
   concurrency: number;
   maxQueued?: number;
-  /** Shortest time between the starts of two batches while no batch is full or ends; default 0. */
+  /**
+   * How long a call waits for others, unless a batch is full or ends; default 0. While calls come one at a time, it waits
+   * only until so long after the start of the last batch.
+   */
   gatherMs?: number;
 }
 
@@ -22,6 +25,7 @@ export class Batcher<I, O> {
   readonly #queue: FairQueue<Call<I, O>>;
   #running = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
+  #lastSize = 0;
   #gathering: NodeJS.Timeout | undefined;
 
   /** @param run - returns one result or error per item, in order; if it throws, all calls of the batch fail */
@@ -41,7 +45,8 @@ export class Batcher<I, O> {
     return new Promise<O>((resolve, reject) => {
       if (!this.#queue.push(key, { item, resolve, reject })) throw this.#rejection();
       const { gatherMs = 0, size, concurrency } = this.#limits;
-      const waitMs = this.#startedAt + gatherMs - performance.now();
+      const isLone = this.#running === 0 && this.#lastSize <= 1;
+      const waitMs = isLone ? this.#startedAt + gatherMs - performance.now() : gatherMs;
       if (waitMs <= 0 || this.#queue.length >= size) this.#runNext();
       else if (this.#running < concurrency) this.#gathering ??= setTimeout(() => this.#runNext(), waitMs);
     });
@@ -55,6 +60,7 @@ export class Batcher<I, O> {
     this.#startedAt = performance.now();
     const calls: Call<I, O>[] = [];
     while (calls.length < this.#limits.size && this.#queue.length > 0) calls.push(this.#queue.take()!.item);
+    this.#lastSize = calls.length;
     void this.#execute(calls).finally(() => {
       this.#running -= 1;
       this.#runNext();

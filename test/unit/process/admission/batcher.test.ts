@@ -56,6 +56,27 @@ describe('Batcher', () => {
     expect(batches).toEqual([[1], [2, 3, 4], [5]]);
   });
 
+  it('gathers while a batch runs, also where another could run beside it', async () => {
+    const { until, release } = held();
+    const batches: number[][] = [];
+    const run = async (items: number[]) => {
+      batches.push(items);
+      if (batches.length === 1) await until;
+      return items;
+    };
+    const batcher = new Batcher(run, { ...LIMITS, concurrency: 2, gatherMs: 10 });
+    const calls = [batcher.call('a', 0)];
+    vi.advanceTimersByTime(60);
+    calls.push(batcher.call('a', 1));
+    vi.advanceTimersByTime(9);
+    calls.push(batcher.call('a', 2));
+    expect(batches).toEqual([[0]]);
+    vi.advanceTimersByTime(1);
+    expect(batches).toEqual([[0], [1, 2]]);
+    release();
+    expect(await Promise.all(calls)).toEqual([0, 1, 2]);
+  });
+
   it('lets those that wait take turns', async () => {
     const { until, release } = held();
     const batches: string[][] = [];
