@@ -5,7 +5,8 @@ import type { BareStatement, ListCase, Page } from './list-case.ts';
 const COLUMNS = `c.id, c.title, c.comment, c.hostname, c.total_memory, c.total_swap,
   c.reboot_required as reboot_required_flag, c.update_manager_prompt, c.clone_id, contact.last_exchange_time,
   contact.last_ping_time, c.tags, g.name as access_group, c.distribution, c.distribution_info,
-  c.cloud_instance_metadata, c.cloud_init, c.vm_info, c.container_info, c.distro_pro_info,
+  c.cloud_instance_metadata, c.cloud_init, nullif(c.vm_info, '') as vm_info,
+  nullif(c.container_info, '') as container_info, c.distro_pro_info,
   c.is_wsl as is_wsl_instance, c.archived, c.employee_id, c.registered_at, c.is_default_child, c.parent_id`;
 
 const FROM = `computer c join access_group g on g.id = c.access_group_id
