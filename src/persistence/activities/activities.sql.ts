@@ -116,7 +116,7 @@ export async function listChildren(
   now: Date,
 ): Promise<Map<number, ChildRow[]>> {
   if (parents.length === 0) return new Map();
-  // Not prepared: one plan for all sizes reads a group of 10,000 computers in seconds.
+  // Not prepared: planned for the size of the group each time.
   const rows = await db.query<ChildRow>(CHILDREN, { ...scopeParameters(scope), parents, limit, now });
   return Map.groupBy(rows, (row) => row.parent_id!);
 }
