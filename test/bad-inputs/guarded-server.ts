@@ -3,7 +3,6 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from '../../src/api/app/app.ts';
 import { listen } from '../../src/api/app/server.ts';
-import { loadDocument } from '../../src/api/openapi/document.ts';
 import { createGateway } from '../../src/gateway/http/gateway.ts';
 import { openPersistence } from '../../src/persistence/orm/orm.ts';
 import { loadConfig } from '../../src/process/config.ts';
@@ -125,7 +124,7 @@ async function main(): Promise<void> {
   });
   process.on('disconnect', () => process.exit(0));
   // What that takes is no attack's.
-  await compileSchemas(loadDocument());
+  await compileSchemas();
   await untilIdle();
   reply({ port: server.port });
 }

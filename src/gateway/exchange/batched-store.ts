@@ -29,6 +29,7 @@ export function createBatchedStore(
 ): BatchedStore {
   const limits = { size: BATCH_SIZE, maxQueued: MAX_WAITING, gatherMs: GATHER_MS };
   // Accounts take turns also before an exchange is identified, as far as they are known from the last one.
+  // `max` would allocate space for all of them at once.
   const accounts = new LRUCache<string, number>({ maxSize: MAX_CACHED_ACCOUNTS, sizeCalculation: () => 1 });
   const readAll = async (hashes: Buffer[]) => {
     onBatch('read', hashes.length);

@@ -23,8 +23,9 @@ const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
 const MAX_CONCURRENT_LARGE_BODIES = 2;
 
 /**
- * Validates all but messages. Beyond the limits reads the first messages only: the agent resends the rest. Too large
- * ones become {@link TOO_LARGE}, so as not to block the agent. @throws {DomainError} 400; what `charge` throws
+ * Creates what reads bodies, few large ones at a time. It validates all but messages. Beyond the limits it reads the
+ * first messages only: the agent resends the rest. Too large ones become {@link TOO_LARGE}, so as not to block the
+ * agent. It throws {DomainError} 400, and what `charge` throws.
  */
 export function payloadReader(): (body: RequestBody, charge: ChargeMemory) => Promise<ExchangePayload> {
   const largeBodies = new ConcurrencyLimiter({ concurrency: MAX_CONCURRENT_LARGE_BODIES });

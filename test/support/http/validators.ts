@@ -3,12 +3,14 @@ import { createValidators, takesInput } from '../../../src/api/http/middleware/v
 import { readOperations } from '../../../src/api/http/operations.ts';
 import { loadDocument, type OpenApiDocument } from '../../../src/api/openapi/document.ts';
 
+const document = loadDocument();
+
 /** Of all applications of a process: making them takes longer than most test files. */
-export const VALIDATORS = createValidators(loadDocument(), readOperations(loadDocument()));
+export const VALIDATORS = createValidators(document, readOperations(document));
 
 /** Compiles all schemas of requests, which happens with the first request otherwise. @throws when one is broken */
-export async function compileSchemas(document: OpenApiDocument, validators = VALIDATORS): Promise<void> {
-  for (const operation of readOperations(document).filter(takesInput)) {
+export async function compileSchemas(of: OpenApiDocument = document, validators = VALIDATORS): Promise<void> {
+  for (const operation of readOperations(of).filter(takesInput)) {
     const validate = validators.requests.get(operation.tag)!();
     const path = operation.path.replace(/\{\w+\}/g, '1');
     const sample = {
