@@ -20,7 +20,7 @@ const BUILD_LIMIT_MS = 20_000;
 
 /** The workflow bundle of this code. In production it must exist; elsewhere it is built on demand. */
 export async function currentBundle(isProduction: boolean, logger: Logger): Promise<WorkflowBundle> {
-  const found = await findBundle();
+  const found = findBundle();
   if (found) return found;
   if (isProduction) {
     throw new Error('the workflow bundle is missing or not current: run npm run build:workflows before the start');

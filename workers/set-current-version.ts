@@ -20,7 +20,7 @@ const PAUSE_MS = 2_000;
 await runCommand(
   { name: 'set-current-version', role: 'temporal', help: HELP, env: process.env, flags: ['wait'] },
   async (config, logger, flags) => {
-    const bundle = await findBundle();
+    const bundle = findBundle();
     if (!bundle) throw new Error('the workflow bundle is missing or not current: run npm run build:workflows first');
     const before = await readCurrentBuild(config);
     await waitForPollers(config, bundle.buildId, WAIT_MS);

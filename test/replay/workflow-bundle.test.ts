@@ -16,9 +16,9 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 describe('workflow bundle', () => {
   it('is built once, found afterwards, and replaces older ones', async () => {
     await writeFile(join(directory, 'workflows-0123456789abcdef.js'), '');
-    expect(await findBundle(directory)).toBeNull();
+    expect(findBundle(directory)).toBeNull();
     const built = await buildBundle(undefined, directory);
-    expect(await findBundle(directory)).toEqual(built);
+    expect(findBundle(directory)).toEqual(built);
     expect(await buildBundle(undefined, directory)).toEqual(built);
     expect(built.buildId).toMatch(/^[\da-f]{16}$/);
     expect(built.buildId).not.toBe(built.digest);

@@ -7,6 +7,7 @@ import {
   HELD,
   lostAmong,
   OPERATION_CANCEL_REQUESTED,
+  OPERATION_HELD,
   ONLY_LATER,
   UNDOABLE,
 } from '../query/activity-fields.ts';
@@ -116,8 +117,11 @@ export async function listChildren(
   now: Date,
 ): Promise<Map<number, ChildRow[]>> {
   if (parents.length === 0) return new Map();
-  // Not prepared: planned for the size of the group each time.
-  const rows = await db.query<ChildRow>(CHILDREN, { ...scopeParameters(scope), parents, limit, now });
+  const rows = await db.query<ChildRow>(
+    CHILDREN,
+    { ...scopeParameters(scope), parents, limit, now },
+    'activity-children',
+  );
   return Map.groupBy(rows, (row) => row.parent_id!);
 }
 
@@ -127,8 +131,8 @@ export async function readBaseActivity(db: Sql, id: number, now: Date): Promise<
   return row!;
 }
 
-const base = (later = 'false') => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
-    ${HELD} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
+const base = (later = 'false', held = HELD) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
+    ${held} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
     p.name as creator_name, p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
 
 const NOT_REVERTED = `case
@@ -168,7 +172,7 @@ const CHILDREN = `
   select page.*, coalesce(c.title, r.title) as computer_title
   from unnest(:parents::int[]) as parent(id)
   cross join lateral (
-    select ${base()}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
+    select ${base('false', OPERATION_HELD)}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
     from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit :limit) page
   left join computer c on c.id = page.computer_id left join removed_computer r on r.id = page.computer_id
   order by page.id`;

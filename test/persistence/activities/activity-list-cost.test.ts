@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/persistence/database/sql.ts';
+import { listChildren } from '../../../src/persistence/activities/activities.sql.ts';
+import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { ONLY_LATER } from '../../../src/persistence/query/activity-fields.ts';
 import { scopeParameters, VISIBLE } from '../../../src/persistence/query/activity-visibility.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
@@ -55,6 +56,40 @@ describe('a list of groups for somebody who sees some access groups', () => {
     expect(rows).toBe(PARENTS);
     // Each parent, its index of children and the first of them: some blocks. Reading all children takes a hundred times as many.
     expect(blocks).toBeLessThan(PARENTS * 12);
+  });
+});
+
+describe('the operations of large groups', () => {
+  it('are joined to their computers by an index or a hash, not each with each', async () => {
+    const parents = await db.query<{ id: number }>(
+      'select id from activity where account_id = $1 and parent_id is null',
+      [accountId],
+    );
+    const scope = {
+      accountId,
+      view: 'all',
+      manage: 'all',
+      execute: 'all',
+      usgProfiles: 'all',
+      scriptProfiles: 'all',
+    } as const;
+    const costs: Awaited<ReturnType<typeof costOf>>[] = [];
+    const explained: Sql = {
+      ...db,
+      async query(text: string, values: object) {
+        costs.push(await costOf(db, text, values));
+        return [];
+      },
+    };
+    await listChildren(
+      explained,
+      scope,
+      parents.map(({ id }) => id),
+      null,
+      new Date(),
+    );
+    expect(costs.map(({ rows }) => rows)).toEqual([PARENTS * CHILDREN]);
+    expect(costs[0]!.mismatches).toBeLessThan(PARENTS * CHILDREN);
   });
 });
 

@@ -105,18 +105,33 @@ export function dyingAfter(db: Database, statements: number): Database {
   };
 }
 
-interface Explained {
-  Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number; 'Actual Rows': number };
+interface PlanNode {
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Join Filter'?: number;
+  Plans?: PlanNode[];
 }
 
-/** Runs a statement: how many rows it gives, and how many blocks of tables and indexes it touches for them. */
-export async function costOf(db: Sql, text: string, values: object): Promise<{ rows: number; blocks: number }> {
+interface Explained {
+  Plan: PlanNode;
+}
+
+/** Runs a statement: the rows it gives, the blocks of tables and indexes it touches, the pairs of rows joined in vain. */
+export async function costOf(db: Sql, text: string, values: object) {
   const [row] = await db.query<{ 'QUERY PLAN': Explained[] }>(
     `explain (analyze, buffers, format json) ${text}`,
     values,
   );
   const { Plan: plan } = row!['QUERY PLAN'][0]!;
-  return { rows: plan['Actual Rows'], blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+  const blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  return { rows: plan['Actual Rows'], blocks, mismatches: mismatchesOf(plan) };
+}
+
+function mismatchesOf(node: PlanNode): number {
+  const own = (node['Rows Removed by Join Filter'] ?? 0) * node['Actual Loops'];
+  return (node.Plans ?? []).reduce((sum, part) => sum + mismatchesOf(part), own);
 }
 
 /** Makes the database reject every change of an operation's status that the table of transitions does not have. */
