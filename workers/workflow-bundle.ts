@@ -10,7 +10,7 @@ const WORKFLOWS_PATH = path.join(PROJECT, 'workflows', 'index.ts');
 const INTERCEPTORS_PATH = path.join(PROJECT, 'workflows', 'interceptors.ts');
 const WORKER_SOURCES = ['src', 'temporal', 'workers', 'workflows', 'package.json'];
 const FAILURE_CONVERTER = path.join('temporal', 'failure-converter.ts');
-const BUNDLED_SOURCES = ['workflows', path.join('src', 'domain'), FAILURE_CONVERTER];
+const BUNDLED_SOURCES = ['workflows', path.join('src', 'domain'), FAILURE_CONVERTER, 'workers/workflow-bundle.ts'];
 const SDK_MANIFEST = path.join(PROJECT, 'node_modules', '@temporalio', 'workflow', 'package.json');
 const PREFIX = 'workflows-';
 
