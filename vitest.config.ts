@@ -33,6 +33,7 @@ export default defineConfig({
           isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...unit, ...system, ...long],
+          setupFiles: ['test/support/identity/hash-once.ts'],
           globalSetup: ['test/support/stack/global-setup.ts'],
         },
       },
