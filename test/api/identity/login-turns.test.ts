@@ -25,7 +25,7 @@ describe('POST /login', () => {
   it('lets an address in at once while another has many that wait', async () => {
     const answered: Array<{ status: number; retryAfter: string | null }> = [];
     const storm = Array.from({ length: STORM }, async (_, n) => {
-      const { status, headers } = await login('192.0.2.1', `storm${n}@fleet.example`, 'x');
+      const { status, headers } = await login('192.0.2.1', `storm${n}@fleet.example`, `x${n}`);
       answered.push({ status, retryAfter: headers.get('retry-after') });
     });
     const hashed = () => answered.filter(({ status }) => status === 401).length;
