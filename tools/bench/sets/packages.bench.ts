@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import type { ScheduleHandle } from '@temporalio/client';
+import type pg from 'pg';
 import { loadConfig } from '../../../src/process/config.ts';
 import { connectClient } from '../../../temporal/connection.ts';
-import { HashIdFiles } from '../../simulator/hash-ids.ts';
+import { HashIdFiles, type HashIds } from '../../simulator/hash-ids.ts';
 import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
 import { interleave } from '../harness/rounds.ts';
@@ -11,10 +13,11 @@ import { TARGETS } from '../harness/verdict.ts';
 import { waitFor } from '../harness/wait.ts';
 import { BenchAgent } from '../load/bench-agent.ts';
 import { withConnections } from '../load/tally.ts';
-import { logIn } from '../product/api.ts';
+import { type Api, logIn } from '../product/api.ts';
 import { openDatabase } from '../product/database.ts';
 import { startProduct } from '../product/product.ts';
 import { PRODUCT_ROLES } from '../product/roles.ts';
+import type { Stack } from '../product/stack.ts';
 import { addKnownPackages, assertStored, PACKAGES, RELEASE, reportPackages } from '../rounds/package-lists.ts';
 
 type Side = 'without' | 'with';
@@ -36,11 +39,47 @@ interface Round {
   build?: { fileBytes: number; cpuMs: number; usage: Usage };
 }
 
+interface Setting {
+  stack: Stack;
+  api: Api;
+  database: pg.Client;
+  schedule: ScheduleHandle;
+  roles: Role[];
+  /** Ids by hash. */
+  known: HashIds;
+  /** New computers, which the rounds use up. */
+  agents: BenchAgent[];
+  /** Of the file. */
+  address: string;
+  files: HashIdFiles;
+}
+
 /**
  * The first package list of a new computer whose packages the server knows: with and without the file of ids.
  * @see docs/reliability.md#the-benchmark-set
  */
 export async function packages(context: BenchContext): Promise<Report> {
+  const { options } = context;
+  const setting = await prepare(context);
+  const rounds = await interleave<Round, Record<Side, () => Promise<Round>>>(
+    {
+      without: async () => {
+        await removeFile(setting);
+        return listPackages(setting, 'without');
+      },
+      with: async () => {
+        const build = await buildFile(setting);
+        const found = await listPackages(setting, 'with');
+        await assertUnchanged(setting.address);
+        return { ...found, build };
+      },
+    },
+    { rounds: options.rounds, warmUps: 1, onRound: context.progress },
+  );
+  return report(rounds, options.judgeAnyway);
+}
+
+async function prepare(context: BenchContext): Promise<Setting> {
   const { options, resources } = context;
   const stack = await startProduct(context);
   const api = await logIn(stack);
@@ -53,9 +92,14 @@ export async function packages(context: BenchContext): Promise<Report> {
   const roles: Role[] = [...stack.roles, { name: 'bench', roots: () => [process.pid], alone: true }];
   context.progress(`adding ${PACKAGES} packages and enrolling agents`);
   const known = await addKnownPackages(database);
-  const hashes = [...known.keys()];
+  const agents = await enrol(stack, api, (options.rounds + 1) * (COMPUTERS.without + COMPUTERS.with));
+  const name = `${agents[0]!.serverUuid}_${RELEASE['code-name']}_amd64`;
+  const address = `http://127.0.0.1:${stack.agentPorts[0]}/hash-id-databases/${name}`;
+  return { stack, api, database, schedule, roles, known, agents, address, files: new HashIdFiles() };
+}
+
+async function enrol(stack: Stack, api: Api, count: number): Promise<BenchAgent[]> {
   const agents: BenchAgent[] = [];
-  const count = (options.rounds + 1) * (COMPUTERS.without + COMPUTERS.with);
   await withConnections(stack.agentPorts, 1, async (connection) => {
     for (let i = 1; i <= count; i++) {
       const agent = new BenchAgent(`packages-${i}`);
@@ -64,67 +108,51 @@ export async function packages(context: BenchContext): Promise<Report> {
       agents.push(agent);
     }
   });
-  const { serverUuid } = agents[0]!;
-  const address = `http://127.0.0.1:${stack.agentPorts[0]}/hash-id-databases/${serverUuid}_${RELEASE['code-name']}_amd64`;
-  const files = new HashIdFiles();
-  const remove = () => database.query('delete from hash_id_database');
+  return agents;
+}
 
-  const build = async (): Promise<NonNullable<Round['build']>> => {
-    await remove();
-    const stored = async () => {
-      const text = 'select length(content) as bytes from hash_id_database where code_name = $1';
-      const { rows } = await database.query<{ bytes: number }>(text, [RELEASE['code-name']]);
-      return rows[0]?.bytes ?? null;
-    };
-    const { result, usage } = await measure(roles, async () => {
-      await schedule.trigger();
-      return waitFor('the file', stored, { everyMs: 20, limitMs: BUILD_LIMIT_MS });
-    });
-    return { fileBytes: result, cpuMs: cpuMsOf(usage, PRODUCT_ROLES), usage };
+async function removeFile({ database }: Setting): Promise<void> {
+  await database.query('delete from hash_id_database');
+}
+
+async function buildFile(setting: Setting): Promise<NonNullable<Round['build']>> {
+  const { database, schedule, roles } = setting;
+  await removeFile(setting);
+  const stored = async () => {
+    const text = 'select length(content) as bytes from hash_id_database where code_name = $1';
+    const { rows } = await database.query<{ bytes: number }>(text, [RELEASE['code-name']]);
+    return rows[0]?.bytes ?? null;
   };
-  const list = async (side: Side): Promise<Round> => {
-    const fresh = agents.splice(0, COMPUTERS[side]);
-    const before = sum(fresh.map(({ bytes }) => bytes));
-    const { result, usage } = await measure(roles, async () => {
-      let [exchanges, downloaded] = [0, 0];
-      for (const agent of fresh) {
-        const file = await download(address);
-        assert.equal(file !== null, side === 'with');
-        downloaded += file?.length ?? 0;
-        exchanges += await reportPackages(stack, agent, hashes, file ? await files.read(file) : new Map());
-      }
-      return { exchanges, downloaded };
-    });
-    const ids = fresh.map(({ insecureId }) => insecureId);
-    await assertStored(database, ids, [...known.values()]);
-    const shown = await api.call<{ packages_reported: number | null }>('GET', `/computers/${ids[0]}`);
-    // The last request of 140 is full.
-    assert.equal(shown.packages_reported, side === 'with' ? null : 99);
-    const bytes = result.downloaded + sum(fresh.map(({ bytes }) => bytes)) - before;
-    const each = (total: number) => total / fresh.length;
-    return {
-      exchanges: each(result.exchanges),
-      bytes: each(bytes),
-      cpuMs: each(cpuMsOf(usage, PRODUCT_ROLES)),
-      usage,
-    };
-  };
-  const rounds = await interleave<Round, Record<Side, () => Promise<Round>>>(
-    {
-      without: async () => {
-        await remove();
-        return list('without');
-      },
-      with: async () => {
-        const built = await build();
-        const found = await list('with');
-        await assertUnchanged(address);
-        return { ...found, build: built };
-      },
-    },
-    { rounds: options.rounds, warmUps: 1, onRound: context.progress },
-  );
-  return report(rounds, options.judgeAnyway);
+  const { result, usage } = await measure(roles, async () => {
+    await schedule.trigger();
+    return waitFor('the file', stored, { everyMs: 20, limitMs: BUILD_LIMIT_MS });
+  });
+  return { fileBytes: result, cpuMs: cpuMsOf(usage, PRODUCT_ROLES), usage };
+}
+
+async function listPackages(setting: Setting, side: Side): Promise<Round> {
+  const { stack, api, database, roles, known, address, files } = setting;
+  const fresh = setting.agents.splice(0, COMPUTERS[side]);
+  const hashes = [...known.keys()];
+  const before = sum(fresh.map(({ bytes }) => bytes));
+  const { result, usage } = await measure(roles, async () => {
+    let [exchanges, downloaded] = [0, 0];
+    for (const agent of fresh) {
+      const file = await download(address);
+      assert.equal(file !== null, side === 'with');
+      downloaded += file?.length ?? 0;
+      exchanges += await reportPackages(stack, agent, hashes, file ? await files.read(file) : new Map());
+    }
+    return { exchanges, downloaded };
+  });
+  const ids = fresh.map(({ insecureId }) => insecureId);
+  await assertStored(database, ids, [...known.values()]);
+  const shown = await api.call<{ packages_reported: number | null }>('GET', `/computers/${ids[0]}`);
+  // The last request of 140 is full.
+  assert.equal(shown.packages_reported, side === 'with' ? null : 99);
+  const bytes = result.downloaded + sum(fresh.map((agent) => agent.bytes)) - before;
+  const each = (total: number) => total / fresh.length;
+  return { exchanges: each(result.exchanges), bytes: each(bytes), cpuMs: each(cpuMsOf(usage, PRODUCT_ROLES)), usage };
 }
 
 /** @returns null where there is none */
