@@ -5,8 +5,8 @@ export interface BatchLimits {
   concurrency: number;
   maxQueued?: number;
   /**
-   * How long a call waits for others, unless a batch is full or ends; default 0. It runs at once if no other came
-   * as recently, no batch runs and the last one was of one call.
+   * How long a call waits for others, unless a batch is full or ends; default 0. While calls come one at a time, it waits
+   * only until so long after the start of the last batch.
    */
   gatherMs?: number;
 }
@@ -24,7 +24,7 @@ export class Batcher<I, O> {
   readonly #rejection: () => Error;
   readonly #queue: FairQueue<Call<I, O>>;
   #running = 0;
-  #lastCallAt = Number.NEGATIVE_INFINITY;
+  #startedAt = Number.NEGATIVE_INFINITY;
   #lastSize = 0;
   #gathering: NodeJS.Timeout | undefined;
 
@@ -45,11 +45,10 @@ export class Batcher<I, O> {
     return new Promise<O>((resolve, reject) => {
       if (!this.#queue.push(key, { item, resolve, reject })) throw this.#rejection();
       const { gatherMs = 0, size, concurrency } = this.#limits;
-      const now = performance.now();
-      const isLone = this.#running === 0 && this.#lastSize <= 1 && now - this.#lastCallAt >= gatherMs;
-      this.#lastCallAt = now;
-      if (isLone || gatherMs === 0 || this.#queue.length >= size) this.#runNext();
-      else if (this.#running < concurrency) this.#gathering ??= setTimeout(() => this.#runNext(), gatherMs);
+      const isLone = this.#running === 0 && this.#lastSize <= 1;
+      const waitMs = isLone ? this.#startedAt + gatherMs - performance.now() : gatherMs;
+      if (waitMs <= 0 || this.#queue.length >= size) this.#runNext();
+      else if (this.#running < concurrency) this.#gathering ??= setTimeout(() => this.#runNext(), waitMs);
     });
   }
 
@@ -58,6 +57,7 @@ export class Batcher<I, O> {
     clearTimeout(this.#gathering);
     this.#gathering = undefined;
     this.#running += 1;
+    this.#startedAt = performance.now();
     const calls: Call<I, O>[] = [];
     while (calls.length < this.#limits.size && this.#queue.length > 0) calls.push(this.#queue.take()!.item);
     this.#lastSize = calls.length;
