@@ -13,12 +13,13 @@ const IS_BOUNDED = '(select b.max_message_backlog from account b where b.id = a.
 
 const IS_FREE = `k.status = 'undelivered' and (k.deliver_at > ${NOW}) is not true and not ${beyondBound('k', NOW)}`;
 
-/** Over `a`: due, waits for room in its computer's queue; a group: all undelivered do, or wait for an activity. */
-// A group is checked only while it is new, and only in accounts with a limit, up to its first deliverable child.
 const heldIf = (condition: string) => `case
     when a.status <> 'undelivered' or a.deliver_at > ${NOW} or not (${IS_BOUNDED} or a.after_activity_id is not null)
       then false
     ${condition} end`;
+
+/** Over `a`: due, waits for room in its computer's queue; a group: all undelivered do, or wait for an activity. */
+// A group is checked only while it is new, and only in accounts with a limit, up to its first deliverable child.
 export const HELD = heldIf(`when a.computer_id is not null then ${beyondBound('a', NOW)}
     else a.children_count > 0 and not ${anyChild(IS_FREE)}`);
 

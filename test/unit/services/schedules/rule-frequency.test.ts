@@ -38,7 +38,7 @@ function comesClose(text: string, start: number): boolean {
 function later(text: string, periods: number): number {
   const frequency = /FREQ=(\w+)/.exec(text)![1]!;
   const date = new Date(START);
-  if (frequency === 'YEARLY') date.setUTCDate(6 + periods * 364);
+  if (frequency === 'YEARLY') date.setUTCDate(date.getUTCDate() + periods * 364);
   if (frequency === 'MONTHLY') date.setUTCMonth(periods);
   const units: Record<string, number> = { WEEKLY: 604_800, DAILY: 86_400, HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 };
   return date.getTime() + (units[frequency] ?? 0) * 1000 * periods;
