@@ -77,7 +77,7 @@ export const REASONS = `## What is behind some figures
   times the INSERT of their rows; the ratio means something from some thousands of computers on.
 - **13**, profiles due at once: each is a Temporal Schedule, and the server works tens of milliseconds on each of thousands that are
   due at one moment. So the outbox dispatcher creates the runs, up to 500 in one transaction; the workflows that the schedules
-  start come later, find their run there and plan further dates. Results of earlier builds show runs created one by one. The claim of rows is what a scheduler without a workflow
+  start come later, find their run there and plan further dates. The claim of rows is what a scheduler without a workflow
   per date would need.
 - **9**, logins: one costs what the product uses beyond a round without logins, so that neither idle processes nor those who
   watch what a storm does to others are counted. Beyond the hash there are three reads and one statement that records the
