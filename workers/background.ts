@@ -4,12 +4,13 @@ import { failUnreported, ingestReports } from '../src/services/compliance/audits
 import { createReportReader } from '../src/services/compliance/audits/report-reader.ts';
 import { createRuleSetCache } from '../src/services/compliance/audits/rule-set.ts';
 import { startDispatcher } from './dispatcher/dispatcher.ts';
-import { startLoop } from './dispatcher/loop.ts';
+import { type LoopOptions, startLoop } from './dispatcher/loop.ts';
 import { startFleetGauges } from './fleet-gauges.ts';
 import type { Parts } from './parts.ts';
 
 const STOP_LIMIT_MS = 2_000;
 const REPORTS_POLL_MS = 500;
+const REPORTS_IDLE_MS = 5_000;
 const OVERDUE_EVERY_MS = 60_000;
 
 /** The dispatcher, the gauges and the ingestion of audit reports. `stop` ends within 2 s, whatever they wait for. */
@@ -21,13 +22,15 @@ export function startBackground(parts: Parts, eagerClient: () => Client | null):
     settings: config.activities,
     count: measures.dispatcherEvent,
     repaired: (outcome) => measures.repaired('relay', outcome),
+    onResults: () => reports.wake(),
   });
   const gauges = startFleetGauges({ db, registry, logger, isLeader: dispatcher.isLeader });
   const audits = { ...parts, read: createReportReader(), sets: createRuleSetCache() };
-  const loop = (name: string, everyMs: number, poll: () => Promise<boolean>) =>
-    startLoop({ name, everyMs, poll, logger });
-  const reports = loop('audit-reports', REPORTS_POLL_MS, () => ingestReports(audits));
-  const overdue = loop('unreported-audits', OVERDUE_EVERY_MS, () => failUnreported(audits));
+  const loop = (name: string, poll: () => Promise<boolean>, pauses: Pick<LoopOptions, 'everyMs' | 'idleMs'>) =>
+    startLoop({ name, ...pauses, poll, logger });
+  const reportPauses = { everyMs: REPORTS_POLL_MS, idleMs: REPORTS_IDLE_MS };
+  const reports = loop('audit-reports', () => ingestReports(audits), reportPauses);
+  const overdue = loop('unreported-audits', () => failUnreported(audits), { everyMs: OVERDUE_EVERY_MS });
   const running = [dispatcher, gauges, reports, overdue];
   return {
     async stop() {

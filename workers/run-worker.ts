@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -20,6 +21,8 @@ export interface WorkerSettings {
   activities: object;
   logger: Logger;
   measures: Pick<WorkerMetrics, 'activityEnded'>;
+  /** When to connect; at once if not given. */
+  startAfter?: Promise<unknown>;
   /** Called whenever polling starts, also after a reconnect; when it fails, the worker restarts. */
   onPolling: () => Promise<void>;
 }
@@ -75,6 +78,7 @@ export function superviseWorker(settings: WorkerSettings) {
     }
   };
   const supervise = async (): Promise<void> => {
+    await Promise.race([settings.startAfter, once(stopping.signal, 'abort')]);
     let pauseMs = FIRST_PAUSE_MS;
     const logError = throttledErrorLog(logger, { worker: queue });
     while (!stopping.signal.aborted) {

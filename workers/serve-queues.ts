@@ -29,7 +29,10 @@ export async function currentBundle(isProduction: boolean, logger: Logger): Prom
   return await buildBundle();
 }
 
-/** Starts a worker for each queue; announces readiness once a build that gets work polls all of them. */
+/**
+ * Starts a worker for each queue; announces readiness once a build that gets work polls all of them. In the embedded
+ * stack the first one suffices and the others follow: each takes half a second of processor time to load.
+ */
 export async function serveQueues(
   queues: readonly TaskQueue[],
   { codePath, buildId }: WorkflowBundle,
@@ -37,7 +40,8 @@ export async function serveQueues(
 ): Promise<RunningWorker[]> {
   const { config, logger, measures } = parts;
   const code = await readFile(codePath, 'utf8');
-  const waiting = new Set<TaskQueue>(queues);
+  const waiting = new Set<TaskQueue>(config.embedded ? queues.slice(0, 1) : queues);
+  const ready = Promise.withResolvers<void>();
   let settingCurrent: Promise<void> | null = null;
   // Concurrent calls for one deployment conflict in the server, and are retried for seconds.
   const setCurrent = () => {
@@ -50,10 +54,13 @@ export async function serveQueues(
     const onPolling = async (): Promise<void> => {
       await setCurrent();
       logger.info({ queue }, 'polling');
-      if (waiting.delete(queue) && waiting.size === 0) notifyReady();
+      if (!waiting.delete(queue) || waiting.size > 0) return;
+      notifyReady();
+      ready.resolve();
     };
     const activities = createActivities(queue, parts);
-    return superviseWorker({ config, queue, code, buildId, activities, logger, onPolling, measures });
+    const startAfter = waiting.has(queue) ? undefined : ready.promise;
+    return superviseWorker({ config, queue, code, buildId, activities, logger, startAfter, onPolling, measures });
   });
 }
 

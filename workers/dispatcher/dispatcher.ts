@@ -1,15 +1,15 @@
-import { OUTBOX_CHANNEL, RESULTS_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
+import { DELIVERED, OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
 import type { RepairMade } from '../../src/services/activities/workflows.ts';
 import { type BatchRepairDeps, repairBatch } from '../../src/services/engine/repairs.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { createWorkflows, type WorkflowsOptions } from '../reconciler/ports.ts';
-import { dueRunsPoll } from './due-runs.ts';
+import { AHEAD_MS, dueRunsPoll } from './due-runs.ts';
 import { inboxPoll } from './inbox.ts';
 import { startListener } from './listener.ts';
 import { type Poll, startLoop } from './loop.ts';
 import { outboxPoll } from './outbox.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
-import type { WakeUpSettings } from './wake-up-planner.ts';
+import { DELIVERY_WAIT_MS, type WakeUpSettings } from './wake-up-planner.ts';
 
 export interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
   settings: WakeUpSettings;
@@ -17,6 +17,8 @@ export interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, W
   clock: { now(): Date };
   count?: (what: DispatcherEvent) => void;
   repaired?: (outcome: RepairMade) => void;
+  /** Called when operations may have ended. */
+  onResults?: () => void;
 }
 
 /**
@@ -40,20 +42,22 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/** Only fallbacks: NOTIFY wakes the outbox, and the inbox for results of small batches. */
+/** Only fallbacks: NOTIFY wakes the outbox, and the inbox for events of small batches. */
 const OUTBOX_POLL_MS = 1_000;
 const INBOX_POLL_MS = 500;
+/** With nothing to do, polls become as rare as this. */
+const IDLE_POLL_MS = 5_000;
+const DUE_RUNS_POLL_MS = 2_000;
 /** Under load, polls of the inbox take at most a quarter of one connection's time. */
 const INBOX_REST_SHARE = 3;
-const DUE_RUNS_MS = 2_000;
 
 /** Passes work from the rows to Temporal. Several are safe. @see docs/architecture.md#starting-it */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
   const workflows = createWorkflows(options);
   const deps = { ...options, workflows, starter: workflows, count };
-  const loop = (name: string, everyMs: number, poll: Poll, restShare?: number) =>
-    startLoop({ name, everyMs, restShare, poll, logger, onFailure: () => count('failed') });
+  const loop = (name: string, everyMs: number, poll: Poll, pauses: { idleMs?: number; restShare?: number } = {}) =>
+    startLoop({ name, everyMs, idleMs: IDLE_POLL_MS, ...pauses, poll, logger, onFailure: () => count('failed') });
   const repair = async (batch: number): Promise<void> => {
     const outcome = await repairBatch(deps, batch);
     if (outcome !== 'none') options.repaired?.(outcome);
@@ -61,15 +65,28 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const outbox = loop('outbox', OUTBOX_POLL_MS, outboxPoll(deps));
   // Separate, so that schedules do not delay starts.
   const schedules = loop('schedules', OUTBOX_POLL_MS, scheduleCommandsPoll(deps));
-  const listener = startListener(db, logger, (channel) => {
-    if (channel !== OUTBOX_CHANNEL) inbox.wake();
-    if (channel === RESULTS_CHANNEL) return;
+  const onCommands = (): void => {
     outbox.wake();
     schedules.wake();
+    // Of new batches and changed profiles.
+    inbox.wake(INBOX_POLL_MS);
+    dueRuns.wake(DUE_RUNS_POLL_MS);
+  };
+  const onEvents = (event: string): void => {
+    inbox.wake(event === DELIVERED ? DELIVERY_WAIT_MS : 0);
+    if (event !== DELIVERED) options.onResults?.();
+  };
+  const listener = startListener(db, logger, {
+    onNotify: (channel, payload) => (channel === OUTBOX_CHANNEL ? onCommands() : onEvents(payload)),
+    onMissed() {
+      onCommands();
+      onEvents('');
+    },
   });
   const { isLeader } = listener;
-  const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll({ ...deps, repair, isLeader }), INBOX_REST_SHARE);
-  const dueRuns = loop('due-runs', DUE_RUNS_MS, dueRunsPoll({ ...deps, isLeader }));
+  const events = { ...deps, repair, isLeader };
+  const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll(events), { restShare: INBOX_REST_SHARE });
+  const dueRuns = loop('due-runs', DUE_RUNS_POLL_MS, dueRunsPoll({ ...deps, isLeader }), { idleMs: AHEAD_MS });
   return {
     isLeader,
     async stop() {

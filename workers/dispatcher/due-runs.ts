@@ -11,8 +11,8 @@ export interface DueRunsDeps {
   isLeader: () => boolean;
 }
 
-/** Dates so soon are seen in advance, so that their runs start at the moment itself. At least the pause of the loop. */
-const AHEAD_MS = 2_000;
+/** Dates so soon are seen in advance, so that their runs start at the moment itself. At least the longest pause of the loop. */
+export const AHEAD_MS = 10_000;
 /** Runs this late are started even when there are few: a server misses dates while it creates a schedule. */
 const MISSED_MS = 5_000;
 /** Older dates are left to the reconciler, which knows whether the database was restored. */

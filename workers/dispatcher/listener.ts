@@ -8,9 +8,17 @@ import type { Logger } from '../../src/process/logger.ts';
 
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;
+/** A lost connection reports itself unless the network is gone. */
+const CHECK_EVERY_MS = 10_000;
 
-/** Holds the leader lock. Reconnects forever; calls `onNotify` with the channel, or null after a reconnect: a notification may have been missed. */
-export function startListener(db: Database, logger: Logger, onNotify: (channel: string | null) => void) {
+interface ListenerEvents {
+  onNotify(channel: string, payload: string): void;
+  /** After a connection, or becoming the leader: notifications may have been missed. */
+  onMissed(): void;
+}
+
+/** Holds the leader lock and passes notifications on. Reconnects forever. */
+export function startListener(db: Database, logger: Logger, { onNotify, onMissed }: ListenerEvents) {
   const stopping = new AbortController();
   let leader = false;
   const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -18,14 +26,17 @@ export function startListener(db: Database, logger: Logger, onNotify: (channel: 
     const lost = new AbortController();
     connection.on('error', () => lost.abort());
     connection.on('end', () => lost.abort());
-    connection.on('notification', ({ channel }) => onNotify(channel));
+    connection.on('notification', ({ channel, payload = '' }) => onNotify(channel, payload));
     await listenForWork(connection);
-    onNotify(null);
+    onMissed();
     while (!lost.signal.aborted && !stopping.signal.aborted) {
-      if (!leader) leader = await trySessionLock(connection, 'dispatcherLeader');
-      else await checkConnection(connection);
+      if (leader) await checkConnection(connection);
+      else {
+        leader = await trySessionLock(connection, 'dispatcherLeader');
+        if (leader) onMissed();
+      }
       const ended = AbortSignal.any([lost.signal, stopping.signal]);
-      await delay(STAND_EVERY_MS, undefined, { signal: ended }).catch(() => undefined);
+      await delay(leader ? CHECK_EVERY_MS : STAND_EVERY_MS, undefined, { signal: ended }).catch(() => undefined);
     }
   };
   const run = async (): Promise<void> => {

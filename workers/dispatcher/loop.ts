@@ -13,6 +13,8 @@ export interface LoopOptions {
   name: string;
   /** Pause after a poll that returned false; `wake` ends it. */
   everyMs: number;
+  /** While polls return false, their pauses double up to this one; `everyMs` if not given. */
+  idleMs?: number;
   /** Pause after every poll that `wake` does not end, as a multiple of the time that the poll took, up to 2 s. */
   restShare?: number;
   poll: Poll;
@@ -21,21 +23,17 @@ export interface LoopOptions {
 }
 
 export interface Loop {
-  wake(): void;
+  /** Polls again within these milliseconds, by default at once; pauses are short again from then on. */
+  wake(withinMs?: number): void;
   stop(): Promise<void>;
 }
 
 /** Starts a loop. Failed polls are retried with growing pauses up to 2 s and logged at most once per half minute. */
 export function startLoop(options: LoopOptions): Loop {
-  let pause = new AbortController();
-  let woken = false;
+  const { everyMs, idleMs = everyMs, restShare = 0 } = options;
   const stopping = new AbortController();
-  const rest = async (ms: number): Promise<void> => {
-    if (woken || stopping.signal.aborted) return;
-    pause = new AbortController();
-    await delay(ms, undefined, { signal: pause.signal }).catch(() => undefined);
-  };
-  const { everyMs, restShare = 0 } = options;
+  const pause = new Pause();
+  let nextPauseMs = everyMs;
   /** The poll may have been slow only because the database hung. */
   const restAfter = async (startedAt: number): Promise<void> => {
     const ms = Math.min((performance.now() - startedAt) * restShare, LONGEST_REST_MS);
@@ -45,34 +43,69 @@ export function startLoop(options: LoopOptions): Loop {
   const run = async (): Promise<void> => {
     let backoffMs = FIRST_BACKOFF_MS;
     while (!stopping.signal.aborted) {
-      woken = false;
+      pause.reset();
       const startedAt = performance.now();
       try {
         const more = await options.poll();
         backoffMs = FIRST_BACKOFF_MS;
         report(null);
         await restAfter(startedAt);
-        const pauseMs = typeof more === 'number' ? more : more ? 0 : everyMs;
-        if (pauseMs > 0) await rest(pauseMs);
+        if (more === true) continue;
+        const pauseMs = more === false ? nextPauseMs : more;
+        nextPauseMs = more === false ? Math.min(nextPauseMs * 2, idleMs) : everyMs;
+        await pause.wait(pauseMs);
       } catch (error) {
         report(error);
         options.onFailure?.();
-        woken = false;
-        await rest(Math.max(backoffMs, everyMs));
+        if (stopping.signal.aborted) return;
+        pause.reset();
+        await pause.wait(Math.max(backoffMs, everyMs));
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
       }
     }
   };
   const running = run();
   return {
-    wake() {
-      woken = true;
-      pause.abort();
+    wake(withinMs = 0) {
+      nextPauseMs = everyMs;
+      pause.limit(withinMs);
     },
     async stop() {
       stopping.abort();
-      pause.abort();
+      pause.limit(0);
       await running;
     },
   };
+}
+
+/** A pause that can be limited while it lasts or before it starts. */
+class Pause {
+  #endsAt = Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  #end: () => void = () => undefined;
+
+  /** Forgets the limits of pauses that did not start. */
+  reset(): void {
+    this.#endsAt = Infinity;
+  }
+
+  limit(ms: number): void {
+    const endsAt = performance.now() + ms;
+    if (endsAt >= this.#endsAt) return;
+    this.#endsAt = endsAt;
+    clearTimeout(this.#timer);
+    if (ms > 0) this.#timer = setTimeout(() => this.#end(), ms);
+    else this.#end();
+  }
+
+  async wait(ms: number): Promise<void> {
+    const leftMs = this.#endsAt - performance.now();
+    if (leftMs <= 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#end = resolve;
+    clearTimeout(this.#timer);
+    this.#endsAt = Math.min(this.#endsAt, performance.now() + ms);
+    this.#timer = setTimeout(resolve, Math.min(ms, leftMs));
+    await promise;
+  }
 }

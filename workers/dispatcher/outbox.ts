@@ -14,6 +14,7 @@ import type { Logger } from '../../src/process/logger.ts';
 import { inSpan, isTracing, SpanKind, SpanLimit, type SpanOptions } from '../../src/process/tracing.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { ignoreNotFound } from '../workflow-calls.ts';
+import type { Poll } from './loop.ts';
 import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 import type { Starter } from './starter.ts';
 
@@ -26,6 +27,8 @@ export interface OutboxDeps {
 }
 
 const LIMIT = 50;
+/** While the outbox may have commands: kept ones, or those of another dispatcher, which may end. */
+export const KEPT_POLL_MS = 1_000;
 
 /** Safe to lose. */
 interface Memory {
@@ -34,7 +37,7 @@ interface Memory {
 }
 
 /** Up to 50 commands in one transaction; may be repeated after a crash. @see docs/architecture.md#starting-it */
-export function outboxPoll(deps: OutboxDeps): () => Promise<boolean> {
+export function outboxPoll(deps: OutboxDeps): Poll {
   const memory: Memory = { rejected: new RejectedEntries(), budget: new SpanLimit() };
   const { rejected } = memory;
   return async () => {
@@ -43,11 +46,11 @@ export function outboxPoll(deps: OutboxDeps): () => Promise<boolean> {
     const waiting = rejected.waiting(performance.now());
     return await deps.db.transaction(async (tx) => {
       const commands = await claimCommands(tx, waiting, LIMIT);
-      if (commands.length === 0) return false;
+      if (commands.length === 0) return KEPT_POLL_MS;
       const done = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => execute(deps, tx, commands, memory));
       await deleteCommands(tx, done);
       rejected.delete(done);
-      return commands.length === LIMIT && done.length > 0;
+      return commands.length === LIMIT && done.length > 0 ? true : KEPT_POLL_MS;
     });
   };
 }

@@ -12,6 +12,8 @@ import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
+import type { Poll } from './loop.ts';
+import { KEPT_POLL_MS } from './outbox.ts';
 import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 
 export interface ScheduleCommandsDeps {
@@ -26,7 +28,7 @@ export interface ScheduleCommandsDeps {
 const LIMIT = 20;
 
 /** Up to 20 in one transaction. Starts dates missed before. @see docs/architecture.md#schedules-of-profiles */
-export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<boolean> {
+export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): Poll {
   const rejected = new RejectedEntries();
   return async () => {
     if (!(await hasCommands(deps.db, ['schedule_sync']))) return false;
@@ -43,7 +45,7 @@ export function scheduleCommandsPoll(deps: ScheduleCommandsDeps): () => Promise<
       return updated;
     });
     await startMissed(deps, new Set(done.map(({ key }) => key)));
-    return done.length === LIMIT;
+    return done.length === LIMIT ? true : KEPT_POLL_MS;
   };
 }
 

@@ -16,7 +16,7 @@ const REPEAT_AFTER_MS = 5_000;
 const LAST_REPEAT_AFTER_MS = 5 * 60_000;
 
 /** The report of an operation often follows its delivery at once; both then take one wake-up. */
-const DELIVERY_WAIT_MS = 250;
+export const DELIVERY_WAIT_MS = 250;
 
 interface WakeUp {
   fingerprint: string;

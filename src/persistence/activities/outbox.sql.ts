@@ -5,8 +5,10 @@ import type { Sql } from '../database/sql.ts';
 export type OutboxCommand = Row<'outbox', 'id, kind, key, traceparent'>;
 
 export const OUTBOX_CHANNEL = 'flotilla_outbox';
-/** Notified when operations of batches with at most {@link SMALL_BATCH} computers have ended. */
+/** Notified when operations of batches with at most {@link SMALL_BATCH} computers were delivered or have ended. */
 export const RESULTS_CHANNEL = 'flotilla_results';
+/** Payload of {@link RESULTS_CHANNEL} when operations were only delivered; otherwise empty. */
+export const DELIVERED = 'delivered';
 
 /** Batches up to this size are woken for each result; for larger ones, wake-ups are coalesced. */
 export const SMALL_BATCH = 10;

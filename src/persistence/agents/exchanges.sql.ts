@@ -1,6 +1,6 @@
 import type { Session, SessionChange } from '../../domain/agents/session.ts';
 import type { Sql } from '../database/sql.ts';
-import { RESULTS_CHANNEL, SMALL_BATCH } from '../activities/outbox.sql.ts';
+import { DELIVERED, RESULTS_CHANNEL, SMALL_BATCH } from '../activities/outbox.sql.ts';
 import { arraysOf, columnsOf, unnest } from './per-computer.ts';
 import { WRITTEN } from './sessions.sql.ts';
 
@@ -130,5 +130,9 @@ const SESSIONS_AND_MESSAGES = `
   select (select array_agg(computer_id) from session) as written,
     (select array_agg(activity_id) from newly_sent) as sent,
     (select array_agg(id) from reported) as accepted,
-    (select pg_notify('${RESULTS_CHANNEL}', '') from lane
-      where id in (select lane_id from reported) and size <= ${SMALL_BATCH} limit 1)`;
+    (select pg_notify('${RESULTS_CHANNEL}', case when bool_or(e.has_ended) then '' else '${DELIVERED}' end)
+      from (
+        select lane_id, true as has_ended from reported
+        union all select lane_id, true from changed where state = 'dropped'
+        union all select lane_id, false from newly_sent) e
+      join lane on lane.id = e.lane_id where size <= ${SMALL_BATCH} having count(*) > 0)`;

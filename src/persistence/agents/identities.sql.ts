@@ -1,3 +1,4 @@
+import { RESULTS_CHANNEL } from '../activities/outbox.sql.ts';
 import type { Sql } from '../database/sql.ts';
 
 /** Makes identities in use the only ones of their computers. Owners of the others need new computers. */
@@ -58,4 +59,5 @@ const DELETE_IDENTITY = `
   ), dropped as (
     update agent_message m set state = 'dropped' from open o where m.activity_id = o.activity_id and m.state <> 'acked'
   )
-  insert into agent_inbox (lane_id, activity_id, kind, at) select lane_id, activity_id, 'gone', :now from open`;
+  insert into agent_inbox (lane_id, activity_id, kind, at) select lane_id, activity_id, 'gone', :now from open
+  returning pg_notify('${RESULTS_CHANNEL}', '')`;

@@ -1,3 +1,4 @@
+import { RESULTS_CHANNEL } from '../activities/outbox.sql.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard, statusList } from '../database/status-sql.ts';
 import type { Released } from './operations.sql.ts';
@@ -64,4 +65,5 @@ const RELEASE = `
 const WAKE = `
   insert into agent_inbox (lane_id, kind, at)
   select l.id, 'delivered', :now::timestamptz from lane l
-  where l.after_activity_id = any(:activities::int[]) and l.closed_at is null`;
+  where l.after_activity_id = any(:activities::int[]) and l.closed_at is null
+  returning pg_notify('${RESULTS_CHANNEL}', '')`;

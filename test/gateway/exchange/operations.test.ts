@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { listenForWork, RESULTS_CHANNEL, SMALL_BATCH } from '../../../src/persistence/activities/outbox.sql.ts';
+import {
+  DELIVERED,
+  listenForWork,
+  RESULTS_CHANNEL,
+  SMALL_BATCH,
+} from '../../../src/persistence/activities/outbox.sql.ts';
 import { anAccount, anOperation, inbox, messageStates, useAgent } from '../../support/agents/gateway-world.ts';
 import { post, RawAgent, result } from '../../support/agents/raw-agent.ts';
 import { announcePackages } from '../../support/computers/computers.ts';
@@ -182,17 +187,19 @@ describe('results', () => {
         { id, size },
       );
     }
-    await given.agent.exchange();
     const connection = await db.connect();
-    const notified: string[] = [];
-    connection.on('notification', ({ channel }) => notified.push(channel));
+    const notified: string[][] = [];
+    connection.on('notification', ({ channel, payload }) => notified.push([channel, payload!]));
     await listenForWork(connection);
+    await given.agent.exchange();
+    await connection.query('select 1');
+    expect(notified).toEqual([[RESULTS_CHANNEL, DELIVERED]]);
     await given.agent.exchange([result(large)]);
     await connection.query('select 1');
-    expect(notified).toEqual([]);
+    expect(notified).toHaveLength(1);
     await given.agent.exchange([result(small)]);
     await connection.query('select 1');
-    expect(notified).toEqual([RESULTS_CHANNEL]);
+    expect(notified.slice(1)).toEqual([[RESULTS_CHANNEL, '']]);
     connection.release(true);
   });
 

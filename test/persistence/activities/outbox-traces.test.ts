@@ -58,7 +58,7 @@ async function dispatch(rejects: readonly string[] = []): Promise<void> {
     logger,
     count: () => undefined,
   });
-  while (await round());
+  while ((await round()) === true);
 }
 
 const cancel = (group: number, by: string | null) =>

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { Startable } from '../../../src/persistence/engine/startable.sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
+import type { Poll } from '../../../workers/dispatcher/loop.ts';
 import { outboxPoll } from '../../../workers/dispatcher/outbox.ts';
 import { createSqlFleet } from '../../support/activities/activity-runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 /** A dispatcher whose server takes every start. */
-function dispatcher(started: Startable[]): () => Promise<boolean> {
+function dispatcher(started: Startable[]): Poll {
   return outboxPoll({
     db,
     client: { withDeadline: (_: number, work: () => Promise<unknown>) => work() } as unknown as Client,
@@ -52,7 +53,7 @@ it('carries out the one command of an account in the next poll, however many of 
   expect(first).toContain(ordered.at(-1));
   expect(first.filter((id) => ordered.slice(0, -1).includes(id))).toEqual(ordered.slice(0, BATCH - 2));
 
-  while (await round());
+  while ((await round()) === true);
   expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual([...ordered, single]);
   expect(await db.query('select from outbox')).toEqual([]);
 });
@@ -62,8 +63,8 @@ it('shares the orders of one account among outbox dispatchers', async () => {
   const ordered: number[] = [];
   for (const computer of fleet.computers) ordered.push(await fleet.actAlone(computer));
   const started: Startable[] = [];
-  const drain = async (round: () => Promise<boolean>) => {
-    while (await round());
+  const drain = async (round: Poll) => {
+    while ((await round()) === true);
   };
   while ((await db.query('select from outbox limit 1')).length > 0) {
     await Promise.all([drain(dispatcher(started)), drain(dispatcher(started))]);

@@ -40,6 +40,23 @@ describe('a loop', () => {
     await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(2));
   });
 
+  it('polls ever more rarely while it finds nothing, and often again once woken', async () => {
+    vi.useFakeTimers();
+    const startedAt = Date.now();
+    const polls: number[] = [];
+    const poll = async () => {
+      polls.push(Date.now() - startedAt);
+      return false;
+    };
+    loop = startLoop({ name: 'test', everyMs: 100, idleMs: 500, poll, logger });
+    await vi.advanceTimersByTimeAsync(1_800);
+    expect(polls).toEqual([0, 100, 300, 700, 1_200, 1_700]);
+    loop.wake(50);
+    await vi.advanceTimersByTimeAsync(350);
+    expect(polls.slice(6)).toEqual([1_850, 1_950, 2_150]);
+    vi.useRealTimers();
+  });
+
   it('retries a failed poll and reports each failure', async () => {
     const onFailure = vi.fn();
     const poll = vi.fn(async () => {
