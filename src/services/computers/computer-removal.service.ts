@@ -36,7 +36,7 @@ export interface NamedComputer {
   traceparent: string | null;
 }
 
-type Order = Pick<Cancellation, 'now' | 'traceparent'>;
+type CancelContext = Pick<Cancellation, 'now' | 'traceparent'>;
 
 const ARCHIVE_REQUEST = 'ArchiveComputerRequest';
 const ARCHIVED_TEXT = 'The computer was archived.';
@@ -98,13 +98,13 @@ async function archive(tx: Sql, deps: ActingDeps, caller: Caller, computer: Name
   return readBaseActivity(tx, group, now);
 }
 
-async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Order): Promise<void> {
-  const { now } = order;
+async function remove(tx: Sql, caller: Caller, ids: readonly number[], context: CancelContext): Promise<void> {
+  const { now } = context;
   // Prevents removal of the access group recorded for each of them.
   await lockRights(tx, caller.accountId);
   await lockFleetExclusive(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
-  await endOperations(tx, caller.accountId, ids, { ...order, text: REMOVED_TEXT });
+  await endOperations(tx, caller.accountId, ids, { ...context, text: REMOVED_TEXT });
   const computers = await findComputersToRemove(tx, ids);
   await recordRemoved(tx, ids, now);
   await removeComputers(tx, ids);
@@ -117,13 +117,13 @@ async function endOperations(
   tx: Sql,
   accountId: number,
   computers: readonly number[],
-  order: Order & { text: string },
+  context: CancelContext & { text: string },
 ): Promise<void> {
   await lockBatchesOf(tx, accountId, await findOpenOperations(tx, accountId, computers));
   await lockAgents(tx, accountId, computers);
   // Some may have ended while this transaction waited for the locks of their batches.
   const operations = await findOpenOperations(tx, accountId, computers);
-  if (operations.length > 0) await cancelActivities(tx, { ...order, accountId, groups: [], operations });
+  if (operations.length > 0) await cancelActivities(tx, { ...context, accountId, groups: [], operations });
 }
 
 async function requireTitle(tx: Sql, { id, title }: NamedComputer) {

@@ -115,12 +115,12 @@ async function cancelRuns(
   tx: Sql,
   { accountId }: Caller,
   id: number,
-  order: Pick<Cancellation, 'now' | 'traceparent'>,
+  context: Pick<Cancellation, 'now' | 'traceparent'>,
 ): Promise<void> {
   const operations = await findOpenRuns(tx, id);
   if (operations.length === 0) return;
   await lockBatchesOf(tx, accountId, operations);
-  await cancelActivities(tx, { ...order, accountId, groups: [], operations, text: 'The script was redacted.' });
+  await cancelActivities(tx, { ...context, accountId, groups: [], operations, text: 'The script was redacted.' });
 }
 
 async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptWithCode> {

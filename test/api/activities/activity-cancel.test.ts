@@ -21,8 +21,8 @@ describe('POST /activities/cancel', () => {
     const { status, body } = await cancel([group, group]);
     expect({ status, body }).toEqual({ status: 200, body: [group] });
     expect((await childrenOf(world.db, group)).map(({ message }) => message)).toEqual(['sent', 'withdrawn']);
-    const orders = await world.db.query(`select key from outbox where kind = 'cancel'`);
-    expect(orders).toContainEqual({ key: `activity/${group}` });
+    const commands = await world.db.query(`select key from outbox where kind = 'cancel'`);
+    expect(commands).toContainEqual({ key: `activity/${group}` });
     await world.processEvents();
     expect((await get(`/activities/${group}`)).body).toMatchObject({
       activity_status: 'canceled',
@@ -112,10 +112,10 @@ describe('POST /activities/cancel', () => {
     const { accountId } = world;
     const id = await aLoneOperation(world.db, { accountId, computer: world.ids['web']!, now: world.clock.now() });
     expect((await cancel([id])).body).toEqual([id]);
-    const orders = await world.db.query(`select key from outbox where kind = 'cancel' and key = $1`, [
+    const commands = await world.db.query(`select key from outbox where kind = 'cancel' and key = $1`, [
       `activity/${id}`,
     ]);
-    expect(orders).toHaveLength(1);
+    expect(commands).toHaveLength(1);
     await world.processEvents();
     expect((await get(`/activities/${id}`)).body).toMatchObject({ activity_status: 'canceled', creator: null });
   });
@@ -145,7 +145,7 @@ describe('POST /activities/cancel', () => {
   describe('rejects, and changes nothing', () => {
     async function unchanged(call: () => Promise<{ status: number; body: { error: string; details?: unknown } }>) {
       const state = () =>
-        world.db.query(`select (select count(*) from agent_inbox) as pending, (select count(*) from outbox) as orders,
+        world.db.query(`select (select count(*) from agent_inbox) as pending, (select count(*) from outbox) as commands,
           (select count(*) from agent_message where state = 'withdrawn') as withdrawn`);
       const before = await state();
       const response = await call();

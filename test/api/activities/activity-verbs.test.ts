@@ -58,8 +58,8 @@ describe('POST /activities/reapply', () => {
     for (const old of olds) await end(old, true);
     const { body } = await verb('reapply', olds);
     expect((await Promise.all(body.map((id: number) => detail(id)))).map((a) => a.reapplied_from)).toEqual(olds);
-    const orders = await world.db.query<{ key: string }>(`select key from outbox where kind = 'start'`);
-    expect(orders.map(({ key }) => Number(key))).toEqual(expect.arrayContaining(body));
+    const commands = await world.db.query<{ key: string }>(`select key from outbox where kind = 'start'`);
+    expect(commands.map(({ key }) => Number(key))).toEqual(expect.arrayContaining(body));
   });
 
   it('waits again for the step before, and keeps the random window', async () => {

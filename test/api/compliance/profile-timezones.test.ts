@@ -21,7 +21,7 @@ const stored = async () =>
     await t.world.db.query(
       `select (select md5(string_agg(p::text, '')) from usg_profile p) as usg,
          (select md5(string_agg(p::text, '')) from script_profile p) as script,
-         (select count(*) from event) as events, (select count(*) from outbox) as orders`,
+         (select count(*) from event) as events, (select count(*) from outbox) as commands`,
     )
   )[0];
 
@@ -134,11 +134,11 @@ describe('the time zone of a script profile', () => {
 
   it('is changed alone: what is waited for changes with it', async () => {
     const { id } = await t.create(cron('0 12 * * *'));
-    await t.orders(id);
+    await t.takeSyncCommands(id);
     const moved = (await t.call('PATCH', `/script-profiles/${id}`, { timezone: 'America/Lima' })).body;
     expect(moved).toMatchObject({ timezone: 'America/Lima', trigger: { interval: '0 12 * * *' } });
     expect(moved.trigger.next_run).toMatch(/T17:00:00Z$/);
-    expect(await t.orders(id)).toBe(1);
+    expect(await t.takeSyncCommands(id)).toBe(1);
     const [event] = await t.world.db.query('select message from event order by id desc limit 1');
     expect(event!['message']).toContain('the time zone');
     const kept = (await t.call('PATCH', `/script-profiles/${id}`, { timezone: null, trigger: cron('0 13 * * *') }))
@@ -202,8 +202,8 @@ describe('the time zone of a script profile', () => {
 
   it('has its schedule filled up again when few of its dates are left', async () => {
     const { id } = await t.create(cron('0 * * * *'), { timezone: 'Asia/Kolkata' });
-    await t.orders(id);
-    const orders: number[] = [];
+    await t.takeSyncCommands(id);
+    const commands: number[] = [];
     for (let run = 0; run < 40; run += 1) {
       const date = await next(id);
       const ahead = await t.world.db.query('select planned_until from script_profile where id = $1', [id]);
@@ -211,10 +211,10 @@ describe('the time zone of a script profile', () => {
       t.world.clock.advance(date.getTime() - t.now().getTime() + 100);
       if (run % 10 === 0) await t.refresh();
       await t.kind.startRun(id, date, t.now());
-      orders.push(await t.orders(id));
+      commands.push(await t.takeSyncCommands(id));
       await t.world.processEvents(true);
     }
-    expect(orders.filter((made) => made > 0)).toHaveLength(2);
+    expect(commands.filter((made) => made > 0)).toHaveLength(2);
     const { times } = (await t.kind.desiredSchedule(t.world.db, id, t.now()))!;
     expect(times.kind === 'dates' && times.dates).toHaveLength(26);
   });

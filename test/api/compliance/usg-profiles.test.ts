@@ -17,7 +17,7 @@ const stored = async () =>
   (
     await world.db.query(
       `select (select count(*) from usg_profile) as profiles, (select count(*) from stored_file) as files,
-         (select count(*) from usg_run) as runs, (select count(*) from outbox) as orders,
+         (select count(*) from usg_run) as runs, (select count(*) from outbox) as commands,
          (select count(*) from event where entity_type = 'UsgProfile') as events`,
     )
   )[0];
@@ -57,8 +57,8 @@ describe('POST /usg-profiles', () => {
         timestamp: null,
       },
     });
-    const orders = await world.db.query(`select kind from outbox where key = $1`, [`usg/${body.id}`]);
-    expect(orders).toEqual([{ kind: 'schedule_sync' }]);
+    const commands = await world.db.query(`select kind from outbox where key = $1`, [`usg/${body.id}`]);
+    expect(commands).toEqual([{ kind: 'schedule_sync' }]);
     expect((await call('GET', `/usg-profiles/${body.id}`)).body).toEqual(body);
   });
 

@@ -170,10 +170,10 @@ describe('GET /usg-profiles/<id>/report', () => {
       Array.from({ length: 50 }, () => insist(() => requestReport(id, 'start_date=2026-05-04'))),
     );
     expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
-    const orders = await world.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [
+    const commands = await world.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [
       String(responses[0]!.body.id),
     ]);
-    expect(orders).toHaveLength(1);
+    expect(commands).toHaveLength(1);
     const other = await requestReport(id, 'start_date=2026-05-04&detailed=1');
     expect(other.body.id).not.toBe(responses[0]!.body.id);
   });

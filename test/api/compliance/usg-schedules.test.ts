@@ -15,7 +15,7 @@ const post = (over: object) =>
 const stored = async () =>
   (
     await world.db.query(
-      'select (select count(*) from usg_profile) as profiles, (select count(*) from outbox) as orders, (select count(*) from event) as events',
+      'select (select count(*) from usg_profile) as profiles, (select count(*) from outbox) as commands, (select count(*) from event) as events',
     )
   )[0];
 /** Far beyond what is measured, far below a search to the end of time. */

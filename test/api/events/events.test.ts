@@ -31,7 +31,7 @@ describe('the event log', () => {
   it('shows who requested what, when and from where', async () => {
     const response = await world.app.call('POST', '/snaps', {
       token: world.tokens.servers,
-      headers: { 'x-request-id': 'order-1' },
+      headers: { 'x-request-id': 'events-1' },
       body: {
         action: 'install',
         computer_ids: [world.ids['web'], world.ids['db'], world.ids['web']],
@@ -49,17 +49,17 @@ describe('the event log', () => {
       person_id: expect.any(Number),
       person_name: 'Member',
       address: expect.stringContaining('127.0.0.1'),
-      request_id: 'order-1',
+      request_id: 'events-1',
     });
     const [person] = await world.db.query('select email from person where id = $1', [body.results[0].person_id]);
     expect(person).toEqual({ email: 'servers@fleet.example' });
   });
 
   it('reports every canceled activity, in the order they were made', async () => {
-    const order = { action: 'remove', computer_ids: [world.ids['web']], snaps: [{ name: 'hello' }] };
+    const removal = { action: 'remove', computer_ids: [world.ids['web']], snaps: [{ name: 'hello' }] };
     const groups: number[] = [];
     for (let i = 0; i < 2; i++) {
-      groups.push((await world.app.call('POST', '/snaps', { token: world.tokens.admin, body: order })).body.id);
+      groups.push((await world.app.call('POST', '/snaps', { token: world.tokens.admin, body: removal })).body.id);
     }
     const body = { activity_ids: groups.toReversed() };
     expect((await world.app.call('POST', '/activities/cancel', { token: world.tokens.admin, body })).status).toBe(200);

@@ -36,7 +36,7 @@ const quietly = async (path: string, body: object) =>
   (await world.app.call('POST', path, { token: world.tokens.admin, body })).body;
 
 /** The outbox commands written for the client. */
-async function ordered(): Promise<string[]> {
+async function outboxCommands(): Promise<string[]> {
   const rows = await world.db.query<{ kind: string; key: string }>(
     'select kind, key from outbox where traceparent = $1 order by id',
     [traceparent],
@@ -52,7 +52,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
     await world.processEvents();
     const [first] = await childrenOf(world.db, part);
     await call('POST', '/activities/cancel', { activity_ids: [whole, first!.id] });
-    expect(await ordered()).toEqual([`cancel activity/${whole}`, `cancel activity/${first!.id}`]);
+    expect(await outboxCommands()).toEqual([`cancel activity/${whole}`, `cancel activity/${first!.id}`]);
   });
 
   it('POST /activities/reapply and /activities/revert', async () => {
@@ -61,7 +61,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
     await report(group, true);
     const again = (await call('POST', '/activities/reapply', { activity_ids: [group] })).body;
     const back = (await call('POST', '/activities/revert', { activity_ids: [group] })).body;
-    expect(await ordered()).toEqual([`start ${again[0]}`, `start ${back[0]}`]);
+    expect(await outboxCommands()).toEqual([`start ${again[0]}`, `start ${back[0]}`]);
   });
 
   it('POST /computers/{id}/archive, with what it cancels', async () => {
@@ -69,7 +69,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
     const group = await act([], { computer_ids: [id] });
     await world.processEvents();
     const { body } = await call('POST', `/computers/${id}/archive`, { computer_title: 'leaves' });
-    expect(await ordered()).toEqual([`cancel activity/${group}`, `start ${body.id}`]);
+    expect(await outboxCommands()).toEqual([`cancel activity/${group}`, `start ${body.id}`]);
   });
 
   it('POST /computers:delete', async () => {
@@ -77,7 +77,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
     const group = await act([], { computer_ids: [id] });
     await world.processEvents();
     await call('POST', '/computers:delete', { computer_ids: [id] });
-    expect(await ordered()).toEqual([`cancel activity/${group}`]);
+    expect(await outboxCommands()).toEqual([`cancel activity/${group}`]);
   });
 
   it('POST /scripts/{id}:redact', async () => {
@@ -85,7 +85,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
     const group = (await quietly(`/scripts/${id}:execute`, { query: 'web' })).id;
     await world.processEvents();
     await call('POST', `/scripts/${id}:redact`);
-    expect(await ordered()).toEqual([`cancel activity/${group}`]);
+    expect(await outboxCommands()).toEqual([`cancel activity/${group}`]);
   });
 
   it('PATCH /script-profiles/{id} with a time in the past', async () => {
@@ -95,7 +95,7 @@ describe('the trace of a request is propagated to the outbox by', () => {
       scriptProfile(scriptId, { trigger: once('2026-12-01T00:00:00Z') }),
     );
     const { body } = await call('PATCH', `/script-profiles/${id}`, { trigger: once(PAST) });
-    expect(await ordered()).toEqual([`start ${body.activities.last_activity.id}`]);
+    expect(await outboxCommands()).toEqual([`start ${body.activities.last_activity.id}`]);
   });
 
   it('POST /pending-computers:accept, to runs at enrolments', async () => {
@@ -103,6 +103,6 @@ describe('the trace of a request is propagated to the outbox by', () => {
     const { id } = await quietly('/script-profiles', scriptProfile(scriptId, { title: 'Welcome', trigger: event }));
     await call('POST', '/pending-computers:accept', { computer_ids: [world.ids['pending']] });
     const profile = (await call('GET', `/script-profiles/${id}`)).body;
-    expect(await ordered()).toEqual([`start ${profile.activities.last_activity.id}`]);
+    expect(await outboxCommands()).toEqual([`start ${profile.activities.last_activity.id}`]);
   });
 });

@@ -226,11 +226,11 @@ describe('archiving scripts', () => {
       expect(text).not.toContain(canary);
       expect(text).not.toContain(Buffer.from(canary).toString('hex'));
     }
-    const orders = await sql().query(
+    const commands = await sql().query(
       `select kind from agent_inbox i join activity a on a.id = i.activity_id where a.parent_id = $1`,
       [run.body.id],
     );
-    expect(orders).toEqual([{ kind: 'cancel' }, { kind: 'cancel' }]);
+    expect(commands).toEqual([{ kind: 'cancel' }, { kind: 'cancel' }]);
     await sql().query(`update activity set status = 'canceled' where id = $1 or parent_id = $1`, [run.body.id]);
     const again = await call('POST', '/activities/reapply', { activity_ids: [run.body.id] });
     const details = [{ id: run.body.id, message: 'its script is redacted' }];

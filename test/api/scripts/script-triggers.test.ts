@@ -35,7 +35,7 @@ describe('a one-time trigger', () => {
     const at = t.inMs(90 * MINUTE);
     const { id, trigger } = await t.create(onceAt(at));
     expect(trigger).toMatchObject({ is_finished: false, last_run: null, next_run: text(at) });
-    expect(await t.orders(id)).toBe(1);
+    expect(await t.takeSyncCommands(id)).toBe(1);
     expect(await t.kind.desiredSchedule(t.world.db, id, t.now())).toMatchObject({
       times: { kind: 'dates', dates: [at] },
       note: expect.stringContaining(`${PUBLIC_URL}/api/v2/script-profiles/${id}`),
@@ -47,7 +47,7 @@ describe('a one-time trigger', () => {
     expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'known' });
     expect((await t.read(id)).trigger).toMatchObject({ is_finished: true, last_run: text(t.now()), next_run: null });
     expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([]);
-    expect(await t.orders(id)).toBe(1);
+    expect(await t.takeSyncCommands(id)).toBe(1);
     expect(await t.runs(id)).toHaveLength(1);
   });
 
@@ -67,7 +67,7 @@ describe('a one-time trigger', () => {
     expect(await t.kind.startRun(id, t.inMs(10_000), t.inMs(10_000))).toMatchObject({ outcome: 'not-planned' });
     expect(await t.kind.startRun(id, t.inMs(120_000), t.inMs(120_000))).toMatchObject({ outcome: 'not-planned' });
     expect(await t.runs(id)).toHaveLength(2);
-    expect(await t.orders(id)).toBeGreaterThan(0);
+    expect(await t.takeSyncCommands(id)).toBeGreaterThan(0);
     expect(await t.kind.startRun(id, t.inMs(120_000), t.inMs(120_000))).toMatchObject({ outcome: 'started' });
   });
 
@@ -195,7 +195,7 @@ describe('a recurring trigger', () => {
   it('may become one of any other type, and its schedule follows', async () => {
     const { id } = await t.create(hourly());
     const desired = async () => (await t.kind.desiredSchedule(t.world.db, id, t.now()))?.times ?? null;
-    expect(await t.orders(id)).toBe(1);
+    expect(await t.takeSyncCommands(id)).toBe(1);
     expect(await desired()).toMatchObject({ kind: 'calendars' });
     const at = t.inMs(3 * HOUR);
     for (const [trigger, expected] of [
@@ -210,13 +210,13 @@ describe('a recurring trigger', () => {
       [hourly(), { kind: 'calendars' }],
     ] as const) {
       await t.patch(id, trigger);
-      expect(await t.orders(id)).toBe(1);
+      expect(await t.takeSyncCommands(id)).toBe(1);
       if (expected === null) expect(await desired()).toBeNull();
       else expect(await desired()).toMatchObject(expected);
     }
     expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'not-planned' });
     expect((await t.call('POST', `/script-profiles/${id}:archive`)).status).toBe(204);
-    expect(await t.orders(id)).toBe(1);
+    expect(await t.takeSyncCommands(id)).toBe(1);
     expect(await desired()).toBeNull();
     expect(await t.kind.startRun(id, t.nextHour(), t.nextHour())).toMatchObject({ outcome: 'archived' });
     expect(await t.runs(id)).toEqual([]);
@@ -235,9 +235,9 @@ describe('a recurring trigger', () => {
   it('goes with its script', async () => {
     const { id: own } = (await t.call('POST', '/scripts', script({ title: `Own ${t.turn}` }))).body;
     const profile = await t.create(hourly(), { script_id: own });
-    await t.orders(profile.id);
+    await t.takeSyncCommands(profile.id);
     expect((await t.call('POST', `/scripts/${own}:archive`)).status).toBe(204);
-    expect(await t.orders(profile.id)).toBe(1);
+    expect(await t.takeSyncCommands(profile.id)).toBe(1);
     expect(await t.kind.desiredSchedule(t.world.db, profile.id, t.now())).toBeNull();
     expect(await t.read(profile.id)).toMatchObject({ archived: true, trigger: { next_run: null } });
   });

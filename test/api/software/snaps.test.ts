@@ -20,7 +20,7 @@ const post = (over: object = {}, token = world.tokens.admin) =>
 async function stored(): Promise<object> {
   const [row] = await world.db.query(
     `select (select count(*) from activity) as activities, (select count(*) from lane) as batches,
-       (select count(*) from operation_payload) as payloads, (select count(*) from outbox) as orders`,
+       (select count(*) from operation_payload) as payloads, (select count(*) from outbox) as commands`,
   );
   return row!;
 }

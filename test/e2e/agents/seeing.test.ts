@@ -60,7 +60,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
   }, 60_000);
 
   /** Runs a script on the first computer with a trace, until it ends. @returns the id of the group */
-  async function order(traceparent: string): Promise<number> {
+  async function runToEnd(traceparent: string): Promise<number> {
     const id = await execute(traceparent);
     await scenario.api.pollActivity(id, 90_000);
     return id;
@@ -102,7 +102,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
   it('shows one trace from the request to the result', async () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     const client = traceId.slice(0, 16);
-    const group = await order(`00-${traceId}-${client}-01`);
+    const group = await runToEnd(`00-${traceId}-${client}-01`);
     const mine = (): ReceivedSpan[] => receiver.spans.filter((span) => span.traceId === traceId);
     const named = (name: string, service?: string): ReceivedSpan | undefined =>
       mine().find((span) => span.name === name && (service === undefined || span.service === service));
@@ -162,7 +162,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
 
   it('records nothing of a request whose client does not', async () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
-    await order(`00-${traceId}-${traceId.slice(0, 16)}-00`);
+    await runToEnd(`00-${traceId}-${traceId.slice(0, 16)}-00`);
     expect(receiver.spans.filter((span) => span.traceId === traceId)).toEqual([]);
   });
 
@@ -199,7 +199,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
 
   it('has lines of the log that name the trace, the workflow and the batch', async () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
-    await order(`00-${traceId}-${traceId.slice(0, 16)}-01`);
+    await runToEnd(`00-${traceId}-${traceId.slice(0, 16)}-01`);
     const lines = logLines(scenario.stack).filter((line) => line['trace_id'] === traceId);
     expect(lines.find(({ role, msg }) => role === 'api' && msg === 'request completed')).toMatchObject({
       requestId: expect.any(String),

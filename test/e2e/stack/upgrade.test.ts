@@ -134,10 +134,10 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
       groups.push(await client.actOnSnaps(computers));
     }
     groups.push(await client.actOnSnaps(computers.slice(0, 5)));
-    const ordered = groups.slice(1).length * computers.length + 5;
-    expect(ordered).toBeGreaterThan(OPERATIONS);
-    await until(async () => (await operations('queued held')) >= ordered, LIMIT_MS);
-    expect(await operations('queued held')).toBe(ordered);
+    const expected = groups.slice(1).length * computers.length + 5;
+    expect(expected).toBeGreaterThan(OPERATIONS);
+    await until(async () => (await operations('queued held')) >= expected, LIMIT_MS);
+    expect(await operations('queued held')).toBe(expected);
   });
 
   it('runs old processes on the new schema, beside new workers that get no work yet', async () => {

@@ -27,7 +27,7 @@ const remove = (...agents: RawAgent[]) =>
   call('POST', '/computers:delete', { computer_ids: agents.map(({ id }) => id) });
 const read = async (activity: number, token = served.token) =>
   (await call('GET', `/activities/${activity}`, undefined, token)).body;
-const cancelOrders = () => served.db.query(`select key from outbox where kind = 'cancel' order by id`);
+const cancelCommands = () => served.db.query(`select key from outbox where kind = 'cancel' order by id`);
 
 /** Every column of the database that can name a computer. */
 async function rowsOf(computer: number): Promise<string[]> {
@@ -93,7 +93,7 @@ describe('POST /computers/<id>/archive', () => {
     const waiting = await served.install([leaving, staying], 'second');
     await served.processEvents();
     const alone = await served.install([leaving], 'third');
-    const before = (await cancelOrders()).length;
+    const before = (await cancelCommands()).length;
     const archiving = (await archive(leaving)).body.id;
     await served.processEvents();
     for (const group of [delivered, waiting, alone]) {
@@ -106,7 +106,7 @@ describe('POST /computers/<id>/archive', () => {
     expect(counts(delivered)).toEqual({ good: 0, warning: 1, bad: 1 });
     expect(counts(archiving)).toEqual({ good: 1, warning: 0, bad: 0 });
     // Batches with only this computer have nothing else to do: their workflows are canceled.
-    expect((await cancelOrders()).length - before).toBe(3);
+    expect((await cancelCommands()).length - before).toBe(3);
     const states = await served.db.query<{ state: string }>(
       `select distinct state from agent_message where computer_id = $1 and state in ('held', 'queued')`,
       [leaving.id],

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 /** Creates an operation for the agent's computer. */
-async function order() {
+async function createOperation() {
   const target = { accountId: account.id, groupId: 0, computers: [agent.id] };
   const group = await aGroup(world.db, target, { now: world.clock.now() });
   const read = async () => (await childrenOf(world.db, group))[0]!;
@@ -52,7 +52,7 @@ describe('an agent that got an operation in the time that was lost', () => {
     ['was queued at the backup', true],
     ['had no message yet at the backup', false],
   ])('does not get it again, and its result replaces the end, where it %s', async (_, queuedBefore) => {
-    const operation = await order();
+    const operation = await createOperation();
     if (queuedBefore) await operation.processEvents();
     const restore = await takeBackup(world.db);
     await operation.processEvents();

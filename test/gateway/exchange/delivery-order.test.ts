@@ -134,30 +134,30 @@ describe('the order in which a computer gets its operations', () => {
   it('holds when calls, workers and exchanges all happen at once', async () => {
     const agents = await fleet.enrol(3);
     const came = new Map(agents.map((each) => [each, [] as number[]]));
-    let ordering = true;
-    const order = async () => {
+    let creating = true;
+    const create = async () => {
       const call = async () => {
         for (let i = 0; i < 6; i++) await fleet.install(agents);
       };
       await Promise.all([call(), call(), call(), call()]);
-      ordering = false;
+      creating = false;
     };
     const openAll = async () => {
-      while (ordering) {
+      while (creating) {
         const rows = await fleet.db.query<{ id: number }>('select id from lane where open_count > 0 order by random()');
         for (const { id } of rows) await engine.processPendingEvents(id, false);
       }
     };
     const exchange = async (on: RawAgent) => {
       let last: number[] = [];
-      while (ordering) {
+      while (creating) {
         last = await work(on, last);
         came.get(on)!.push(...last);
       }
       await fleet.processEvents();
       came.get(on)!.push(...(await drain(fleet, on, last)));
     };
-    await Promise.all([order(), openAll(), openAll(), ...agents.map(exchange)]);
+    await Promise.all([create(), openAll(), openAll(), ...agents.map(exchange)]);
     for (const each of agents) {
       expect(came.get(each)).toHaveLength(24);
       expect(came.get(each)).toEqual(came.get(each)!.toSorted((a, b) => a - b));

@@ -31,7 +31,7 @@ async function bound(limit: number | null): Promise<void> {
 }
 
 /** Creates operations for the agent's computer and opens their batches. */
-async function order(count: number): Promise<number[]> {
+async function install(count: number): Promise<number[]> {
   const groups = [];
   for (let i = 0; i < count; i++) groups.push(await fleet.install([agent]));
   await fleet.processEvents();
@@ -84,7 +84,7 @@ function childrenOf(groups: readonly number[]): Promise<number[]> {
 describe('the message backlog limit', () => {
   it('lets new operations wait at the limit and move up, oldest first, as the queue drains', async () => {
     await bound(2);
-    const groups = await order(5);
+    const groups = await install(5);
     expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'waiting', 'waiting', 'waiting']);
     const ids = await childrenOf(groups);
     expect(await work(agent)).toEqual(ids.slice(0, 2));
@@ -102,7 +102,7 @@ describe('the message backlog limit', () => {
 
   it('holds everything at 0, and all goes when the limit is removed', async () => {
     await bound(0);
-    const groups = await order(3);
+    const groups = await install(3);
     for (let i = 0; i < 2; i++) expect(await work(agent)).toEqual([]);
     expect(await ping(fleet, agent.id)).toEqual({ messages: false });
     expect(await statuses(groups)).toEqual(['waiting', 'waiting', 'waiting']);
@@ -114,7 +114,7 @@ describe('the message backlog limit', () => {
 
   it('lets the oldest go at once when it is raised', async () => {
     await bound(1);
-    const groups = await order(5);
+    const groups = await install(5);
     await bound(3);
     expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'undelivered', 'waiting', 'waiting']);
   });
@@ -122,7 +122,7 @@ describe('the message backlog limit', () => {
   it('leaves the places to what is due: what is scheduled takes none before its moment', async () => {
     await bound(1);
     const scheduled = [await schedule(3_600_000), await schedule(3_600_000)];
-    const [now] = await order(1);
+    const [now] = await install(1);
     expect(await statuses([...scheduled, now!])).toEqual(['scheduled', 'scheduled', 'undelivered']);
     expect(await ping(fleet, agent.id)).toEqual({ messages: true });
     const ids = await childrenOf([now!]);
@@ -158,14 +158,14 @@ describe('the message backlog limit', () => {
   });
 
   it('holds for what no computer has been given when it is lowered; what was handed over counts', async () => {
-    const groups = await order(3);
+    const groups = await install(3);
     const ids = await childrenOf(groups);
     await bound(1);
     expect(await statuses(groups)).toEqual(['undelivered', 'waiting', 'waiting']);
     await bound(null);
     expect(await work(agent)).toEqual(ids);
     await bound(1);
-    const [late] = await order(1);
+    const [late] = await install(1);
     expect(await statuses([...groups, late!])).toEqual(['delivered', 'delivered', 'delivered', 'waiting']);
     expect(await drain(fleet, agent, ids)).toEqual(await childrenOf([late!]));
   });
@@ -190,7 +190,7 @@ describe('the message backlog limit', () => {
   it('gives its place to an earlier operation that becomes due', async () => {
     await bound(1);
     const scheduled = await schedule(3_600_000);
-    const [later] = await order(1);
+    const [later] = await install(1);
     expect(await statuses([scheduled, later!])).toEqual(['scheduled', 'undelivered']);
     const ids = await childrenOf([scheduled, later!]);
     await becomeDue(ids.slice(0, 1));
@@ -201,7 +201,7 @@ describe('the message backlog limit', () => {
 
   it('lets the next one up when a queued operation is canceled', async () => {
     await bound(1);
-    const groups = await order(3);
+    const groups = await install(3);
     const body = { activity_ids: [groups[0]] };
     expect((await fleet.app.call('POST', '/activities/cancel', { token: fleet.token, body })).status).toBe(200);
     await fleet.processEvents();
@@ -211,7 +211,7 @@ describe('the message backlog limit', () => {
   it('counts for each computer alone', async () => {
     const [other] = (await fleet.enrol(1)) as [RawAgent];
     await bound(1);
-    await order(2);
+    await install(2);
     const group = await fleet.install([other]);
     await fleet.processEvents();
     expect(await statuses([group])).toEqual(['undelivered']);
@@ -219,7 +219,7 @@ describe('the message backlog limit', () => {
 
   it('is the same after a restart, and so is everything that waits', async () => {
     await bound(1);
-    const groups = await order(3);
+    const groups = await install(3);
     const ids = await childrenOf(groups);
     expect(await work(agent)).toEqual(ids.slice(0, 1));
     await fleet.restart();
@@ -234,7 +234,7 @@ describe('the message backlog limit', () => {
 
   it('AGENT-flood: never lets more than the limit wait, loses and repeats nothing', async () => {
     await bound(10);
-    const groups = await order(100);
+    const groups = await install(100);
     const waiting = () =>
       fleet.db.query<{ count: number }>(
         `select count(*)::int as count from agent_message where computer_id = $1 and state = 'sent'`,

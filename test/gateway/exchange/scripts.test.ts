@@ -15,7 +15,7 @@ const tag = (agent: RawAgent, tags: string[]) =>
   served.db.query('update computer set tags = $2::text[] where id = $1', [agent.id, tags]);
 
 /** Creates a script and runs it on the computers of agents. @returns the id of the script */
-async function order(title: string, agents: readonly RawAgent[]): Promise<number> {
+async function execute(title: string, agents: readonly RawAgent[]): Promise<number> {
   const { id } = (await call('POST', '/scripts', script({ title }))).body;
   const query = agents.map((agent) => `id:${agent.id}`).join(' OR ');
   const run = await call('POST', `/scripts/${id}:execute`, { query });
@@ -28,7 +28,7 @@ describe('scripts', () => {
   it('come with the variables of their run and their computer, again after a lost response', async () => {
     const agents = (await served.enrol(2)) as [RawAgent, RawAgent];
     await tag(agents[0], ['lab', 'web']);
-    await order('Variables', agents);
+    await execute('Variables', agents);
     for (const [agent, tags] of [[agents[0], 'lab,web'] as const, [agents[1], ''] as const]) {
       const lost = await agent.send();
       const [message] = lost.messages;
@@ -49,7 +49,7 @@ describe('scripts', () => {
   it('name the tags that a computer has when it is given them', async () => {
     const [agent] = (await served.enrol(1)) as [RawAgent];
     await tag(agent, ['before']);
-    await order('Tags', [agent]);
+    await execute('Tags', [agent]);
     await tag(agent, ['after']);
     const [message] = (await agent.exchange()).messages;
     expect(message!['env']).toMatchObject({ LANDSCAPE_COMPUTER_TAGS: 'after' });
@@ -57,7 +57,7 @@ describe('scripts', () => {
 
   it('are rejected, or not sent at all, when they were redacted after their response was lost', async () => {
     const agents = (await served.enrol(2)) as [RawAgent, RawAgent];
-    const id = await order('Redacted', agents);
+    const id = await execute('Redacted', agents);
     for (const agent of agents) {
       expect((await agent.send()).messages[0]).toMatchObject({ interpreter: '/bin/bash', code: 'echo hello\n' });
     }

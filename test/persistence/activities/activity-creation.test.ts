@@ -195,8 +195,8 @@ describe('creating a group', () => {
       await listener.query('listen flotilla_outbox');
       const group = await aGroup(db, await anAccount(db), { traceparent: '00-aa-bb-01' });
       expect(await heard).toMatchObject({ channel: 'flotilla_outbox' });
-      const orders = await db.query('select kind, traceparent from outbox where key = $1', [String(group)]);
-      expect(orders).toEqual([{ kind: 'start', traceparent: '00-aa-bb-01' }]);
+      const commands = await db.query('select kind, traceparent from outbox where key = $1', [String(group)]);
+      expect(commands).toEqual([{ kind: 'start', traceparent: '00-aa-bb-01' }]);
     } finally {
       listener.release();
     }

@@ -65,8 +65,8 @@ const cancel = (group: number, by: string | null) =>
   db.transaction(async (tx) => {
     const { accountId } = account;
     await lockBatchesOf(tx, accountId, [group]);
-    const order = { accountId, groups: [group], operations: [], now: new Date(), text: null, traceparent: by };
-    await cancelActivities(tx, order);
+    const cancellation = { accountId, groups: [group], operations: [], now: new Date(), text: null, traceparent: by };
+    await cancelActivities(tx, cancellation);
   });
 
 function lines(): Array<Record<string, unknown>> {

@@ -38,11 +38,11 @@ function dispatcher(started: Startable[]): Poll {
 it('carries out the one command of an account in the next poll, however many of another came before', async () => {
   const busy = await createSqlFleet(db, MANY);
   const calm = await createSqlFleet(db, 1);
-  const ordered: number[] = [];
-  for (const computer of busy.computers) ordered.push(await busy.actAlone(computer));
+  const created: number[] = [];
+  for (const computer of busy.computers) created.push(await busy.actAlone(computer));
   const single = await calm.actAlone(calm.computers[0]!);
   // As an older process wrote it, without an account.
-  await db.query('update outbox set account_id = 0 where key = $1', [String(ordered.at(-1))]);
+  await db.query('update outbox set account_id = 0 where key = $1', [String(created.at(-1))]);
 
   const started: Startable[] = [];
   const round = dispatcher(started);
@@ -50,18 +50,18 @@ it('carries out the one command of an account in the next poll, however many of 
   const first = started.map(({ activityId }) => activityId);
   expect(first).toHaveLength(BATCH);
   expect(first).toContain(single);
-  expect(first).toContain(ordered.at(-1));
-  expect(first.filter((id) => ordered.slice(0, -1).includes(id))).toEqual(ordered.slice(0, BATCH - 2));
+  expect(first).toContain(created.at(-1));
+  expect(first.filter((id) => created.slice(0, -1).includes(id))).toEqual(created.slice(0, BATCH - 2));
 
   while ((await round()) === true);
-  expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual([...ordered, single]);
+  expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual([...created, single]);
   expect(await db.query('select from outbox')).toEqual([]);
 });
 
-it('shares the orders of one account among outbox dispatchers', async () => {
+it('shares the commands of one account among outbox dispatchers', async () => {
   const fleet = await createSqlFleet(db, MANY);
-  const ordered: number[] = [];
-  for (const computer of fleet.computers) ordered.push(await fleet.actAlone(computer));
+  const created: number[] = [];
+  for (const computer of fleet.computers) created.push(await fleet.actAlone(computer));
   const started: Startable[] = [];
   const drain = async (round: Poll) => {
     while ((await round()) === true);
@@ -69,5 +69,5 @@ it('shares the orders of one account among outbox dispatchers', async () => {
   while ((await db.query('select from outbox limit 1')).length > 0) {
     await Promise.all([drain(dispatcher(started)), drain(dispatcher(started))]);
   }
-  expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual(ordered);
+  expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual(created);
 });

@@ -10,9 +10,9 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(() => world.reset());
 
-const LANES_OF_TWO = { singleBatchLimit: 0, batchMinSize: 2, batchMaxSize: 2 };
+const BATCHES_OF_TWO = { singleBatchLimit: 0, batchMinSize: 2, batchMaxSize: 2 };
 
-async function ordered(group: number) {
+async function cancelCommands(group: number) {
   const inbox = await world.db.query<{ lane_id: number }>(
     `select i.lane_id from agent_inbox i join lane l on l.id = i.lane_id
      where l.parent_id = $1 and i.kind = 'cancel' and i.activity_id is null order by i.id`,
@@ -29,14 +29,14 @@ async function ordered(group: number) {
 describe('the cancel of a group', () => {
   it('cancels unopened batches and writes a cancel for the opened ones, once, however often it is called', async () => {
     const account = await anAccount(world.db, { computers: 6 });
-    const group = await aGroup(world.db, account, { settings: LANES_OF_TWO });
+    const group = await aGroup(world.db, account, { settings: BATCHES_OF_TWO });
     const [first, second, third] = await world.engine.listOpenBatches(group);
     await world.engine.processPendingEvents(first!.batch, false);
     await world.engine.processPendingEvents(second!.batch, true);
     for (let time = 0; time < 2; time += 1) {
       expect(await world.engine.getGroupProgress(group, true)).toMatchObject({ open: 2, canceled: 4, status: 'open' });
     }
-    expect(await ordered(group)).toEqual({
+    expect(await cancelCommands(group)).toEqual({
       batches: [first!.batch],
       workflows: [{ key: first!.workflowId, account_id: account.accountId }],
     });
@@ -47,17 +47,17 @@ describe('the cancel of a group', () => {
       canceled: 6,
       status: 'canceled',
     });
-    expect((await ordered(group)).batches).toEqual([]);
+    expect((await cancelCommands(group)).batches).toEqual([]);
   });
 
-  it('orders nothing without one, nor beside the order of a request', async () => {
+  it('adds no cancel command without one, nor beside that of a request', async () => {
     const { group, batch } = await world.oneBatch({}, { computers: 2 });
     await world.engine.processPendingEvents(batch, false);
     await world.engine.getGroupProgress(group, false);
-    expect(await ordered(group)).toEqual({ batches: [], workflows: [] });
+    expect(await cancelCommands(group)).toEqual({ batches: [], workflows: [] });
     await world.db.query(`insert into agent_inbox (lane_id, kind) values ($1, 'cancel')`, [batch]);
     await world.engine.getGroupProgress(group, true);
-    expect(await ordered(group)).toEqual({ batches: [batch], workflows: [] });
+    expect(await cancelCommands(group)).toEqual({ batches: [batch], workflows: [] });
   });
 
   it('is not taken for the cancel of one operation', async () => {

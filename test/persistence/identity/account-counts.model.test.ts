@@ -147,7 +147,7 @@ class CountedTrial {
     );
     const allowed = {
       cancel: actions.cancelable && !recount.isOverAhead(row),
-      approve: actions.approvable && !row.cancel_ordered,
+      approve: actions.approvable && !row.cancel_requested,
       reapply: actions.reappliable,
       revert: actions.revertable,
     }[verb];

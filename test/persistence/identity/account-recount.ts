@@ -15,7 +15,7 @@ interface RawActivity {
   after_activity_id: number | null;
   message: string | null;
   /** A cancel of it, of its group or of all its operations is pending. */
-  cancel_ordered: boolean;
+  cancel_requested: boolean;
   /** How it ended is known and not settled yet. */
   ends_ahead: boolean;
   [key: string]: unknown;
@@ -28,7 +28,7 @@ export function readRaw(sql: Sql, accountId: number): Promise<RawActivity[]> {
        a.after_activity_id, m.state as message,
        exists (select from agent_inbox i where i.kind = 'cancel' and case when a.lane_id is null
          then i.activity_id is null and i.lane_id in (select l.id from lane l where l.parent_id = a.id)
-         else i.lane_id = a.lane_id and coalesce(i.activity_id, a.id) = a.id end) as cancel_ordered,
+         else i.lane_id = a.lane_id and coalesce(i.activity_id, a.id) = a.id end) as cancel_requested,
        exists (select from agent_inbox i where i.activity_id = a.id and i.kind in ('result', 'gone')) as ends_ahead
      from activity a left join agent_message m on m.activity_id = a.id where a.account_id = $1 order by a.id`,
     [accountId],
@@ -143,7 +143,7 @@ export class Recount {
 
   /** Its cancel was accepted, and it goes on. */
   isCancelRequested(row: RawActivity): boolean {
-    return row.cancel_ordered && !ENDED.includes(this.statusOf(row));
+    return row.cancel_requested && !ENDED.includes(this.statusOf(row));
   }
 
   /** Nothing of it is left that a cancel could stop, though it is still open. */

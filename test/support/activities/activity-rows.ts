@@ -195,8 +195,8 @@ interface LoneOperation {
 }
 
 /**
- * An operation that belongs to no group, as a database may hold it: its batch is the top workflow, which is ordered to
- * start. No service makes one.
+ * An operation that belongs to no group, as a database may hold it: its batch is the top workflow, whose start is
+ * in the outbox. No service makes one.
  *
  * @returns its id
  */

@@ -219,8 +219,8 @@ export class TriggerWorld {
     return rows.map(({ computer_id }) => computer_id);
   }
 
-  /** Takes the orders to bring a profile's schedule up to date, and reports how many there were. */
-  async orders(id: number): Promise<number> {
+  /** Takes the outbox commands that update a profile's schedule, and reports how many there were. */
+  async takeSyncCommands(id: number): Promise<number> {
     const taken = `delete from outbox where kind = 'schedule_sync' and key = $1 returning key`;
     return (await this.world.db.query(taken, [`script/${id}`])).length;
   }

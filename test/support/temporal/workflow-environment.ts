@@ -146,8 +146,8 @@ export function schedulesOf(runtime: () => ActivityRuntime, kind: 'usg' | 'scrip
         throw error;
       }
     },
-    /** Waits until every ordered change of a schedule is made. */
-    noOrders: () =>
+    /** Waits until the outbox has no change of a schedule left. */
+    schedulesSynced: () =>
       until(async () => (await runtime().db.query(`select 1 from outbox where kind = 'schedule_sync'`)).length === 0),
   };
 }

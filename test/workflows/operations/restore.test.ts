@@ -136,21 +136,21 @@ describe('a database restored to an older backup', () => {
     ],
   ])('makes schedules follow their profiles again where %s is older', async (_, age) => {
     const scripts = await createScriptWorld(world.runtime.db, { now: () => new Date() });
-    const { handle, exists, noOrders } = schedulesOf(() => world.runtime, 'script');
+    const { handle, exists, schedulesSynced } = schedulesOf(() => world.runtime, 'script');
     const { id } = await scripts.create({
       type: 'recurring',
       interval: '30 2 * * *',
       startAfter: '2026-01-01T00:00:00Z',
     });
     await until(() => exists(id));
-    await noOrders();
+    await schedulesSynced();
     await world.runtime.db.query(`update script_profile set last_edited_at = now() - interval '1 hour' where id = $1`, [
       id,
     ]);
     const hours = async () => (await handle(id).describe()).info.nextActionTimes.map((at) => at.getUTCHours());
     await handle(id).update((known) => ({ ...known, spec: { calendars: [{ hour: 7 }] } }));
     await world.reconcile();
-    await noOrders();
+    await schedulesSynced();
     expect(await hours()).toContain(7);
     await age();
     await world.reconcile();

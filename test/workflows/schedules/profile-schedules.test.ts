@@ -24,7 +24,7 @@ afterAll(async () => {
   await runtime?.close();
 });
 
-const { handle, exists, noOrders } = schedulesOf(() => runtime, 'usg');
+const { handle, exists, schedulesSynced } = schedulesOf(() => runtime, 'usg');
 const repair = async (now: Date, kinds = runtime.kinds): Promise<string[]> => {
   const missed: string[] = [];
   const schedules = createProfileSchedules(runtime.client);
@@ -82,10 +82,10 @@ describe('the schedule of a profile', () => {
     const workflowId = `usg-run/${id}-${start.toISOString().slice(0, 19)}Z`;
     const result = await runtime.client.workflow.getHandle(workflowId).result();
     expect(result).toEqual({ scheduledTime: start.toISOString(), outcome: 'started', activity: run!.activity_id });
-    const [order] = await runtime.db.query('select type, children_count from activity where id = $1', [
+    const [group] = await runtime.db.query('select type, children_count from activity where id = $1', [
       run!.activity_id,
     ]);
-    expect(order).toEqual({ type: 'UsgActivity', children_count: 2 });
+    expect(group).toEqual({ type: 'UsgActivity', children_count: 2 });
     expect(await world.kind.startRun(id, start, systemClock.now())).toMatchObject({ outcome: 'known' });
     await repair(new Date(Date.now() + 120_000));
     expect(await world.runs(id)).toHaveLength(1);
@@ -113,13 +113,13 @@ describe('the schedule of a profile', () => {
   it('is created again when it was lost, and does not exist without dates', async () => {
     const id = await world.create({ startDate: inSeconds(3600).toISOString() });
     await until(() => exists(id));
-    await noOrders();
+    await schedulesSynced();
     await handle(id).delete();
     const desired = () => world.kind.desiredSchedule(runtime.db, id, systemClock.now());
     expect(await ensureSchedule(runtime.client, `usg/${id}`, await desired())).toBe('created');
     expect(await ensureSchedule(runtime.client, `usg/${id}`, await desired())).toBe('updated');
     const past = await world.create({ startDate: inSeconds(-60).toISOString(), schedule: 'FREQ=WEEKLY;COUNT=1' });
-    await noOrders();
+    await schedulesSynced();
     expect(await exists(past)).toBe(false);
   });
 
@@ -129,7 +129,7 @@ describe('the schedule of a profile', () => {
     await until(() => exists(id));
     await handle(id).pause('for maintenance');
     await world.profiles.patch(world.caller, id, { title: 'Renamed' });
-    await noOrders();
+    await schedulesSynced();
     expect((await handle(id).describe()).state).toMatchObject({ paused: true, note: 'for maintenance' });
     const later = new Date(start.getTime() + 120_000);
     await repair(later);
@@ -157,7 +157,7 @@ describe('the schedule of a profile', () => {
     // The round of the second change starts when that of the first is over.
     for (const title of ['Renamed', 'Renamed again']) {
       await world.profiles.patch(world.caller, id, { title });
-      await noOrders();
+      await schedulesSynced();
     }
     expect(await world.runs(id)).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('the schedule of a profile', () => {
   it('leaves one run when it was unavailable over several dates', async () => {
     const start = inSeconds(7200);
     const id = await world.create({ startDate: start.toISOString() });
-    await noOrders();
+    await schedulesSynced();
     const week = 7 * 86_400_000;
     const now = new Date(start.getTime() + 3 * week + 3600_000);
     await repair(now);
@@ -194,7 +194,7 @@ describe('the schedule of a profile', () => {
   it('is missed once, also when what comes after the run fails', async () => {
     const start = inSeconds(7200);
     const id = await world.create({ startDate: start.toISOString() });
-    await noOrders();
+    await schedulesSynced();
     const now = new Date(start.getTime() + 120_000);
     const kind: ProfileKind = {
       ...world.kind,
@@ -210,7 +210,7 @@ describe('the schedule of a profile', () => {
     const start = inSeconds(7200);
     const broken = await world.create({ startDate: start.toISOString() });
     const sound = await world.create({ startDate: start.toISOString() });
-    await noOrders();
+    await schedulesSynced();
     const startRun: ProfileKind['startRun'] = async (id, scheduledTime, now) => {
       if (id === broken) throw new Error('out of order');
       return await world.kind.startRun(id, scheduledTime, now);

@@ -26,7 +26,7 @@ afterAll(async () => {
 const HOUR = 3_600_000;
 const utcDates = (interval: string, after: Date, limit: number) =>
   nextZonedDates(zonedCalendars({ interval, timezone: 'UTC' }), after, limit);
-const { handle, exists, noOrders } = schedulesOf(() => runtime, 'script');
+const { handle, exists, schedulesSynced } = schedulesOf(() => runtime, 'script');
 const silent = () => ({
   ...runtime,
   schedules: createProfileSchedules(runtime.client),
@@ -109,7 +109,7 @@ describe('the schedule of a script profile', () => {
     await until(async () => (await handle(id).describe()).state.note?.includes('in Asia/Tokyo') === true);
     expect((await handle(id).describe()).info.nextActionTimes[0]).toEqual(state.nextRun);
     expect(state.nextRun!.getUTCHours()).toBe(18);
-    await noOrders();
+    await schedulesSynced();
     // It is as it should be from then on.
     const listed = async () => {
       for await (const { scheduleId, state } of runtime.client.schedule.list())
@@ -119,7 +119,7 @@ describe('the schedule of a script profile', () => {
     await until(listed);
     const { lastUpdatedAt } = (await handle(id).describe()).info;
     await compareSchedules(silent(), new Date(Date.now() + 180_000));
-    await noOrders();
+    await schedulesSynced();
     expect((await handle(id).describe()).info.lastUpdatedAt).toEqual(lastUpdatedAt);
     await world.profiles.archive(world.caller, id);
   });
@@ -189,7 +189,7 @@ describe('the schedule of a script profile', () => {
   it('is made anew when it was lost', async () => {
     const { id } = await world.create(recurring('0 3 * * *'));
     await until(() => exists(id));
-    await noOrders();
+    await schedulesSynced();
     await handle(id).delete();
     // The list shows it for a while.
     await until(async () => {
@@ -201,7 +201,7 @@ describe('the schedule of a script profile', () => {
   it('follows its profile again when the server has it as it was before a change', async () => {
     const { id } = await world.create(recurring('0 3 * * *'));
     await until(() => exists(id));
-    await noOrders();
+    await schedulesSynced();
     const spec = { calendars: [{ hour: 5 }] };
     await handle(id).update((was) => ({
       ...was,
@@ -215,7 +215,7 @@ describe('the schedule of a script profile', () => {
     });
     const [next] = (await handle(id).describe()).info.nextActionTimes;
     expect(next).toEqual((await read(id)).nextRun);
-    await noOrders();
+    await schedulesSynced();
     // What is as it should be is not touched, however often it is compared.
     const listed = async () => {
       for await (const { scheduleId, state } of runtime.client.schedule.list())
@@ -225,13 +225,13 @@ describe('the schedule of a script profile', () => {
     await until(listed);
     const { lastUpdatedAt } = (await handle(id).describe()).info;
     await compareSchedules(silent(), later);
-    await noOrders();
+    await schedulesSynced();
     expect((await handle(id).describe()).info.lastUpdatedAt).toEqual(lastUpdatedAt);
   });
 
   it('leaves one run when it was unavailable over several dates', async () => {
     const { id } = await world.create(recurring('0 * * * *'));
-    await noOrders();
+    await schedulesSynced();
     const dates = utcDates('0 * * * *', new Date(), 40);
     const now = new Date(dates.at(-1)!.getTime() + 5 * 60_000);
     await startMissedRuns(silent(), now);
@@ -250,7 +250,7 @@ describe('the schedule of a script profile', () => {
     const later = new Date(state.nextRun!.getTime() + 5 * 60_000);
     await startMissedRuns(silent(), later);
     expect((await read(id)).nextRun).toEqual(new Date(state.nextRun!.getTime() + HOUR));
-    await noOrders();
+    await schedulesSynced();
     expect((await handle(id).describe()).state).toMatchObject({ paused: true, note: 'for maintenance' });
     await handle(id).unpause();
     await startMissedRuns(silent(), later);

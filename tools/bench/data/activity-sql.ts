@@ -98,7 +98,7 @@ export const PLAN_GROUPS = `
     date_trunc('second', $2::timestamptz - make_interval(secs => 31536000 * (1 - before::float8 / $4::int))) as created_at,
     before >= $4::int * 0.99 and openness < 0.6 as is_open,
     before >= $4::int * 0.99 and openness < 0.15 as is_scheduled,
-    case when least(size, $4::int - before - 1) <= 25 then 1 else greatest(500, least(5000, ceil(size / 10.0)::int)) end as lane_size
+    case when least(size, $4::int - before - 1) <= 25 then 1 else greatest(500, least(5000, ceil(size / 10.0)::int)) end as batch_size
   from placed p cross join people where before < $4::int order by n`;
 
 // An operation without a group is its own only child.
@@ -112,8 +112,8 @@ export const PLAN_CHILDREN = `
   )
   select n, k, child_id as id, id as parent_id, size, payload_id, creator_id, created_at, is_scheduled,
     ($5::int[])[1 + (start + k - 1) % cardinality($5::int[])] as computer_id,
-    (k - 1) / lane_size + 1 as ordinal, lane_size = 1 as single,
-    dense_rank() over (order by id, (k - 1) / lane_size) + $7::int - 1 as lane_id,
+    (k - 1) / batch_size + 1 as ordinal, batch_size = 1 as single,
+    dense_rank() over (order by id, (k - 1) / batch_size) + $7::int - 1 as lane_id,
     case when is_scheduled then 'undelivered'
       when is_open then case when chance < 0.3 then 'succeeded' when chance < 0.33 then 'failed'
         when chance < 0.6 then 'delivered' else 'undelivered' end
@@ -143,7 +143,7 @@ export const PAYLOADS = `
   select g.payload_id, $3, ${kind('message')}, jsonb_build_object('name', g.name), g.created_at from payload g order by g.n`;
 
 export const BATCHES = `
-  with lane_of as (
+  with batch_of as (
     select lane_id, min(parent_id) as parent_id, min(size) as size, bool_and(single) as single, min(ordinal) as ordinal,
       min(id) as child, count(*)::int as members,
       (count(*) filter (where status in ('undelivered', 'delivered')))::int as open,
@@ -159,7 +159,7 @@ export const BATCHES = `
     'activity/' || case when single then child::text else parent_id || '/lane/' || ordinal end, single, ordinal, members,
     open, succeeded, failed, canceled, 'computers of activity ' || parent_id, created_at, created_at + interval '1 second',
     case when open = 0 then ended_at end, case when open > 0 then created_at + interval '30 days' end
-  from lane_of order by lane_id`;
+  from batch_of order by lane_id`;
 
 const ENDED = `('succeeded', 'failed', 'canceled')`;
 const NAMED = `${kind('one')} || case when g.kind in (6, 8) then '' else ' ' || ${THING} end`;

@@ -92,9 +92,9 @@ async function oneOperation(
   const body = { action: 'install', computer_ids: [agent.insecureId], snaps: [{ name: 'hello-world' }] };
   // Connections for one operation: the server closes those that are idle meanwhile.
   const api = await RawConnection.open(ports.api);
-  const ordered = await api.request(requestBytes('POST', path, headers, Buffer.from(JSON.stringify(body))));
+  const posted = await api.request(requestBytes('POST', path, headers, Buffer.from(JSON.stringify(body))));
   if (until === 'reported') api.close();
-  if (ordered.status >= 300) throw new Error(`POST ${path} returned ${ordered.status}: ${ordered.body.toString()}`);
+  if (posted.status >= 300) throw new Error(`POST ${path} returned ${posted.status}: ${posted.body.toString()}`);
   const ping = requestBytes('POST', '/ping', PING_HEADERS, Buffer.from(`insecure_id=${agent.insecureId}`));
   const gateway = await RawConnection.open(ports.gateway);
   for (;;) {
@@ -105,7 +105,7 @@ async function oneOperation(
     if (isDict(reply) && reply.messages === true && (await agent.work(gateway)) > 0) break;
   }
   gateway.close();
-  if (until === 'visible') await waitForSuccess(api, headers, JSON.parse(ordered.body.toString()).id);
+  if (until === 'visible') await waitForSuccess(api, headers, JSON.parse(posted.body.toString()).id);
   return undefined;
 }
 

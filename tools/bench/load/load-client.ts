@@ -7,7 +7,7 @@ import type { LoadCommand, LoadReply, LoadResult } from './load.contract.ts';
 /** A load process; its CPU is shown and never counted for the product. */
 export interface LoadClient {
   readonly pid: number;
-  /** @throws when the order failed or a response was not 200 */
+  /** @throws when the command failed or a response was not 200 */
   run(command: Exclude<LoadCommand, { kind: 'stop' | 'probe' | 'probe-exchange' }>): Promise<LoadResult>;
   /** Starts probing; the returned function stops it and returns the measurement. */
   probe(command: Extract<LoadCommand, { kind: 'probe' | 'probe-exchange' }>): () => Promise<LoadResult>;

@@ -46,32 +46,29 @@ export async function startFleet(
   resources: Resources,
   root: string,
   stack: Stack,
-  order: FleetCommand,
+  command: FleetCommand,
 ): Promise<BenchFleet> {
   const folder = resources.folder('flotilla-bench-fleet-');
   const executionLogFile = join(folder, 'execution-log');
   const launch = async (pingSeconds: number, urgentSeconds: number = AGENT_TIMES.urgentSeconds) => {
     const args = {
-      '--computers': order.computers,
+      '--computers': command.computers,
       '--url': stack.agentPorts.map((port) => `http://127.0.0.1:${port}`).join(','),
-      '--account': order.account,
-      '--seed': order.seed,
+      '--account': command.account,
+      '--seed': command.seed,
       '--state': join(folder, 'state'),
       '--execution-log': executionLogFile,
       '--ping-interval': pingSeconds,
       '--urgent-interval': urgentSeconds,
       '--operation-time': AGENT_TIMES.operationSeconds,
-      ...(order.auditRules === undefined ? {} : { '--audit-rules': order.auditRules }),
+      ...(command.auditRules === undefined ? {} : { '--audit-rules': command.auditRules }),
     };
-    const command = [
-      'tools/simulator/main.ts',
-      ...Object.entries(args).flatMap(([name, value]) => [name, String(value)]),
-    ];
-    const child = resources.spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
+    const argv = ['tools/simulator/main.ts', ...Object.entries(args).flatMap(([name, value]) => [name, String(value)])];
+    const child = resources.spawn(process.execPath, argv, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
     await enrolled(child);
     return child;
   };
-  let child = await launch(order.pingSeconds);
+  let child = await launch(command.pingSeconds);
   return {
     get pid() {
       return child.pid!;

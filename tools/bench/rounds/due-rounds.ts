@@ -38,7 +38,7 @@ export function dueRounds(setting: UsgSetting, profiles: number): () => Promise<
     const due = new Date(Math.ceil((from + reserveMs + AHEAD_MS) / 1000) * 1000);
     const over = { all_computers: false, start_date: due.toISOString() };
     await inParallel(profiles, (n) => createProfile(setting.api, `Due ${round}.${n}`, over));
-    await waitFor('the schedules on the server', () => areOrdered(setting), { everyMs: 200, limitMs: LIMIT_MS });
+    await waitFor('the schedules on the server', () => areSynced(setting), { everyMs: 200, limitMs: LIMIT_MS });
     makingMs = Date.now() - from;
     assert.ok(Date.now() < due.getTime() - EARLY_MS, 'the schedules were there before they were due');
     await sleep(due.getTime() - EARLY_MS - Date.now());
@@ -75,7 +75,7 @@ async function inParallel(count: number, each: (n: number) => Promise<unknown>):
   await Promise.all(Array.from({ length: PARALLEL }, work));
 }
 
-async function areOrdered({ database }: UsgSetting): Promise<true | null> {
+async function areSynced({ database }: UsgSetting): Promise<true | null> {
   const { rows } = await database.query("select 1 from outbox where kind = 'schedule_sync' limit 1");
   return rows.length === 0 ? true : null;
 }

@@ -34,8 +34,8 @@ export async function prepareSide(context: BenchContext, stack: Stack, computers
   await createBareTables(database);
   const load = await startLoad(context.resources);
   context.progress(`enrolling ${computers} agents`);
-  const order = { kind: 'enrol', port: stack.agentPorts, account: api.account, prefix: 'seen' } as const;
-  const { ids } = await load.run({ ...order, count: computers });
+  const command = { kind: 'enrol', port: stack.agentPorts, account: api.account, prefix: 'seen' } as const;
+  const { ids } = await load.run({ ...command, count: computers });
   const roles: Role[] = [...stack.roles, { name: 'load', roots: () => [load.pid] }];
   return { stack, api, ids, setting: { api, agentPorts: stack.agentPorts, database, load, roles } };
 }

@@ -49,7 +49,7 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
   const undisturbedRate = await undisturbed(setting);
   await sleep(SETTLE_MS);
   const before = setting.fleet.executions().executed;
-  const group = await order(setting, setting.targets);
+  const group = await install(setting, setting.targets);
   const { open: left } = await withDatabase(setting, (database) =>
     waitFor(
       'the middle of the action',
@@ -78,14 +78,14 @@ async function restart(setting: RecoverySetting): Promise<Start> {
   await setting.start();
   const seconds = () => (performance.now() - setting.stack().startedAt) / 1000;
   const ready = seconds();
-  await order(setting, [setting.spare]);
+  await install(setting, [setting.spare]);
   return { ready, accepted: seconds() };
 }
 
 async function undisturbed(setting: RecoverySetting): Promise<number> {
   await sleep(SETTLE_MS);
   const from = performance.now();
-  await drained(setting, await order(setting, setting.targets));
+  await drained(setting, await install(setting, setting.targets));
   return (setting.targets.length * 1000) / (performance.now() - from);
 }
 
@@ -103,7 +103,7 @@ async function drained(setting: RecoverySetting, group: number): Promise<void> {
   assert.equal(succeeded, setting.targets.length, 'every operation succeeded');
 }
 
-async function order({ api }: RecoverySetting, computerIds: readonly number[]): Promise<number> {
+async function install({ api }: RecoverySetting, computerIds: readonly number[]): Promise<number> {
   const body = { action: 'install', computer_ids: computerIds, snaps: [{ name: 'hello-world' }] };
   return (await api.call<{ id: number }>('POST', '/snaps', body)).id;
 }

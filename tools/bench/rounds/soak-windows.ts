@@ -33,13 +33,13 @@ export function hourlyTrend(points: ReadonlyArray<{ hours: number; value: number
 
 /** Requests an action on all computers every ten seconds until stopped; `stop` returns all ids. */
 export function startGroups(api: Api, computerIds: readonly number[]): { stop(): Promise<number[]> } {
-  const ordered: number[] = [];
+  const created: number[] = [];
   let isStopping = false;
   const run = async () => {
     while (!isStopping) {
-      const action = ordered.length % 2 === 0 ? 'install' : 'remove';
+      const action = created.length % 2 === 0 ? 'install' : 'remove';
       const body = { action, computer_ids: computerIds, snaps: [{ name: 'hello-world' }] };
-      ordered.push((await api.call<{ id: number }>('POST', '/snaps', body)).id);
+      created.push((await api.call<{ id: number }>('POST', '/snaps', body)).id);
       for (let waited = 0; waited < GROUP_EVERY_MS && !isStopping; waited += 100) await sleep(100);
     }
   };
@@ -50,7 +50,7 @@ export function startGroups(api: Api, computerIds: readonly number[]): { stop():
     async stop() {
       isStopping = true;
       await running;
-      return ordered;
+      return created;
     },
   };
 }

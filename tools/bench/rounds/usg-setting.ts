@@ -57,8 +57,8 @@ export async function prepareUsg(context: BenchContext, computers: number): Prom
   resources.defer(() => meter.close());
   context.progress(`enrolling ${computers} simulated computers`);
   const { pingSeconds = pingSecondsFor(computers) } = options;
-  const order = { computers, account: api.account, pingSeconds, seed: 1, auditRules: RULES };
-  const fleet = await startFleet(resources, root, stack, order);
+  const command = { computers, account: api.account, pingSeconds, seed: 1, auditRules: RULES };
+  const fleet = await startFleet(resources, root, stack, command);
   await database.query('update computer set tags = tags || $1::text', [AUDITED_TAG]);
   const probes = await startProbes(context, stack, api);
   const roles: Role[] = [
@@ -85,7 +85,7 @@ async function startProbes({ resources }: BenchContext, { apiPorts, agentPorts }
   const bodies = ids.map((id) => `insecure_id=${id}`);
   const every = { everyMs: PROBE_EVERY_MS };
   const person = { method: 'GET', path: `${API_PREFIX}/person`, headers: headers, bodies: [] };
-  const orders: readonly [Probe, Probe, Probe] = [
+  const probes: readonly [Probe, Probe, Probe] = [
     { kind: 'probe', port: agentPorts, ...every, request: { method: 'POST', path: '/ping', headers: pinging, bodies } },
     { kind: 'probe-exchange', port: agentPorts, ...every },
     { kind: 'probe', port: apiPorts, ...every, request: person },
@@ -93,7 +93,7 @@ async function startProbes({ resources }: BenchContext, { apiPorts, agentPorts }
   return {
     pids: loads.map(({ pid }) => pid),
     start() {
-      const stops = loads.map((load, i) => load.probe(orders[i]!));
+      const stops = loads.map((load, i) => load.probe(probes[i]!));
       return async (): Promise<Probed> => {
         const [ping, exchange, listing] = await Promise.all(stops.map((stop) => stop()));
         return { ping: ping!, exchange: exchange!, api: listing! };

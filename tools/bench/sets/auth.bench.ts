@@ -77,11 +77,11 @@ export async function auth(context: BenchContext): Promise<Report> {
 async function oneRound(
   load: LoadClient,
   roles: readonly Role[],
-  order: { port: number; request: RepeatRequest; seconds: number },
+  command: { port: number; request: RepeatRequest; seconds: number },
   counted: readonly string[],
 ): Promise<Round> {
   const { result, usage } = await measure(roles, () =>
-    load.run({ kind: 'repeat', connections: CONNECTIONS, ...order }),
+    load.run({ kind: 'repeat', connections: CONNECTIONS, ...command }),
   );
   const cpuMs = cpuMsOf(usage, counted);
   return {

@@ -46,8 +46,8 @@ export async function growth(context: BenchContext): Promise<Report> {
     if (count <= 0) return 0;
     context.progress(`enrolling ${count.toLocaleString('en-US')} agents`);
     const prefix = `growth-${computers}`;
-    const order = { kind: 'enrol', port: stack.agentPorts, account: api.account, count, prefix } as const;
-    const enrolled = await load.run(order);
+    const command = { kind: 'enrol', port: stack.agentPorts, account: api.account, count, prefix } as const;
+    const enrolled = await load.run(command);
     ids.push(...enrolled.ids);
     await database.query('vacuum analyze');
     return enrolled.seconds;

@@ -45,9 +45,9 @@ export async function intervals(context: BenchContext): Promise<Report> {
   const api = await logIn(stack);
   const database = await openDatabase(context, stack.environment()['FLOTILLA_DATABASE_URL']!);
   const load = await startLoad(resources);
-  const order = { computers: ACTING, account: api.account, pingSeconds: 1, seed: 7 };
+  const command = { computers: ACTING, account: api.account, pingSeconds: 1, seed: 7 };
   context.progress(`enrolling ${ACTING} simulated and ${POLLING} minimal agents`);
-  const fleet = await startFleet(resources, root, stack, order);
+  const fleet = await startFleet(resources, root, stack, command);
   const acting = await api.computerIds();
   const enrol = { kind: 'enrol', port: stack.agentPorts, account: api.account, prefix: 'poll' } as const;
   const { ids } = await load.run({ ...enrol, count: POLLING });

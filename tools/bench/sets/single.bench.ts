@@ -59,7 +59,7 @@ export async function single(context: BenchContext): Promise<Report> {
     { name: 'bench', roots: () => [process.pid], alone: true },
   ];
   const count = options.seconds * 60;
-  const order: SingleCommand = {
+  const concurrent: SingleCommand = {
     kind: 'single',
     port: stack.agentPorts,
     apiPort: stack.apiPorts,
@@ -83,8 +83,8 @@ export async function single(context: BenchContext): Promise<Report> {
   };
   const rounds = await interleave<Round, Record<Side, () => Promise<Round>>>(
     {
-      single: () => act(order),
-      alone: () => act({ ...order, ...oneByOne, until: 'visible' }),
+      single: () => act(concurrent),
+      alone: () => act({ ...concurrent, ...oneByOne, until: 'visible' }),
       noOp: () => bare('noOp'),
       bareGroup: () => bare('bareGroup'),
     },

@@ -70,10 +70,10 @@ export async function soak(context: BenchContext): Promise<Report> {
     windows.push({ hours: (performance.now() - from) / 3_600_000, latencyMs, tableBytes, usage });
     context.progress(`window ${window} of ${WINDOWS}: list p99 ${latencyMs.p99.toFixed(1)} ms`);
   }
-  const ordered = await groups.stop();
-  await allSucceeded(database, ordered, wanted);
+  const created = await groups.stop();
+  await allSucceeded(database, created, wanted);
   assert.equal(fleet.executions().repeated, 0, 'no operation is executed twice');
-  return report(context, windows, ordered.length, await deadShare(database));
+  return report(context, windows, created.length, await deadShare(database));
 }
 
 /** Bytes of the tables with rows per computer, which must not grow. */

@@ -58,8 +58,8 @@ async function oneStart(context: BenchContext, dataDir: string, kind: 'cold' | '
   await stack.ready();
   const ready = seconds();
   const api = await logIn(stack);
-  const order = { kind: 'enrol', port: stack.port, account: api.account, count: 1, prefix: kind } as const;
-  const { ids } = await load.run(order);
+  const command = { kind: 'enrol', port: stack.port, account: api.account, count: 1, prefix: kind } as const;
+  const { ids } = await load.run(command);
   const computers = await api.computerIds();
   assert.equal(computers.length, kind === 'cold' ? 1 : 2, 'a warm start finds the computers of the cold one');
   const body = { action: 'install', computer_ids: ids, snaps: [{ name: 'hello-world' }] };

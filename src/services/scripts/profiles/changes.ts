@@ -78,8 +78,8 @@ export async function patchProfile(deps: ScriptProfilesDeps, caller: Caller, id:
       await updateScriptProfile(tx, id, { ...change, lastEditedAt: now });
       const message = `Changed ${parts.join(', ')} of the script profile ${row.title}`;
       await recordEvent(tx, caller, eventOf({ id, title: change.title ?? row.title }, message));
-      const order = { now, traceparent: patch.traceparent };
-      if (change.trigger) await enableTrigger(tx, (await readScriptProfile(tx, id))!, order, deps);
+      const start = { now, traceparent: patch.traceparent };
+      if (change.trigger) await enableTrigger(tx, (await readScriptProfile(tx, id))!, start, deps);
       else await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
     }
     return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);

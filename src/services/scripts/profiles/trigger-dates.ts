@@ -40,8 +40,8 @@ export async function enableTrigger(
   const { trigger } = profile;
   let dueAt: Date | null = null;
   if (trigger.type === 'one_time' && !hasRunOnce(profile)) {
-    const order = { scheduledTime: trigger.timestamp, now, traceparent };
-    if (trigger.timestamp <= now) await startProfileRun(tx, profile, order, deps);
+    const start = { scheduledTime: trigger.timestamp, now, traceparent };
+    if (trigger.timestamp <= now) await startProfileRun(tx, profile, start, deps);
     else dueAt = trigger.timestamp;
   } else if (trigger.type === 'recurring') {
     const previous = profile.due_at;
