@@ -60,7 +60,7 @@ export const BAD_INPUTS: Readonly<Record<string, string>> = {
   'AGENT-forge': 'rejected and counted; copies are flagged and neither is merged',
   'AGENT-dup': 'processed once, the same response',
   'AGENT-old': 'counted before, so skipped',
-  'AGENT-gap': 'nothing processed, the expected number answered',
+  'AGENT-gap': 'nothing processed, the expected number returned',
   'AGENT-reorder': 'one outcome whatever comes first',
   'AGENT-poison': 'that message set aside with a reason, later ones proceed',
   'AGENT-flood': '429 beyond the rate; beyond the backlog operations wait and none is lost',

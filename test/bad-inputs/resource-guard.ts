@@ -105,7 +105,7 @@ class GuardedServer {
    * Lets an attack run while an honest client goes on.
    *
    * @returns what the server took beyond serving the honest client
-   * @throws when an honest request is answered anything but 200
+   * @throws when an honest request gets anything but 200
    */
   async measure(attack: () => Promise<unknown>): Promise<Usage & Honest> {
     await this.#command('start');
@@ -180,7 +180,7 @@ class GuardedServer {
       const started = performance.now();
       const headers = { authorization: `Bearer ${this.#token}` };
       const response = await fetch(`${this.url}/api/v2/person`, { headers, signal: AbortSignal.timeout(30_000) });
-      if (response.status !== 200) throw new Error(`an honest client was answered ${response.status}`);
+      if (response.status !== 200) throw new Error(`an honest client got ${response.status}`);
       await response.arrayBuffer();
       times.push(performance.now() - started);
       await sleep(HONEST_PAUSE_MS);
@@ -287,7 +287,7 @@ async function fillFleet(database: TestDatabase, accountId: number): Promise<voi
   await database.persistence.db.query('analyze');
 }
 
-/** Does something several times, one after another. @throws unless all are answered with one of the statuses */
+/** Does something several times, one after another. @throws unless all get one of the statuses */
 export async function times(
   count: number,
   statuses: readonly number[],
@@ -295,6 +295,6 @@ export async function times(
 ): Promise<void> {
   for (let i = 0; i < count; i++) {
     const { status } = await once();
-    if (!statuses.includes(status)) throw new Error(`answered ${status} and not ${statuses.join(' or ')}`);
+    if (!statuses.includes(status)) throw new Error(`got ${status} and not ${statuses.join(' or ')}`);
   }
 }

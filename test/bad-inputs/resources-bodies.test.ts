@@ -81,7 +81,7 @@ describe('bodies', () => {
     const attack = async () => {
       const statuses: string[] = [];
       const sockets = Array.from({ length: count }, () => hold(length, sent, (status) => statuses.push(status)));
-      // Those that are kept are not answered.
+      // Those that are kept get no response.
       await expect.poll(() => statuses.length, { timeout: 60_000 }).toBeGreaterThan(count * 0.7);
       expect(new Set(statuses)).toEqual(new Set(['503']));
       expect((await call('POST', '/login', { email: 'a@b.example', password: 'x' })).status).toBe(401);
@@ -121,7 +121,7 @@ describe('bodies', () => {
   });
 });
 
-/** Starts a login whose body does not come to its end, and reports the status of what is answered all the same. */
+/** Starts a login whose body does not come to its end, and reports the status of the response. */
 function hold(length: string, sent: Buffer, reported: (status: string) => void): Socket {
   const socket = connect(Number(new URL(world.server.url).port), '127.0.0.1');
   socket.on('error', () => undefined).once('data', (head) => reported(head.toString('latin1', 9, 12)));

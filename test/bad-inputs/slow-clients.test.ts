@@ -33,7 +33,7 @@ describe.skipIf(!hasRoom)(hasRoom ? title : `${title} (skipped: no ${SOCKETS + O
       const sockets = await openAll(head, (response) => responses.push(response));
       await Promise.all(sockets.map((socket) => (socket.closed ? null : once(socket, 'close'))));
     };
-    // Thousands of connections are opened, answered and closed meanwhile.
+    // Thousands of connections are opened, served and closed meanwhile.
     const { honest } = await world.server.expectHarmless(attack, { cpuMs: 3000, rssMb: 120, honestMs: 1000 });
     expect(honest).toBeGreaterThan(10);
     expect(new Set(responses)).toEqual(new Set(['HTTP/1.1 408']));
@@ -58,7 +58,7 @@ function trickle(socket: Socket, head: string, reported: (response: string) => v
   socket.write(head);
   const timer = setInterval(() => socket.write('a'), BYTE_MS);
   socket.once('data', (response) => reported(response.toString('latin1', 0, 12)));
-  // A byte that comes when the server has closed is answered by a reset.
+  // A byte that comes when the server has closed results in a reset.
   socket.on('error', () => undefined);
   socket.once('close', () => clearInterval(timer));
 }

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { parseAnswer, RawConnection, requestBytes } from '../../tools/bench/load/raw-connection.ts';
+import { parseResponse, RawConnection, requestBytes } from '../../tools/bench/load/raw-connection.ts';
 
-const response = (text: string) => parseAnswer(Buffer.from(text, 'latin1'));
+const response = (text: string) => parseResponse(Buffer.from(text, 'latin1'));
 
-describe('parseAnswer', () => {
+describe('parseResponse', () => {
   it('reads a response by its length and leaves the rest', () => {
     const read = response('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP');
     expect(read?.status).toBe(200);

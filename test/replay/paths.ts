@@ -148,7 +148,7 @@ export function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled
   });
 }
 
-/** What the steps of scheduled workflows answer in recorded histories. */
+/** What the activities of scheduled workflows return in recorded histories. */
 export function scheduledSteps(
   audits: FakeAudits,
 ): ReconcileActivities & RetentionActivities & AuditRetentionActivities & HashIdDatabaseActivities {

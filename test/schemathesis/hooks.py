@@ -27,8 +27,8 @@ token = None
 def log_in():
     body = json.dumps(CREDENTIALS).encode()
     request = urllib.request.Request(LOGIN, body, {"content-type": "application/json"})
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["token"]
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)["token"]
 
 
 def operation_id(case):
@@ -73,13 +73,13 @@ def rejected_by_a_rule(context, response, case):
     """Holds what `positive_data_acceptance` lets through with 400 to the rules that are documented."""
     if response.status_code != 400 or not case.meta.generation.mode.is_positive:
         return
-    answer = response.json()
-    if answer["error"] == "InvalidParameter":
+    error = response.json()
+    if error["error"] == "InvalidParameter":
         fields = FIELD_RULES.get(operation_id(case), [])
-        paths = [detail.get("path", "") for detail in answer.get("details", [])]
-        assert paths and all(is_within(path, fields) for path in paths), f"valid data is rejected: {answer['message']}"
-    elif answer["error"] == "InvalidJson":
+        paths = [detail.get("path", "") for detail in error.get("details", [])]
+        assert paths and all(is_within(path, fields) for path in paths), f"valid data is rejected: {error['message']}"
+    elif error["error"] == "InvalidJson":
         # No string of a body may hold U+0000, which schemas do not express.
         body = response.request.body or b""
         text = body if isinstance(body, str) else body.decode("utf-8", "replace")
-        assert "\\u0000" in text or "\\ud" in text.lower(), f"valid JSON is rejected: {answer['message']}"
+        assert "\\u0000" in text or "\\ud" in text.lower(), f"valid JSON is rejected: {error['message']}"

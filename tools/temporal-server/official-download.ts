@@ -11,7 +11,7 @@ import { TEMPORAL_SERVER_VERSION } from './versions.ts';
 
 const RELEASES = 'https://github.com/temporalio/temporal/releases/download';
 const FILES = ['temporal-server', 'temporal-sql-tool'];
-const ANSWER_LIMIT_MS = 20_000;
+const RESPONSE_LIMIT_MS = 20_000;
 const LIMIT_MS = 10 * 60_000;
 const UNPACK_LIMIT_MS = 60_000;
 
@@ -30,7 +30,7 @@ export async function downloadOfficial(
   const url = `${releases}/v${TEMPORAL_SERVER_VERSION}/temporal_${TEMPORAL_SERVER_VERSION}_${platform}.tar.gz`;
   const archive = join(directory, 'release.tar.gz');
   const limit = new AbortController();
-  const timeout = setTimeout(() => limit.abort(new Error('no answer')), ANSWER_LIMIT_MS);
+  const timeout = setTimeout(() => limit.abort(new Error('no response')), RESPONSE_LIMIT_MS);
   const ended = AbortSignal.any([limit.signal, AbortSignal.timeout(LIMIT_MS), ...(signal ? [signal] : [])]);
   try {
     const response = await fetch(url, { signal: ended }).catch((error: Error) => {

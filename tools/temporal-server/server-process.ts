@@ -69,7 +69,7 @@ async function waitUntilServing({ serves, limitMs, signal }: ServerOptions, ende
     if (reason !== null) return `ended (${reason})`;
     if (signal?.aborted) return 'was stopped before it was ready';
     if (
-      (await answersOk(serves)) &&
+      (await respondsOk(serves)) &&
       (await Promise.all(serves.ports.map((port) => acceptsConnections(serves.host, port)))).every(Boolean)
     ) {
       return null;
@@ -79,7 +79,7 @@ async function waitUntilServing({ serves, limitMs, signal }: ServerOptions, ende
   return `was not ready within ${limitMs / 1000} s`;
 }
 
-function answersOk({ url, certificates }: ServerOptions['serves']): Promise<boolean> {
+function respondsOk({ url, certificates }: ServerOptions['serves']): Promise<boolean> {
   return new Promise((resolve) => {
     const secured = certificates && {
       ca: readFileSync(certificates.ca),

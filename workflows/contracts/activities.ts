@@ -38,7 +38,7 @@ export interface OperationActivities {
   queueMessage(input: { batch: number }): Promise<BatchProgress>;
   /** Records a delivery or a result that the agent reported, and queues the next operation of the chain. */
   recordReport(input: { batch: number }): Promise<BatchProgress>;
-  /** Queues what has become due, and ends what got no answer in time. */
+  /** Queues what has become due, and ends what got no result in time. */
   processDueTime(input: { batch: number }): Promise<BatchProgress>;
   /** Cancels every open operation. */
   cancelOperations(input: { batch: number }): Promise<BatchProgress>;

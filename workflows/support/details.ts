@@ -1,10 +1,10 @@
 import type { BatchPlan, BatchProgress, GroupProgress } from '../contracts/activities.ts';
-import type { ProgressAnswer } from '../contracts/queries.ts';
+import type { ProgressResult } from '../contracts/queries.ts';
 
 const NAMED = 3;
 
 /** Progress shown on a running workflow, for example "8 of 10 computers done; waiting for web-3, db-1". */
-export function progressLine({ done, total, unit, waitingFor, more }: ProgressAnswer): string {
+export function progressLine({ done, total, unit, waitingFor, more }: ProgressResult): string {
   const line = `${grouped(done)} of ${grouped(total)} ${total === 1 ? unit : `${unit}s`} done`;
   if (done >= total || waitingFor.length === 0) return line;
   const others = unit === 'computer' ? '' : more === 1 ? ' computer' : ' computers';
@@ -12,7 +12,7 @@ export function progressLine({ done, total, unit, waitingFor, more }: ProgressAn
 }
 
 /** Counts operations for a batch with chains, else computers. */
-export function batchProgress(progress: BatchProgress): ProgressAnswer {
+export function batchProgress(progress: BatchProgress): ProgressResult {
   const { open, waitingFor, chained, moreWaiting } = progress;
   const done = progress.succeeded + progress.failed + progress.canceled;
   const unit = chained ? 'operation' : 'computer';
@@ -20,7 +20,7 @@ export function batchProgress(progress: BatchProgress): ProgressAnswer {
 }
 
 /** Progress of a group whose batches are awaited, in whole batches. */
-export function groupProgress(plans: readonly BatchPlan[], waiting: readonly BatchPlan[]): ProgressAnswer {
+export function groupProgress(plans: readonly BatchPlan[], waiting: readonly BatchPlan[]): ProgressResult {
   const total = computersOf(plans);
   const waitingFor = waiting.slice(0, NAMED).map(({ computer, summary }) => computer?.title ?? summary);
   const done = total - computersOf(waiting);
@@ -28,7 +28,7 @@ export function groupProgress(plans: readonly BatchPlan[], waiting: readonly Bat
 }
 
 /** Progress of a group by its rows only. */
-export function rowsProgress(progress: GroupProgress, plans: readonly BatchPlan[]): ProgressAnswer {
+export function rowsProgress(progress: GroupProgress, plans: readonly BatchPlan[]): ProgressResult {
   const done = progress.succeeded + progress.failed + progress.canceled;
   const chained = plans.some(({ computers, size }) => computers !== undefined && computers !== size);
   const unit = chained ? 'operation' : 'computer';

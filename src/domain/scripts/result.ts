@@ -1,9 +1,9 @@
 export const EXECUTE_SCRIPT = 'ExecuteScriptRequest';
 
 /** Allowed for the report after the time limit. @see docs/api-conventions.md#triggers-and-runs */
-export const ANSWER_GRACE_SECONDS = 600;
+export const RESULT_GRACE_SECONDS = 600;
 
-export const NO_ANSWER = 'The computer did not answer within 10 minutes after the time limit of the script.';
+export const NO_RESULT = 'The computer did not answer within 10 minutes after the time limit of the script.';
 
 /** First line of the result text by the agent's code. @see docs/agent-protocol.md#scripts */
 const WORDS: Readonly<Record<number, string>> = {

@@ -1,5 +1,5 @@
 import { SCRIPT_MESSAGE } from './environment.ts';
-import { ANSWER_GRACE_SECONDS, EXECUTE_SCRIPT } from './result.ts';
+import { RESULT_GRACE_SECONDS, EXECUTE_SCRIPT } from './result.ts';
 
 export type ScriptStatus = 'active' | 'archived' | 'redacted';
 
@@ -97,7 +97,7 @@ export function scriptOperation(script: RunnableScript, { username, timeLimit, e
         attachments: Object.fromEntries(script.attachments.map(({ id, filename }) => [filename, id])),
         env,
       },
-      answerSeconds: timeLimit + ANSWER_GRACE_SECONDS,
+      answerSeconds: timeLimit + RESULT_GRACE_SECONDS,
       scriptId: script.id,
     },
   };

@@ -48,7 +48,7 @@ interface ReceivedExchange extends ExchangeRequest {
   facts: Facts;
   ack: Acknowledged;
   packageIds: readonly PackageIds[];
-  answered: ReadonlySet<number>;
+  withResult: ReadonlySet<number>;
   intervals: IntervalsState | null;
 }
 
@@ -61,7 +61,7 @@ export async function ingestPayload(deps: ExchangeDeps, request: ExchangeRequest
   const received = await receive(deps, request);
   const plan = await planFor(deps.db, received);
   const change = sessionChange(received, plan);
-  const resync = resyncAfter(session, plan.resyncRequest, received.facts.faults.refused, now);
+  const resync = resyncAfter(session, plan.resyncRequest, received.facts.faults.rejectedTypes, now);
   const saved = await save(deps, { ...received, resync }, change);
   if (!saved) return null;
   await logIgnoredResults(deps, session, change.results, saved.accepted, now);
@@ -81,9 +81,9 @@ async function receive(deps: ExchangeDeps, request: ExchangeRequest): Promise<Re
   const state = { outBase, headTries, headSends, queue: outgoingQueue(controls, sent) };
   const ack = acknowledge(state, payload.nextExpected, request.confirmsLastResponse);
   const packageIds = await findPackageIds(deps, session, ack, facts);
-  const answered = new Set(facts.results.map((result) => result.operationId));
-  const intervals = incoming.gap ? null : await intervalsAfter(deps, session, answered, request.now);
-  return { ...request, incoming, messages, facts, ack, packageIds, answered, intervals };
+  const withResult = new Set(facts.results.map((result) => result.operationId));
+  const intervals = incoming.gap ? null : await intervalsAfter(deps, session, withResult, request.now);
+  return { ...request, incoming, messages, facts, ack, packageIds, withResult, intervals };
 }
 
 /** Facts of pending computers are dropped; archived ones may only finish their operations. */
@@ -128,8 +128,8 @@ async function findPackageIds(
 }
 
 async function planFor(db: Sql, received: ReceivedExchange): Promise<ResponsePlan> {
-  const { session, payload, incoming, ack, facts, packageIds, answered, intervals, now, token, suspicion } = received;
-  const scopes = scopesToRequest(session, facts.faults.refused, now);
+  const { session, payload, incoming, ack, facts, packageIds, withResult, intervals, now, token, suspicion } = received;
+  const scopes = scopesToRequest(session, facts.faults.rejectedTypes, now);
   const canResync = scopes.length > 0 && !incoming.gap && !ack.queue.some((entry) => entry.kind === 'operation');
   return planResponse(session, ack, {
     hasGap: incoming.gap,
@@ -139,7 +139,7 @@ async function planFor(db: Sql, received: ReceivedExchange): Promise<ResponsePla
     intervals,
     packageIds,
     resyncRequest: canResync ? { id: await nextOperationId(db), scopes } : null,
-    answered,
+    withResult,
   });
 }
 
@@ -153,7 +153,7 @@ function sessionChange(received: ReceivedExchange, plan: ResponsePlan): SessionC
   const results = firstResults(facts.results);
   const dropped = ack.dropped?.kind === 'operation' ? ack.dropped.activityId : null;
   // A result proves that the agent handled the operation, however often it was sent.
-  const isAnswered = results.some(({ operationId }) => operationId === dropped);
+  const hasResult = results.some(({ operationId }) => operationId === dropped);
   return {
     inNext: incoming.inNext,
     outBase: ack.outBase,
@@ -171,14 +171,14 @@ function sessionChange(received: ReceivedExchange, plan: ResponsePlan): SessionC
     ...packageResyncAfter(session, resyncRequest, now),
     lastSequence: incoming.gap ? session.lastSequence : payload.sequence,
     lastAddress: rateLimitKey(received.address),
-    acked: dropped !== null && isAnswered ? [...ack.acked, dropped] : ack.acked,
+    acked: dropped !== null && hasResult ? [...ack.acked, dropped] : ack.acked,
     sends: slots.flatMap((slot) => {
       if (slot.kind !== 'send') return [];
       const { activityId, messageType } = slot.operation;
       return [{ activityId, messageType, position: slot.position }];
     }),
     resends: slots.flatMap((slot) => (slot.kind === 'resend' ? [slot.activityId] : [])),
-    dropped: dropped !== null && !isAnswered ? { activityId: dropped, text: DROPPED_TEXT } : null,
+    dropped: dropped !== null && !hasResult ? { activityId: dropped, text: DROPPED_TEXT } : null,
     results,
   };
 }
@@ -251,6 +251,6 @@ function recordExchange(
   metrics.results(results.map(({ ok }) => ok));
   if (change.dropped) metrics.dropped();
   void traces.record({ computerId, startMs: now.getTime(), sent, results });
-  const answered = results.map(({ operationId }) => operationId);
-  logger.debug({ computerId, messages: messages.length, sent, answered }, 'exchange');
+  const completed = results.map(({ operationId }) => operationId);
+  logger.debug({ computerId, messages: messages.length, sent, completed }, 'exchange');
 }

@@ -11,7 +11,7 @@ import type { ExchangeDeps } from './deps.ts';
 export async function intervalsAfter(
   { db, maxFast }: Pick<ExchangeDeps, 'db' | 'maxFast'>,
   session: Session,
-  answered: ReadonlySet<number>,
+  withResult: ReadonlySet<number>,
   now: Date,
 ): Promise<IntervalsState | null> {
   const { intervals, pollsFast, fastAt } = session;
@@ -30,6 +30,6 @@ export async function intervalsAfter(
       fastAt === null
         ? [...session.due, ...session.sent].map(({ activityId }) => activityId)
         : await readOpenWork(db, session.computerId, now);
-    return work.some((id) => !answered.has(id));
+    return work.some((id) => !withResult.has(id));
   }
 }

@@ -23,7 +23,7 @@ export interface ResponseInputs {
   intervals: IntervalsState | null;
   packageIds: readonly PackageIds[];
   resyncRequest: ResyncRequest | null;
-  answered: ReadonlySet<number>;
+  withResult: ReadonlySet<number>;
 }
 
 export type ResponseSlot =
@@ -59,7 +59,7 @@ export function planResponse(session: Session, ack: Acknowledged, inputs: Respon
   const slots: ResponseSlot[] = queue.map(toSlot);
   for (const message of messages) slots.push({ kind: 'control', position: position++, message });
   if (session.approved && session.servedApproved && !session.accountDisabled && !inputs.withholdsOperations) {
-    const due = session.due.filter((operation) => !inputs.answered.has(operation.activityId));
+    const due = session.due.filter((operation) => !inputs.withResult.has(operation.activityId));
     for (const operation of selectDue(due, slots, session.maxBacklog)) {
       slots.push({ kind: 'send', position: position++, operation });
     }

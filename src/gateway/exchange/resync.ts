@@ -17,10 +17,10 @@ export function openResyncs({ resyncId, resync: { requestId, requestedScopes } }
 }
 
 /** Scopes to request in this response, if there is room. */
-export function scopesToRequest(session: Session, refused: readonly string[], now: Date): string[] {
+export function scopesToRequest(session: Session, rejected: readonly string[], now: Date): string[] {
   const { approved, resyncWanted, resyncAt, resync } = session;
   if (!approved || elapsedMs(resync.requestedAt, now) < MIN_INTERVAL_MS) return [];
-  const scopes = new Set([...resync.wantedScopes, ...scopesOf(refused)]);
+  const scopes = new Set([...resync.wantedScopes, ...scopesOf(rejected)]);
   if (resyncWanted && elapsedMs(resyncAt, now) > MIN_PACKAGES_INTERVAL_MS) scopes.add(PACKAGE);
   return [...scopes].sort();
 }
@@ -38,12 +38,12 @@ export interface ResyncRequest {
 export function resyncAfter(
   session: Session,
   request: ResyncRequest | null,
-  refused: readonly string[],
+  rejected: readonly string[],
   now: Date,
 ): ResyncState | null {
   if (request) return { wantedScopes: [], requestedScopes: request.scopes, requestId: request.id, requestedAt: now };
   const { wantedScopes } = session.resync;
-  const all = new Set([...wantedScopes, ...(session.approved ? scopesOf(refused) : [])]);
+  const all = new Set([...wantedScopes, ...(session.approved ? scopesOf(rejected) : [])]);
   return all.size === wantedScopes.length ? null : { ...session.resync, wantedScopes: [...all].sort() };
 }
 

@@ -69,7 +69,7 @@ export function readHardware(message: BObject, facts: Facts, faults: MessageFaul
   if (whole.length > MAX_HARDWARE) faults.shortened(`data is longer than ${MAX_HARDWARE} characters`);
   const data = whole.slice(0, MAX_HARDWARE).toWellFormed();
   const hardware = readHardwareReport(data);
-  if (!hardware) faults.refused('no hardware can be made out');
+  if (!hardware) faults.rejected('no hardware can be made out');
   facts.hardware = { data, ...(hardware ?? { flat: null, grouped: null }) };
 }
 

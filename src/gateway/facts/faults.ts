@@ -30,7 +30,7 @@ export class Faults {
     this.#faults.set(key, { ...known, items: named, count: known.count + count });
   }
 
-  get refused(): string[] {
+  get rejectedTypes(): string[] {
     return this.all.filter(({ outcome }) => outcome === 'refused').map(({ type }) => type);
   }
 }
@@ -63,7 +63,7 @@ export class MessageFaults {
   }
 
   /** The message is rejected, but part of it is stored for inspection. */
-  refused(reason: string): void {
+  rejected(reason: string): void {
     this.#add('refused', reason);
   }
 

@@ -13,7 +13,7 @@ import {
   saveInventories,
 } from '../../persistence/agents/reported-computers.sql.ts';
 import { saveNetworks, saveProcesses, saveSnaps, saveUsers } from '../../persistence/agents/reported-rows.sql.ts';
-import { saveSnapsBeforeAnswered, updateSnapsBetweenResults } from '../../persistence/agents/snap-states.sql.ts';
+import { saveSnapsBeforeResults, updateSnapsBetweenResults } from '../../persistence/agents/snap-states.sql.ts';
 import { recordNotices } from '../../persistence/computers/computer-notices.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { EncryptionKey } from '../../process/config.ts';
@@ -58,7 +58,7 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
   if (hardware.length > 0) await saveHardware(tx, hardware);
   const snaps = pick(all, (facts) => facts.snaps);
   if (snaps.length > 0) {
-    await saveSnapsBeforeAnswered(tx, all);
+    await saveSnapsBeforeResults(tx, all);
     await saveSnaps(tx, snaps);
     await updateSnapsBetweenResults(tx, all);
   }

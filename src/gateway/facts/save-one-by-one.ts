@@ -35,7 +35,7 @@ export async function saveOneByOne(
   if (failed.rejected.length === 0) return inconsistent;
   await saveRejected(tx, context.computerId, failed.rejected, context.now);
   await saveFaults(tx, [{ computerId: context.computerId, faults: failed.faults.all }], context.now);
-  await requestScopes(tx, context.computerId, scopesOf(failed.faults.refused));
+  await requestScopes(tx, context.computerId, scopesOf(failed.faults.rejectedTypes));
   for (const fault of failed.faults.all) facts.faults.add(fault);
   return inconsistent;
 }

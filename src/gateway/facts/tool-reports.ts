@@ -41,7 +41,7 @@ function readToolReport(message: BObject, facts: Facts, faults: MessageFaults): 
   const value = parseJson(text);
   if (value === undefined) {
     facts.unparsed[faults.type] = text;
-    faults.refused('it is not JSON');
+    faults.rejected('it is not JSON');
   }
   return value;
 }

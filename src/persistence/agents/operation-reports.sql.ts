@@ -34,13 +34,13 @@ const firstResult = (expression: string) => `(
     where i.lane_id = m.lane_id and i.activity_id = m.activity_id and i.kind = 'result' order by i.id limit 1)`;
 
 // This exchange's result is in the inbox already; one of another transaction came earlier.
-const ANSWERED_NOW = `a.status not in ('succeeded', 'failed')
+const FIRST_RESULT_NOW = `a.status not in ('succeeded', 'failed')
     and ${firstResult('i.ok and i.xmin = pg_current_xact_id()::xid')}`;
 
 // The key of the newer generation wins, whichever is reported first.
 const SAVE_RECOVERY_KEY = `
   insert into computer_recovery_key (computer_id, activity_id, key_id, sealed, created_at)
-  select :computerId, :operationId, :keyId, :ciphertext, :now ${whereSent('fde-recovery-key')} and ${ANSWERED_NOW}
+  select :computerId, :operationId, :keyId, :ciphertext, :now ${whereSent('fde-recovery-key')} and ${FIRST_RESULT_NOW}
   on conflict (computer_id) do update set activity_id = excluded.activity_id, key_id = excluded.key_id,
     sealed = excluded.sealed, created_at = excluded.created_at
   where computer_recovery_key.activity_id < excluded.activity_id`;

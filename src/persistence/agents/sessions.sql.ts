@@ -87,7 +87,7 @@ export async function findEnded(db: Sql, operations: readonly number[]): Promise
 }
 
 /** Those of these operations that belong to other computers. */
-export async function findForeignOperations(db: Sql, computerId: number, operations: readonly number[]) {
+export async function findOperationsOfOthers(db: Sql, computerId: number, operations: readonly number[]) {
   const statement = 'select id from activity where id = any(:operations::int[]) and computer_id <> :computerId';
   return (await db.query<{ id: number }>(statement, { operations, computerId })).map(({ id }) => id);
 }

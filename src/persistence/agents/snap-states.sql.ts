@@ -23,9 +23,9 @@ export async function saveSnapsBeforeSent(tx: Sql, operations: readonly number[]
 }
 
 /** As {@link saveSnapsBeforeSent}, for successes without a state (older releases); before their report is saved. */
-export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<PerComputer<ReportedSnaps>>) {
+export async function saveSnapsBeforeResults(tx: Sql, reports: ReadonlyArray<PerComputer<ReportedSnaps>>) {
   const done = resultsWithSnaps(reports).filter(({ ok }) => ok);
-  if (done.length > 0) await tx.query(SAVE_BEFORE_ANSWERED, arraysOf('r', ANSWERED, done), 'gateway-snaps-before');
+  if (done.length > 0) await tx.query(SAVE_BEFORE_RESULTS, arraysOf('r', RESULT_KEYS, done), 'gateway-snaps-before');
 }
 
 /**
@@ -34,8 +34,8 @@ export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<Pe
  * operations whose results came in one payload keep the state from when they were sent.
  */
 export async function updateSnapsBetweenResults(tx: Sql, reports: ReadonlyArray<PerComputer<ReportedSnaps>>) {
-  const answered = resultsWithSnaps(reports);
-  if (answered.length > 0) await tx.query(UPDATE_BETWEEN, arraysOf('r', ANSWERED, answered), 'gateway-snaps-between');
+  const results = resultsWithSnaps(reports);
+  if (results.length > 0) await tx.query(UPDATE_BETWEEN, arraysOf('r', RESULT_KEYS, results), 'gateway-snaps-between');
 }
 
 interface ReportedSnaps {
@@ -43,7 +43,7 @@ interface ReportedSnaps {
   results: readonly OperationResult[];
 }
 
-const ANSWERED = { computerId: 'int', operationId: 'int' };
+const RESULT_KEYS = { computerId: 'int', operationId: 'int' };
 
 function resultsWithSnaps(reports: ReadonlyArray<PerComputer<ReportedSnaps>>) {
   return reports.flatMap(({ computerId, value: { snaps, results } }) =>
@@ -120,8 +120,8 @@ const SAVE_BEFORE_SENT = `
   where p.message_type in ${among(UNDOABLE)}
   on conflict (activity_id) do update set snaps = excluded.snaps, idle = excluded.idle`;
 
-const SAVE_BEFORE_ANSWERED = `${INSERT}
-  from ${unnest('r', ANSWERED)}
+const SAVE_BEFORE_RESULTS = `${INSERT}
+  from ${unnest('r', RESULT_KEYS)}
   join agent_message m on m.activity_id = r.operation_id and m.computer_id = r.computer_id
   join operation_payload p on p.id = m.payload_id
   cross join lateral (${BEFORE}) before
@@ -131,7 +131,7 @@ const SAVE_BEFORE_ANSWERED = `${INSERT}
 const UPDATE_BETWEEN = `
   with answered as (
     select m.computer_id, m.activity_id, m.position, p.fields
-    from ${unnest('r', ANSWERED)}
+    from ${unnest('r', RESULT_KEYS)}
     join agent_message m on m.activity_id = r.operation_id and m.computer_id = r.computer_id
     join operation_payload p on p.id = m.payload_id
     where p.message_type in ${among(CHANGING)} and m.state in ('sent', 'acked', 'dropped')

@@ -46,7 +46,7 @@ export const UsgRunSchema = defineEntity({
     id: p.integer().generated('by default as identity').primary(),
     accountId: p.integer(),
     profile: () => p.manyToOne(UsgProfile).deleteRule('cascade').ref(),
-    nominalTime: p.datetime().strictNullable(),
+    scheduledTime: p.datetime().fieldName('nominal_time').strictNullable(),
     activityId: p.integer().strictNullable(),
     startedAt: p.datetime().index('usg_run_started'),
     computerCount: p.integer().default(0),
@@ -65,7 +65,7 @@ export const UsgRunSchema = defineEntity({
       where: 'activity_id IS NOT NULL',
     },
   ],
-  uniques: [{ name: 'usg_run_profile_id_nominal_time_key', properties: ['profile', 'nominalTime'] }],
+  uniques: [{ name: 'usg_run_profile_id_nominal_time_key', properties: ['profile', 'scheduledTime'] }],
 });
 
 export class UsgRun extends UsgRunSchema.class {}

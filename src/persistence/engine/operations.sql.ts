@@ -40,13 +40,13 @@ export function releaseDependents(tx: Sql, batch: number, operations: readonly n
 }
 
 /** Fails operations delivered before a time without a result. */
-export function failUnanswered(tx: Sql, batch: number, now: Date, text: string, before: Date): Promise<Change[]> {
-  return changesOf(tx, FAIL_UNANSWERED, { batch, now, text, before });
+export function failWithoutResult(tx: Sql, batch: number, now: Date, text: string, before: Date): Promise<Change[]> {
+  return changesOf(tx, FAIL_WITHOUT_RESULT, { batch, now, text, before });
 }
 
 /** Fails operations without a result within the time that their message allows. */
-export function failUnansweredInTime(tx: Sql, batch: number, now: Date, text: string): Promise<Change[]> {
-  return changesOf(tx, FAIL_UNANSWERED_IN_TIME, { batch, now, text });
+export function failWithoutResultInTime(tx: Sql, batch: number, now: Date, text: string): Promise<Change[]> {
+  return changesOf(tx, FAIL_WITHOUT_RESULT_IN_TIME, { batch, now, text });
 }
 
 /** Fails operations not delivered before their deadline, and withdraws their messages. */
@@ -63,14 +63,14 @@ interface DueTimes {
   delivery_deadline: number | null;
 }
 
-/** Reads the due times of a batch. @param hasAnswerLimits - some operations fail before `expirySeconds` after delivery */
+/** Reads the due times of a batch. @param hasTimeLimits - some operations fail before `expirySeconds` after delivery */
 export async function readDueTimes(
   tx: Sql,
   batch: number,
-  { now, expirySeconds, hasAnswerLimits }: { now: Date; expirySeconds: number; hasAnswerLimits: boolean },
+  { now, expirySeconds, hasTimeLimits }: { now: Date; expirySeconds: number; hasTimeLimits: boolean },
 ): Promise<DueTimes> {
   const values = { batch, now, expirySeconds };
-  const [row] = await (hasAnswerLimits
+  const [row] = await (hasTimeLimits
     ? tx.query<DueTimes>(DUE_TIMES_WITH_LIMITS, values, 'due-times-with-limits')
     : tx.query<DueTimes>(DUE_TIMES, values, 'due-times'));
   return row!;
@@ -151,14 +151,14 @@ const RELEASE = `
   where a.blocked_by = any(:operations::int[]) and ${inBatch('a')} and ${transitionGuard('a.status', ['waiting'], 'undelivered')}
   returning a.id, a.deliver_at`;
 
-const FAIL_UNANSWERED = `
+const FAIL_WITHOUT_RESULT = `
   with overdue as (
     select a.id, a.status as old from activity a
     where a.lane_id = :batch and ${transitionGuard('a.status', ['delivered'], 'failed')} and ${waitedFrom('a')} <= :before
   ) ${ended('overdue', 'failed')}`;
 
-// Before the default expiry, for operations whose agents answer sooner or never.
-const FAIL_UNANSWERED_IN_TIME = `
+// Before the default expiry, for operations whose agents report sooner or never.
+const FAIL_WITHOUT_RESULT_IN_TIME = `
   with overdue as (
     select a.id, a.status as old from activity a join operation_payload p on p.id = a.payload_id
     where a.lane_id = :batch and ${transitionGuard('a.status', ['delivered'], 'failed')}

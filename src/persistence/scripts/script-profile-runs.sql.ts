@@ -74,7 +74,7 @@ export function profilesDueBefore(
   of: { profileId?: number; after?: number; limit: number },
 ) {
   const values = { dueBefore, limit: of.limit, profileId: of.profileId ?? null, after: of.after ?? 0 };
-  return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(OVERDUE, values);
+  return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(PROFILES_DUE, values);
 }
 
 export type WaitingProfile = { id: number; due_at: Date } & (
@@ -142,7 +142,7 @@ const AT_WORK = `
     where r.profile_id = p.id and ${isOpen('k.status')}) as computers
   from unnest(:profileIds::int[]) as p(id)`;
 
-const OVERDUE = `
+const PROFILES_DUE = `
   select id, due_at, cron, timezone from script_profile
   where not archived and due_at is not null and due_at <= :dueBefore and (:profileId::int is null or id = :profileId)
     and id > :after

@@ -65,7 +65,7 @@ export const ScriptProfileRunSchema = defineEntity({
     id: p.integer().generated('by default as identity').primary(),
     accountId: p.integer(),
     profile: () => p.manyToOne(ScriptProfile).deleteRule('cascade').ref(),
-    nominalTime: p.datetime().strictNullable(),
+    scheduledTime: p.datetime().fieldName('nominal_time').strictNullable(),
     activityId: p.integer().strictNullable(),
     startedAt: p.datetime(),
     computerCount: p.integer().default(0),
@@ -79,5 +79,5 @@ export const ScriptProfileRunSchema = defineEntity({
       columns: [{ name: 'profile' }, { name: 'startedAt', sort: 'DESC' }, { name: 'id' }],
     },
   ],
-  uniques: [{ name: 'script_profile_run_nominal', properties: ['profile', 'triggerNumber', 'nominalTime'] }],
+  uniques: [{ name: 'script_profile_run_nominal', properties: ['profile', 'triggerNumber', 'scheduledTime'] }],
 });

@@ -130,8 +130,8 @@ async function prepare(
       details: [{ path: 'body.activity_ids', message }],
     });
   }
-  const refused = rows.filter((row) => !verb.allows(row));
-  requireEligible(verb.name, new Map(refused.map(({ id }) => [id, verb.reason])));
+  const rejected = rows.filter((row) => !verb.allows(row));
+  requireEligible(verb.name, new Map(rejected.map(({ id }) => [id, verb.reason])));
   return { ...options, caller, ids, now, settings: deps.settings };
 }
 

@@ -1,15 +1,15 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../domain/common/durations.ts';
-import { NO_ANSWER } from '../../domain/scripts/result.ts';
+import { NO_RESULT } from '../../domain/scripts/result.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import {
   type Change,
-  failUnanswered,
-  failUnansweredInTime,
+  failWithoutResult,
+  failWithoutResultInTime,
   failUndelivered,
   readDueTimes,
 } from '../../persistence/engine/operations.sql.ts';
 
-interface AnswerLimits {
+interface TimeLimits {
   /** Days after delivery until operations without a result fail. */
   expiryDays: number;
   /** Shortest time limit of an operation, in seconds after delivery; null for none. */
@@ -17,13 +17,13 @@ interface AnswerLimits {
 }
 
 /** Fails operations without a result in time, and those past their last moment of delivery. */
-export async function expireOperations(tx: Sql, batch: number, { expiryDays, answerSeconds }: AnswerLimits, now: Date) {
+export async function expireOperations(tx: Sql, batch: number, { expiryDays, answerSeconds }: TimeLimits, now: Date) {
   const before = new Date(now.getTime() - expiryDays * DAY_MS);
   const text = `The computer did not answer within ${expiryDays} days of delivery.`;
   const undelivered = 'The computer did not fetch the operation before its last moment for delivery.';
   return [
-    ...(await failUnanswered(tx, batch, now, text, before)),
-    ...(answerSeconds === null ? [] : await failUnansweredInTime(tx, batch, now, NO_ANSWER)),
+    ...(await failWithoutResult(tx, batch, now, text, before)),
+    ...(answerSeconds === null ? [] : await failWithoutResultInTime(tx, batch, now, NO_RESULT)),
     ...(await failUndelivered(tx, batch, now, undelivered)),
   ];
 }
@@ -35,12 +35,12 @@ export async function expireOperations(tx: Sql, batch: number, { expiryDays, ans
 export async function readNextDueTime(
   tx: Sql,
   batch: number,
-  limits: AnswerLimits,
+  limits: TimeLimits,
   { now, isAgain }: { now: Date; isAgain: boolean },
 ): Promise<Date | null> {
   const expirySeconds = (limits.expiryDays * DAY_MS) / SECOND_MS;
-  const hasAnswerLimits = limits.answerSeconds !== null;
-  const due = await readDueTimes(tx, batch, { now, expirySeconds, hasAnswerLimits });
+  const hasTimeLimits = limits.answerSeconds !== null;
+  const due = await readDueTimes(tx, batch, { now, expirySeconds, hasTimeLimits });
   const gap = isAgain ? Math.min(HOUR_MS, shortestMs(limits) / 24) : 0;
   const expiry = due.first_overdue && Math.max(due.first_overdue, now.getTime() + gap);
   // The deadline stays in the past while an agent holds the message; checking once a second is enough.
@@ -49,7 +49,7 @@ export async function readNextDueTime(
 }
 
 /** As {@link readNextDueTime}, computed from known times and new deliveries without reading rows. */
-export function dueTimeAfter(known: Date | null, changes: readonly Change[], limits: AnswerLimits, now: Date) {
+export function dueTimeAfter(known: Date | null, changes: readonly Change[], limits: TimeLimits, now: Date) {
   const delivered = changes.filter(({ to }) => to === 'delivered').flatMap(({ deliveredAt }) => deliveredAt ?? []);
   const expiries = delivered.map((moment) => Math.max(moment, now.getTime()) + shortestMs(limits));
   return earliest([known?.getTime() ?? null, ...expiries]);
@@ -61,6 +61,6 @@ export function earliest(moments: ReadonlyArray<number | null | undefined>): Dat
   return known.length === 0 ? null : new Date(Math.ceil(Math.min(...known)));
 }
 
-function shortestMs({ expiryDays, answerSeconds }: AnswerLimits): number {
+function shortestMs({ expiryDays, answerSeconds }: TimeLimits): number {
   return Math.min(expiryDays * DAY_MS, answerSeconds === null ? Number.POSITIVE_INFINITY : answerSeconds * SECOND_MS);
 }

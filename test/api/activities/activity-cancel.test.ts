@@ -166,7 +166,7 @@ describe('POST /activities/cancel', () => {
       });
     });
 
-    it('STATE-bad: one whose end is known and not settled yet, and a group only if all that is open has one', async () => {
+    it('STATE-bad: one whose end is known and not processed yet, and a group only if all that is open has one', async () => {
       const [whole, part] = [await act(['web', 'db']), await act(['web', 'db'])];
       await world.processEvents();
       const ends = [...(await childrenOf(world.db, whole)), (await childrenOf(world.db, part))[0]!];

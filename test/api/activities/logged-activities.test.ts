@@ -13,7 +13,7 @@ const { act, cancel, report } = activityGroups(() => world);
 const { call, create, run, requestReport, made } = usgReportRequests(() => world);
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'flotilla-answered-'));
+  directory = mkdtempSync(join(tmpdir(), 'flotilla-logged-'));
   world = await createFleetWorld({
     logger: createLogger({ level: 'info', role: 'test', file: join(directory, 'log') }),
   });
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** The last line of an answered request. */
+/** The last line of a completed request. */
 function line(): Record<string, unknown> {
   const lines = readFileSync(join(directory, 'log'), 'utf8').trimEnd().split('\n');
   return lines

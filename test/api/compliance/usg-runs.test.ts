@@ -192,8 +192,8 @@ describe('selectors of profiles', () => {
   });
 
   it('are marked as deprecated by their older name', async () => {
-    const answered = await call('GET', '/computers?query=profile:security:1');
-    expect(answered.headers.get('deprecation')).toMatch(/^@\d+$/);
+    const response = await call('GET', '/computers?query=profile:security:1');
+    expect(response.headers.get('deprecation')).toMatch(/^@\d+$/);
   });
 });
 

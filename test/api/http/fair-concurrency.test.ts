@@ -33,7 +33,7 @@ afterAll(async () => {
 it('lets calls of another account overtake waiting ones, and rejects calls beyond the queue limit', async () => {
   await holder.query('begin; lock table computer in access exclusive mode');
   const held = Array.from({ length: 4 }, () => app.call('GET', '/computers', { token: busy }));
-  // The places and the waiting room of the account are full once one more is rejected.
+  // The slots and the queue of the account are full once one more is rejected.
   let rejected = await app.call('GET', '/person', { token: busy });
   for (let i = 0; rejected.status !== 503 && i < 200; i++) rejected = await app.call('GET', '/person', { token: busy });
   expect(rejected).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable', code: 503 } });

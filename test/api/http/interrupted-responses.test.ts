@@ -40,9 +40,9 @@ afterAll(async () => {
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'flotilla-broken-'));
   const logger = createLogger({ level: 'debug', role: 'test', file: join(directory, 'log') });
-  const onAnswer = (operation: string, status: number) => void ended.push([operation, status]);
+  const onEnd = (operation: string, status: number) => void ended.push([operation, status]);
   ended = [];
-  app = await createTestApp(database.persistence, { logger, onRequestEnd: onAnswer, requestMemory: bodies });
+  app = await createTestApp(database.persistence, { logger, onRequestEnd: onEnd, requestMemory: bodies });
   token = await app.login();
   ended = [];
   requests = [];

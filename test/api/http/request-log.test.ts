@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'flotilla-answers-'));
+  directory = mkdtempSync(join(tmpdir(), 'flotilla-requests-'));
 });
 
 afterEach(async () => {

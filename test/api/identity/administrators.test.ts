@@ -41,14 +41,14 @@ async function slowly(token: string, meanwhile: () => unknown): Promise<number |
     'content-length': body.length,
   };
   const sent = request(`${app.url}/api/v2/scripts`, { method: 'POST', headers });
-  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  const responded = once(sent, 'response') as Promise<[IncomingMessage]>;
   const authenticate = vi.spyOn(app.services.authenticator, 'authenticate');
   sent.write(body.slice(0, -1));
   await expect.poll(() => authenticate.mock.settledResults[0]?.type).toBe('fulfilled');
   authenticate.mockRestore();
   await meanwhile();
   sent.end('}');
-  const [response] = await answered;
+  const [response] = await responded;
   response.resume();
   return response.statusCode;
 }
@@ -166,19 +166,17 @@ describe('administrators', () => {
 
   it('JWT-revoked: cannot act by a token that ends before their request has come', async () => {
     const { token } = (await app.call('POST', '/login', { body: { ...ADMIN_LOGIN, expiry_minutes: 1 } })).body;
-    const answered = await slowly(token, () => {
+    const status = await slowly(token, () => {
       nowMs += 61_000;
     });
-    expect(answered).toBe(401);
+    expect(status).toBe(401);
   });
 
   it('JWT-revoked: cannot act by a request that they started before', async () => {
     const slow = await member('slow', 'GlobalAdmin');
     const token = await app.login(slow);
-    const answered = await slowly(token, () =>
-      app.call('DELETE', `/administrators/${slow.personId}`, { token: admin }),
-    );
-    expect(answered).toBe(401);
+    const status = await slowly(token, () => app.call('DELETE', `/administrators/${slow.personId}`, { token: admin }));
+    expect(status).toBe(401);
     expect((await app.call('GET', '/scripts', { token: admin })).body.count).toBe(0);
   });
 

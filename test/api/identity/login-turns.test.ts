@@ -23,20 +23,20 @@ const login = (from: string, email: string, password: string) =>
 
 describe('POST /login', () => {
   it('lets an address in at once while another has many that wait', async () => {
-    const answered: Array<{ status: number; retryAfter: string | null }> = [];
+    const responses: Array<{ status: number; retryAfter: string | null }> = [];
     const storm = Array.from({ length: STORM }, async (_, n) => {
       const { status, headers } = await login('192.0.2.1', `storm${n}@fleet.example`, `x${n}`);
-      answered.push({ status, retryAfter: headers.get('retry-after') });
+      responses.push({ status, retryAfter: headers.get('retry-after') });
     });
-    const hashed = () => answered.filter(({ status }) => status === 401).length;
+    const hashed = () => responses.filter(({ status }) => status === 401).length;
     // As many wait as may.
-    await expect.poll(() => answered.some(({ status }) => status === 503), { interval: 1 }).toBe(true);
+    await expect.poll(() => responses.some(({ status }) => status === 503), { interval: 1 }).toBe(true);
     const before = hashed();
     expect((await login('192.0.2.2', ADMIN.email, ADMIN.password)).status).toBe(200);
     const passed = hashed() - before;
     await Promise.all(storm);
     expect(passed).toBeLessThan((hashed() - before) / 2);
-    const rejected = answered.filter(({ status }) => status !== 401);
+    const rejected = responses.filter(({ status }) => status !== 401);
     expect(rejected.length).toBeGreaterThan(STORM / 4);
     expect(new Set(rejected.map(({ status, retryAfter }) => `${status} after ${retryAfter}`))).toEqual(
       new Set(['503 after 1']),

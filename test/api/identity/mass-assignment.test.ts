@@ -84,7 +84,7 @@ async function protectedFacts(): Promise<unknown> {
        (select count(*)::int from computer where archived or state = 'pending') as put_away,
        (select count(*)::int from activity where parent_id = $1 or creator_id = $1
          -- What was requested for no computer has succeeded at once.
-         or status = 'succeeded' and (computer_id is not null or children_count > 0)) as settled,
+         or status = 'succeeded' and (computer_id is not null or children_count > 0)) as ended,
        (select count(*)::int from membership_role mr join role r on r.id = mr.role_id where r.name = 'GlobalAdmin') as admins`,
     [INTRUDER],
   );

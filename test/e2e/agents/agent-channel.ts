@@ -171,7 +171,7 @@ export class AgentChannel {
         const chunks: Buffer[] = [];
         for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
         const status = response.statusCode ?? 0;
-        if (status >= 500) this.errors.push(`${method} ${path} was answered ${status}`);
+        if (status >= 500) this.errors.push(`${method} ${path} got ${status}`);
         resolve({ status, headers: response.headers, body: Buffer.concat(chunks) });
       });
       out.end(body);
@@ -188,7 +188,7 @@ export class AgentChannel {
     await Promise.race([closed, sleep(5000, null, { ref: false })]);
     socket.destroy();
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(Buffer.concat(chunks).toString('latin1'))?.[1] ?? 0);
-    if (status >= 500) this.errors.push(`a broken request was answered ${status}`);
+    if (status >= 500) this.errors.push(`a broken request got ${status}`);
     return status;
   }
 }

@@ -126,16 +126,16 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     await scenario.untilReady();
   });
 
-  it('makes nothing or all of an action when the API dies at its POST, and keeps what it answered', async () => {
+  it('makes nothing or all of an action when the API dies at its POST, and keeps what it confirmed', async () => {
     const before = await parents();
     const posts = Array.from({ length: 4 }, () => api.actOnSnaps(scenario.computers.slice(0, 40)).catch(() => null));
     await Promise.race(posts);
     await stack.kill('api');
-    const answered = (await Promise.all(posts)).filter((id) => id !== null);
+    const confirmed = (await Promise.all(posts)).filter((id) => id !== null);
     await scenario.untilReady();
     const made = (await parents()).filter((id) => !before.includes(id));
     expect(made.length).toBeLessThanOrEqual(posts.length);
-    expect(made).toEqual(expect.arrayContaining(answered));
+    expect(made).toEqual(expect.arrayContaining(confirmed));
     for (const group of made) await scenario.expectSound(group, { computers: scenario.computers.slice(0, 40) });
   });
 

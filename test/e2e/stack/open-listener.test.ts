@@ -27,7 +27,7 @@ async function untilEnrolled(stack: RunningStack, token: string, count: number):
   await expect.poll(enrolled, { timeout: 60_000, interval: 200 }).toBe(count);
 }
 
-/** A machine of somebody else that tries to enrol. @returns what it is answered */
+/** A machine of somebody else that tries to enrol. @returns the type or reason in the response */
 async function outsider(stack: RunningStack, title: string, key?: string) {
   const fields = { account_name: 'standalone', computer_title: title };
   const response = await register({ url: stack.baseUrl }, key ? { ...fields, registration_password: key } : fields);

@@ -114,7 +114,7 @@ function requestMeanwhile(urls: readonly string[]) {
     }
   })();
   return {
-    /** What was answered where nobody answered 200. */
+    /** The statuses of requests that no process served with 200. */
     rejections: () => rejections,
     async end() {
       done = true;

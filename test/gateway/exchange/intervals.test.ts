@@ -8,7 +8,7 @@ import { type ExchangeResponse, ping, RawAgent, result } from '../../support/age
 
 /** @see docs/agent-protocol.md#intervals */
 const NORMAL = { ping: 30, urgent_exchange: 60, exchange: 900 };
-const PLACES = 3;
+const SLOTS = 3;
 const MINUTE_MS = 60_000;
 
 let world: GatewayWorld;
@@ -16,7 +16,7 @@ let account: { id: number; name: string };
 let agent: RawAgent;
 
 beforeAll(async () => {
-  world = await createGatewayWorld({ env: { FLOTILLA_FAST_AGENTS: String(PLACES) } });
+  world = await createGatewayWorld({ env: { FLOTILLA_FAST_AGENTS: String(SLOTS) } });
 });
 afterAll(() => world?.close());
 beforeEach(async () => {
@@ -171,7 +171,7 @@ describe('the slots of computers that poll fast', () => {
     const works = await Promise.all(agents.map(({ id }) => anOperation(world.db, id)));
     const sent = await Promise.all(agents.map((each) => exchange(each)));
     const isFast = sent.map((values) => values !== null);
-    expect(isFast.filter(Boolean)).toHaveLength(PLACES);
+    expect(isFast.filter(Boolean)).toHaveLength(SLOTS);
     const slow = isFast.indexOf(false);
     const fast = isFast.indexOf(true);
     expect(await exchange(agents[slow]!, works[slow]!)).toBeNull();
@@ -197,15 +197,15 @@ describe('the slots of computers that poll fast', () => {
 
   it('are used or given back after a crash between taking and saving', async () => {
     const now = world.clock.now();
-    expect(await claimFastSlot(world.db, agent.id, PLACES, now)).toEqual(now);
-    expect(await claimFastSlot(world.db, agent.id, PLACES, new Date(now.getTime() + 1))).toEqual(now);
+    expect(await claimFastSlot(world.db, agent.id, SLOTS, now)).toEqual(now);
+    expect(await claimFastSlot(world.db, agent.id, SLOTS, new Date(now.getTime() + 1))).toEqual(now);
     expect(await exchange(agent)).toBeNull();
     expect(await releaseFastAgents(world.db, new Date(now.getTime() + 2 * MINUTE_MS))).toEqual([]);
-    await claimFastSlot(world.db, agent.id, PLACES, now);
+    await claimFastSlot(world.db, agent.id, SLOTS, now);
     const id = await anOperation(world.db, agent.id);
     expect(await exchange(agent)).toEqual(FAST);
     expect(await exchange(agent, id)).toEqual([30, 60, 900]);
-    await claimFastSlot(world.db, agent.id, PLACES, now);
+    await claimFastSlot(world.db, agent.id, SLOTS, now);
     expect(await releaseFastAgents(world.db, new Date(now.getTime() + 2 * MINUTE_MS))).toEqual([agent.id]);
     expect(await ping(world, agent.id)).toEqual({ messages: false });
   });

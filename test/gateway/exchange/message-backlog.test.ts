@@ -119,7 +119,7 @@ describe('the message backlog limit', () => {
     expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'undelivered', 'waiting', 'waiting']);
   });
 
-  it('leaves the places to what is due: what is scheduled takes none before its moment', async () => {
+  it('leaves the backlog to due operations: scheduled ones do not count before their time', async () => {
     await bound(1);
     const scheduled = [await schedule(3_600_000), await schedule(3_600_000)];
     const [now] = await install(1);
@@ -187,7 +187,7 @@ describe('the message backlog limit', () => {
     }
   });
 
-  it('gives its place to an earlier operation that becomes due', async () => {
+  it('makes room for an earlier operation that becomes due', async () => {
     await bound(1);
     const scheduled = await schedule(3_600_000);
     const [later] = await install(1);

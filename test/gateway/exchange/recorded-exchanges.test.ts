@@ -57,7 +57,7 @@ const WITHHELD = new Set(['31', '33']);
 /** The agent never got this response. */
 const LOST = '26';
 const SKIPPED = new Set([
-  // A ping answered true by plans of the recording server; attachments; no response.
+  // A ping with response true by plans of the recording server; attachments; no response.
   '05',
   '10',
   '29',
@@ -108,20 +108,20 @@ async function replayIdentified(exchange: Recorded): Promise<void> {
   await makeOperations(identity, recorded);
   const payload = substitute(fromTypedJson(request.body) as BObject, identity);
   if (!WITHHELD.has(id) && id !== '44') await fillGap(identity, payload);
-  const answer = await post(world, payload, {
+  const reply = await post(world, payload, {
     'X-Computer-ID': identity.secureId,
     'X-Message-API': request.headers['X-Message-API']!,
     ...tokenOf(exchange, identity),
   });
-  expect(answer.status, id).toBe(200);
+  expect(reply.status, id).toBe(200);
   const body = response.body as Record<string, unknown>;
-  const known = answer.types[0] !== 'unknown-id';
-  if (known) expect(answer.nextExpected, id).toBe(body['next-expected-sequence']);
-  expectMessages(exchange, answer, recorded);
-  learnPackages(recorded, answer);
-  identity.token = answer.token ?? identity.token;
-  identity.expected = answer.nextExpected;
-  lastDelivered = id === LOST ? null : answer;
+  const known = reply.types[0] !== 'unknown-id';
+  if (known) expect(reply.nextExpected, id).toBe(body['next-expected-sequence']);
+  expectMessages(exchange, reply, recorded);
+  learnPackages(recorded, reply);
+  identity.token = reply.token ?? identity.token;
+  identity.expected = reply.nextExpected;
+  lastDelivered = id === LOST ? null : reply;
 }
 
 /** The recording omits exchanges; messages of an unknown type take their numbers. */
@@ -132,10 +132,10 @@ async function fillGap(identity: Identity, payload: BObject): Promise<void> {
   const operations = await world.db.query<{ activity_id: number }>(
     `update agent_message set deliver_at = now() + interval '1 day' where state = 'queued' returning activity_id`,
   );
-  const answer = await post(world, filler, { 'X-Computer-ID': identity.secureId });
-  identity.next! += answer.messages.length;
+  const response = await post(world, filler, { 'X-Computer-ID': identity.secureId });
+  identity.next! += response.messages.length;
   payload['next-expected-sequence'] = identity.next!;
-  identity.token = answer.token;
+  identity.token = response.token;
   await world.db.query(`update agent_message set deliver_at = 'epoch' where activity_id = any($1::int[])`, [
     operations.map((row) => row.activity_id),
   ]);
@@ -185,13 +185,13 @@ async function makeOperations(identity: Identity, recorded: readonly BObject[]):
   }
 }
 
-function expectMessages({ id }: Recorded, answer: ExchangeResponse, recorded: readonly BObject[]): void {
+function expectMessages({ id }: Recorded, response: ExchangeResponse, recorded: readonly BObject[]): void {
   if (WITHHELD.has(id)) {
-    expect(answer.messages, id).toEqual([]);
+    expect(response.messages, id).toEqual([]);
     return;
   }
   // Intervals are not set here, and the list of types differs. Withheld messages come now.
-  const ours = answer.messages.filter((message) => !isLate(id, message)).map(comparable);
+  const ours = response.messages.filter((message) => !isLate(id, message)).map(comparable);
   expect(ours, id).toEqual(recorded.filter((message) => message['type'] !== 'set-intervals').map(comparable));
 }
 
@@ -210,8 +210,8 @@ function comparable(message: BObject): unknown {
   return JSON.parse(JSON.stringify({ type, ...rest }, plain));
 }
 
-function learnPackages(recorded: readonly BObject[], answer: ExchangeResponse): void {
-  const [theirs, ours] = [recorded, answer.messages].map((list) => list.find((m) => m['type'] === 'package-ids'));
+function learnPackages(recorded: readonly BObject[], response: ExchangeResponse): void {
+  const [theirs, ours] = [recorded, response.messages].map((list) => list.find((m) => m['type'] === 'package-ids'));
   (theirs?.['ids'] as Array<number | null> | undefined)?.forEach((item, i) => {
     if (item !== null) packageIds.set(item, (ours!['ids'] as number[])[i]!);
   });

@@ -72,7 +72,7 @@ describe('how snaps stood before an operation', () => {
     expect(await undoing(hold)).toEqual([['hold-snaps', [until('web', UNTIL)]]]);
   });
 
-  it('is what came with the request that was answered with the operation', async () => {
+  it('is what came with the request that was responded to with the operation', async () => {
     await given.agent.exchange([report({ core: null })]);
     const id = await snapOperation('install', { name: 'hello' }, { name: 'jq' });
     await given.agent.exchange([report({ core: null, hello: null })]);
@@ -182,7 +182,7 @@ describe('of operations handed out together', () => {
   );
 
   it.each([true, false])(
-    'the later undoes what it did after an earlier that failed, answered at once: %s',
+    'the later undoes what it did after an earlier that failed, both reported at once: %s',
     async (atOnce) => {
       await given.agent.exchange([report({ core: null })]);
       const failed = await snapOperation('install', { name: 'hello' });
@@ -257,7 +257,7 @@ describe('of operations handed out together', () => {
     expect(await undoing(install)).toEqual([['remove-snaps', [{ name: 'vlc' }]]]);
   });
 
-  it('one that was answered keeps what it found, before its batch has seen that', async () => {
+  it('one that has a result keeps what it found, before its batch has seen that', async () => {
     await given.agent.exchange([report({ jq: null })]);
     const install = await snapOperation('install', { name: 'hello' }, { name: 'jq' });
     const hold = await snapOperation('hold', until('jq', 'forever'));

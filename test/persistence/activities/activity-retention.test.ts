@@ -76,14 +76,14 @@ async function run(keepDays: number, limits = { scan: 100, rows: 1000 }, on: Dat
   const step = createRetentionActivities({ db: on, clock, logger, activityRetentionDays: keepDays, limits });
   let next: RetentionCursor | null = null;
   let steps = 0;
-  let gone = 0;
+  let deletedCount = 0;
   do {
-    const done = await step.forgetActivities(next);
-    gone += done.gone;
+    const done = await step.purgeExpiredActivities({ after: next });
+    deletedCount += done.deletedCount;
     next = done.next;
     steps += 1;
   } while (next !== null && steps < 100);
-  return { gone, steps };
+  return { deletedCount, steps };
 }
 
 describe('retention of activities', () => {
@@ -102,11 +102,11 @@ describe('retention of activities', () => {
     await db.query(`update agent_message set state = 'acked'`);
     await processBatches();
     days(8);
-    expect((await run(7)).gone).toBe(8);
+    expect((await run(7)).deletedCount).toBe(8);
     expect(await counts()).toEqual(NOTHING);
   });
 
-  it('keeps what has not ended, ended later, or may still be answered', async () => {
+  it('keeps what has not ended, ended later, or may still get a result', async () => {
     const open = await group();
     await finish(open, (place) => place > 0);
     const later = await group({ computers: account.computers.slice(0, 1) });
@@ -124,12 +124,12 @@ describe('retention of activities', () => {
     await addEvent(db, { batch: child!.lane_id, activity: child!.id, kind: 'result', ok: true, at: clock.now() });
     const before = await counts();
     days(6);
-    expect((await run(7)).gone).toBe(0);
+    expect((await run(7)).deletedCount).toBe(0);
     expect(await counts()).toEqual({ ...before });
     expect(await ids()).toEqual([open, later, sent, recent]);
     days(2);
     await processBatches();
-    expect((await run(7)).gone).toBe(4);
+    expect((await run(7)).deletedCount).toBe(4);
     expect(await ids()).toEqual([open, sent]);
   });
 
@@ -137,7 +137,7 @@ describe('retention of activities', () => {
     await finish(await group());
     days(40_000);
     const before = await counts();
-    expect(await run(-1)).toEqual({ gone: 0, steps: 1 });
+    expect(await run(-1)).toEqual({ deletedCount: 0, steps: 1 });
     expect(await counts()).toEqual(before);
   });
 
@@ -153,7 +153,7 @@ describe('retention of activities', () => {
     await db.transaction((tx) => linkReapplied(tx, first, repeat));
     await finish(repeat);
     days(4);
-    expect((await run(7)).gone).toBe(4);
+    expect((await run(7)).deletedCount).toBe(4);
     const rows = await db.query('select reapplied_from, reapplied_by from activity');
     expect(rows).toHaveLength(4);
     for (const row of rows) expect(row).toEqual({ reapplied_from: null, reapplied_by: null });
@@ -169,7 +169,7 @@ describe('retention of activities', () => {
     await db.transaction((tx) => linkReverted(tx, first, revert));
     await finish(revert);
     days(8);
-    expect((await run(7)).gone).toBe(0);
+    expect((await run(7)).deletedCount).toBe(0);
     await finish(first);
     days(8);
     await run(7);
@@ -230,10 +230,10 @@ describe('retention of activities', () => {
     days(5);
     await runOf(one!, three!);
     days(4);
-    expect((await run(7)).gone).toBe(4);
+    expect((await run(7)).deletedCount).toBe(4);
     expect(await files()).toEqual([one, three]);
     days(5);
-    expect((await run(7)).gone).toBe(4);
+    expect((await run(7)).deletedCount).toBe(4);
     expect(await files()).toEqual([three]);
   });
 
@@ -252,23 +252,23 @@ describe('retention of activities', () => {
       activityRetentionDays: 7,
       limits: { scan: 100, rows: 9 },
     });
-    const first = await step.forgetActivities(null);
-    expect(first).toEqual({ gone: 8, next: expect.objectContaining({ id: groups[1] }) });
+    const first = await step.purgeExpiredActivities({ after: null });
+    expect(first).toMatchObject({ deletedCount: 8, next: expect.objectContaining({ id: groups[1] }) });
     expect(await ids()).toEqual(groups.slice(2));
-    const third = await step.forgetActivities(first.next);
-    expect([third.gone, await ids()]).toEqual([8, groups.slice(4)]);
-    expect(await step.forgetActivities(third.next)).toEqual({ gone: 4, next: null });
+    const third = await step.purgeExpiredActivities({ after: first.next });
+    expect([third.deletedCount, await ids()]).toEqual([8, groups.slice(4)]);
+    expect(await step.purgeExpiredActivities({ after: third.next })).toMatchObject({ deletedCount: 4, next: null });
     expect(await counts()).toEqual(NOTHING);
   });
 
   it('takes a group of any size whole, and looks at few at a time', async () => {
     for (let made = 0; made < 4; made += 1) await finish(await group());
     days(8);
-    expect(await run(7, { scan: 100, rows: 1 })).toEqual({ gone: 16, steps: 4 });
+    expect(await run(7, { scan: 100, rows: 1 })).toEqual({ deletedCount: 16, steps: 4 });
     for (let made = 0; made < 4; made += 1) await finish(await group());
-    expect(await run(7, { scan: 2, rows: 100 })).toEqual({ gone: 0, steps: 1 });
+    expect(await run(7, { scan: 2, rows: 100 })).toEqual({ deletedCount: 0, steps: 1 });
     days(8);
-    expect(await run(7, { scan: 2, rows: 100 })).toEqual({ gone: 16, steps: 3 });
+    expect(await run(7, { scan: 2, rows: 100 })).toEqual({ deletedCount: 16, steps: 3 });
   });
 
   it('leaves all or nothing of a group when it is cut off anywhere, and the next run ends it', async () => {
@@ -289,7 +289,7 @@ describe('retention of activities', () => {
     for (let made = 0; made < 6; made += 1) await finish(await group());
     days(8);
     const both = await Promise.all([run(7, { scan: 3, rows: 10 }), run(7, { scan: 3, rows: 10 })]);
-    expect(both[0].gone + both[1].gone).toBe(24);
+    expect(both[0].deletedCount + both[1].deletedCount).toBe(24);
     expect(await counts()).toEqual(NOTHING);
     expect(await countActivities(db, account.accountId, 'activities')).toBe(0);
     expect(await countActivities(db, account.accountId, 'parents')).toBe(0);

@@ -82,7 +82,7 @@ class RunTrial {
     switch (one.do) {
       case 'delivered':
       case 'result':
-        // Only what an agent was given can be answered; a cancel may have come meanwhile.
+        // Only operations that an agent was given can have a result; a cancel may have come meanwhile.
         if (picked.message !== null && picked.message !== 'withdrawn') {
           await db.query(`update agent_message set state = 'sent' where activity_id = $1`, [picked.id]);
           await addEvent(db, { ...pendingEvents, kind: one.do, ok: one.ok });

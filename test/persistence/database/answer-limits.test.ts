@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { NO_ANSWER } from '../../../src/domain/scripts/result.ts';
+import { NO_RESULT } from '../../../src/domain/scripts/result.ts';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
 import { EVENTS_LIMIT } from '../../../src/persistence/engine/pending-events.sql.ts';
 import { aChain, addEvent, aGroup, anAccount, childrenOf } from '../../support/activities/activity-rows.ts';
@@ -8,7 +8,7 @@ import { EngineWorld } from '../../support/activities/engine-world.ts';
 const SECOND_MS = 1000;
 const LIMIT = 60;
 /** Time limit and ten minutes. */
-const PATIENCE_MS = (LIMIT + 600) * SECOND_MS;
+const TIME_LIMIT_MS = (LIMIT + 600) * SECOND_MS;
 
 let world: EngineWorld;
 
@@ -34,8 +34,8 @@ async function delivered(operations: Parameters<typeof aGroup>[2], computers = 1
 describe('an operation with a time limit for its result', () => {
   it('fails ten minutes after its time limit, not before, and gives the reason', async () => {
     const { group, batch, at, first } = await delivered({ operations: [run()] }, 3);
-    expect(first.nextDueAt).toBe(at.getTime() + PATIENCE_MS);
-    world.clock.advance(PATIENCE_MS - SECOND_MS);
+    expect(first.nextDueAt).toBe(at.getTime() + TIME_LIMIT_MS);
+    world.clock.advance(TIME_LIMIT_MS - SECOND_MS);
     expect(await world.engine.processPendingEvents(batch, false)).toMatchObject({ open: 3, failed: 0 });
     world.clock.advance(SECOND_MS);
     expect(await world.engine.processPendingEvents(batch, false)).toMatchObject({
@@ -44,14 +44,14 @@ describe('an operation with a time limit for its result', () => {
       nextDueAt: null,
     });
     for (const child of await childrenOf(world.db, group)) {
-      expect(child).toMatchObject({ status: 'failed', result_text: NO_ANSWER, result_code: null });
+      expect(child).toMatchObject({ status: 'failed', result_text: NO_RESULT, result_code: null });
     }
   });
 
   it('is not ended by what came in time, and keeps what came first', async () => {
     const { group, batch, ids, at } = await delivered({ operations: [run()] }, 2);
     await addEvent(world.db, { batch, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
-    world.clock.advance(PATIENCE_MS);
+    world.clock.advance(TIME_LIMIT_MS);
     expect(await world.engine.processPendingEvents(batch, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
     await addEvent(world.db, {
       batch,
@@ -62,7 +62,7 @@ describe('an operation with a time limit for its result', () => {
       at: world.clock.now(),
     });
     await world.engine.processPendingEvents(batch, false);
-    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
+    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_RESULT]);
   });
 
   it('is not ended while its result waits after other pending events', async () => {
@@ -73,14 +73,14 @@ describe('an operation with a time limit for its result', () => {
       [batch, ids[1], at],
     );
     await addEvent(world.db, { batch, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
-    world.clock.advance(PATIENCE_MS);
+    world.clock.advance(TIME_LIMIT_MS);
     expect((await world.engine.processPendingEvents(batch, false)).nextDueAt).toBe(world.clock.now().getTime());
     await world.engine.processPendingEvents(batch, false);
-    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
+    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_RESULT]);
   });
 
   it.each<[string, number, Parameters<typeof aGroup>[2], number]>([
-    ['after its time limit', 30, { operations: [run()] }, PATIENCE_MS],
+    ['after its time limit', 30, { operations: [run()] }, TIME_LIMIT_MS],
     ['after the usual days', 0.001, {}, 86_400],
   ])('expires %s by the clock that decides, however slow the other is', async (_, days, plan, waits) => {
     world.engine = world.engineWith(days);
@@ -121,7 +121,7 @@ describe('an operation with a time limit for its result', () => {
     const [install] = aChain(1);
     const operations = [run(), { ...run(3600), summary: 'longer' }, { ...install!, after: null }];
     const { group, batch } = await delivered({ operations });
-    world.clock.advance(PATIENCE_MS);
+    world.clock.advance(TIME_LIMIT_MS);
     const soon = await world.engine.processPendingEvents(batch, false);
     expect(soon).toMatchObject({ open: 2, failed: 1 });
     expect(soon.nextDueAt).toBe(world.clock.now().getTime() + 3540 * SECOND_MS);
@@ -132,13 +132,13 @@ describe('an operation with a time limit for its result', () => {
     world.clock.advance(30 * 86_400 * SECOND_MS);
     await world.engine.processPendingEvents(batch, false);
     const texts = (await childrenOf(world.db, group)).map(({ result_text }) => result_text);
-    expect(texts).toEqual([NO_ANSWER, NO_ANSWER, 'The computer did not answer within 30 days of delivery.']);
+    expect(texts).toEqual([NO_RESULT, NO_RESULT, 'The computer did not answer within 30 days of delivery.']);
   });
 
   it('cancels the steps after it when no result arrives', async () => {
     const operations = [run(), { ...run(), after: 0 }];
     const { group, batch } = await delivered({ operations });
-    world.clock.advance(PATIENCE_MS);
+    world.clock.advance(TIME_LIMIT_MS);
     expect(await world.engine.processPendingEvents(batch, false)).toMatchObject({ open: 0, failed: 1, canceled: 1 });
     expect((await childrenOf(world.db, group)).map(({ status }) => status)).toEqual(['failed', 'canceled']);
   });

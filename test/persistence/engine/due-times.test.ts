@@ -33,7 +33,7 @@ describe('moments', () => {
     expect(wakes[1]! - moments[199]!.deliver_at.getTime()).toBeLessThanOrEqual(1);
   });
 
-  it('fails what is not answered in time after delivery', async () => {
+  it('fails what has no result in time after delivery', async () => {
     const { batch, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(batch, false);
     await addEvent(world.db, { batch, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });

@@ -272,8 +272,8 @@ describe('reapply and revert', () => {
               await expect(repeat()).rejects.toThrow(`Cannot revert activity ${group}`);
               continue;
             }
-            const answers = await Promise.allSettled(revert ? [repeat(), repeat()] : [repeat()]);
-            const [won, ...others] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+            const results = await Promise.allSettled(revert ? [repeat(), repeat()] : [repeat()]);
+            const [won, ...others] = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
             expect([won!.length, others.length]).toEqual([1, 0]);
             const next = new Trial(clock);
             await next.follow(won![0]!);

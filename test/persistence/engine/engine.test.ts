@@ -55,7 +55,7 @@ describe('opening a batch', () => {
     expect(await opening).toMatchObject({ open: 0, succeeded: 1 });
   });
 
-  it('answers for a batch without a row that nothing is open', async () => {
+  it('reports a batch without a row as one with nothing open', async () => {
     expect(await world.engine.processPendingEvents(2_000_000_000, false)).toMatchObject({ open: 0, nextDueAt: null });
   });
 });
@@ -88,7 +88,7 @@ describe('results', () => {
     });
   });
 
-  it('of groups have the time of the first delivery, however late and in what order batches are settled', async () => {
+  it('of groups have the time of the first delivery, however late and in what order batches are processed', async () => {
     const account = await anAccount(world.db, { computers: 3 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const children = await childrenOf(world.db, group);

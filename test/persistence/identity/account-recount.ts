@@ -16,7 +16,7 @@ interface RawActivity {
   message: string | null;
   /** A cancel of it, of its group or of all its operations is pending. */
   cancel_requested: boolean;
-  /** How it ended is known and not settled yet. */
+  /** How it ended is known and not processed yet. */
   ends_ahead: boolean;
   [key: string]: unknown;
 }

@@ -49,7 +49,7 @@ interface TrialGroup {
   after: number | null;
 }
 
-/** A fresh account whose activities are made, handed out, answered and ended as API, gateway and workflows do it. */
+/** A fresh account whose activities are made, handed out, reported and ended as API, gateway and workflows do it. */
 export class AccountTrial {
   readonly db: Database;
   readonly account: TestAccount;

@@ -33,8 +33,8 @@ interface ApiResponse {
   mustRemove?: number[];
 }
 
-/** One operation on packages that a computer has answered. */
-async function answered(fields: Record<string, unknown>, response: ApiResponse = {}) {
+/** One operation on packages that a computer has completed. */
+async function completed(fields: Record<string, unknown>, response: ApiResponse = {}) {
   const account = await anAccount(db);
   const group = await aGroup(db, account, {
     operations: [{ type: 'ChangePackagesRequest', summary: 'Change', message: { type: 'change-packages', fields } }],
@@ -69,7 +69,7 @@ async function answered(fields: Record<string, unknown>, response: ApiResponse =
 
 describe('what an operation on packages records', () => {
   it('pairs versions of one name, and marks what the computer added', async () => {
-    const { operation, row } = await answered(
+    const { operation, row } = await completed(
       { install: [id['curl 8.5.0-10']], policy: 2 },
       { mustInstall: [id['libcurl4 8.5.0-10']!], mustRemove: [id['curl 8.5.0-2']!, id['libold 1']!] },
     );
@@ -101,7 +101,7 @@ describe('what an operation on packages records', () => {
   });
 
   it('knows a downgrade by the order of Debian versions', async () => {
-    const { row } = await answered({ install: [id['curl 8.5.0-2']], remove: [id['curl 8.5.0-10']], policy: 0 });
+    const { row } = await completed({ install: [id['curl 8.5.0-2']], remove: [id['curl 8.5.0-10']], policy: 0 });
     expect(row['changes']).toEqual([
       {
         package: 'curl',
@@ -114,7 +114,7 @@ describe('what an operation on packages records', () => {
   });
 
   it('reports removals, holds and releases', async () => {
-    const { row } = await answered({
+    const { row } = await completed({
       remove: [id['libold 1']],
       hold: [id['jq 1.7']],
       'remove-hold': [id['curl 8.5.0-2']],
@@ -127,10 +127,10 @@ describe('what an operation on packages records', () => {
   });
 
   it('records nothing that was not done', async () => {
-    const failed = await answered({ install: [id['jq 1.7']] }, { ok: false, mustInstall: [id['libold 1']!] });
+    const failed = await completed({ install: [id['jq 1.7']] }, { ok: false, mustInstall: [id['libold 1']!] });
     expect(failed.row['changes']).toEqual([]);
     expect(await readPackageOperations(db, [failed.operation])).toEqual([]);
-    const idle = await answered(
+    const idle = await completed(
       { install: [id['jq 1.7']] },
       { text: 'No changes required; all changes already performed' },
     );

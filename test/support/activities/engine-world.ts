@@ -97,7 +97,7 @@ export class EngineModel {
     this.#opened = true;
   }
 
-  /** The agent of a computer enrols anew: what its old identity had or was to get can never be answered. */
+  /** The agent of a computer enrols anew: what its old identity had or was to get can never have a result. */
   reregister(computerId: number, at: Date): void {
     for (const operation of this.operations.values()) {
       const { id, status, message } = operation;

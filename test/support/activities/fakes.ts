@@ -26,7 +26,7 @@ interface FakeBatch extends BatchPlan {
 }
 
 /**
- * The batch store in memory: the same promises as the real one (answers from its rows, first result wins, a result
+ * The batch store in memory: the same promises as the real one (reads its rows, first result wins, a result
  * replaces `canceled`), with the database taken away on demand.
  */
 export class FakeBatches {

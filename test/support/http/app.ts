@@ -74,7 +74,7 @@ export interface TestAppOptions {
   onRequestEnd?: AppDeps['onRequestEnd'];
 }
 
-/** Retries while no database connection was free in time: a request that is answered 503 then has had no effect. */
+/** Retries while no database connection was free in time: a request that gets 503 then has had no effect. */
 export async function insist(request: () => Promise<ApiResponse>): Promise<ApiResponse> {
   let response = await request();
   while (response.status === 503) response = await request();
@@ -122,9 +122,9 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     url,
     call,
     async login(person = ADMIN) {
-      const answer = await call('POST', '/login', { body: { email: person.email, password: person.password } });
-      if (answer.status !== 200) throw new Error(`login: ${answer.status} ${answer.text}`);
-      return answer.body.token;
+      const response = await call('POST', '/login', { body: { email: person.email, password: person.password } });
+      if (response.status !== 200) throw new Error(`login: ${response.status} ${response.text}`);
+      return response.body.token;
     },
     close: () => closeServer(server),
   };

@@ -73,7 +73,7 @@ async function removeLeftovers(): Promise<void> {
 
 /** Something that a test run has once: started at the first request for it, stopped at the end of the run. */
 export interface RunService {
-  start(): Promise<{ answer: Record<string, string>; stop?: () => Promise<void> }>;
+  start(): Promise<{ value: Record<string, string>; stop?: () => Promise<void> }>;
 }
 
 /**
@@ -91,7 +91,7 @@ async function serveRunServices(
     if (!running) return response.writeHead(404).end(`no service ${name}`);
     started.set(name, running);
     running.then(
-      ({ answer }) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer)),
+      ({ value }) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value)),
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
     );
   });
@@ -121,7 +121,7 @@ function postgresService(directory: string, onStart: (pid: number) => void): Run
     async start() {
       const postgres = await startOnFreePort(directory, onStart);
       await makeTemplate(postgres);
-      return { answer: { adminUrl: postgres.url('postgres'), template: TEMPLATE }, stop: () => postgres.stop() };
+      return { value: { adminUrl: postgres.url('postgres'), template: TEMPLATE }, stop: () => postgres.stop() };
     },
   };
 }
@@ -186,15 +186,15 @@ export function temporalServices(directory: string, onStart: (pid: number) => vo
           env: process.env,
           onSpawn: onStart,
         });
-        return { answer: { address: `127.0.0.1:${port}` }, stop: () => server.stop() };
+        return { value: { address: `127.0.0.1:${port}` }, stop: () => server.stop() };
       },
     },
     'temporal-server-programs': {
-      start: async () => ({ answer: { directory: dirname((await findServerPrograms()).server) } }),
+      start: async () => ({ value: { directory: dirname((await findServerPrograms()).server) } }),
     },
     'temporal-test-server': {
       start: async () => ({
-        answer: {
+        value: {
           path: await resolveTestServer({
             bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null,
             report,

@@ -121,7 +121,7 @@ export class Scenario {
   /**
    * Reads the activity again and again while something happens.
    *
-   * @returns every status that was answered; 0 stands for a connection that was rejected or broke
+   * @returns every status received; 0 stands for a connection that was rejected or broke
    */
   async readingMeanwhile(group: number, work: () => Promise<void>): Promise<Set<number>> {
     const statuses = new Set<number>();

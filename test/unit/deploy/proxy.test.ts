@@ -44,7 +44,7 @@ describe('the proxy of docker-compose.yml', () => {
     const servers = [...proxy.matchAll(/^ {2}server-template \w+ (\d+) /gm)].map(([, number]) => Number(number));
     expect(servers).toHaveLength(2);
     for (const number of servers) {
-      expect(Number(most)).toBeGreaterThan(ANSWER_BYTES + number * LONGEST_ADDRESS_BYTES);
+      expect(Number(most)).toBeGreaterThan(RESPONSE_BYTES + number * LONGEST_ADDRESS_BYTES);
     }
   });
 
@@ -78,6 +78,6 @@ describe('the proxy of docker-compose.yml', () => {
 });
 
 /** Of a response without its addresses: header, question with the longest of names, what both sides announce. */
-const ANSWER_BYTES = 12 + 255 + 4 + 11;
+const RESPONSE_BYTES = 12 + 255 + 4 + 11;
 /** With a name as long as Docker allows a service's, written out each time. */
 const LONGEST_ADDRESS_BYTES = 65 + 10 + 4;

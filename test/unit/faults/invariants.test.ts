@@ -153,7 +153,7 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   ['I5', 'an acknowledged tag that no longer exists', { tags: new Map([[101, []]]) }],
   [
     'I5',
-    'a cancel that was answered and did nothing',
+    'a cancel that was accepted and did nothing',
     {
       activities: [group(open), operation(11, 101, open), operation(12, 102)],
       acknowledged: [{ what: 'cancel', account: 1, ids: [11] }],
@@ -161,7 +161,7 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   ],
   [
     'I5',
-    'an approval that was answered and did nothing',
+    'an approval that was accepted and did nothing',
     {
       activities: [group({ ...open, status: 'unapproved' }), operation(11, 101, { ...open, status: 'unapproved' })],
       acknowledged: [{ what: 'approval', account: 1, ids: [11] }],
@@ -175,7 +175,7 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
       acknowledged: [{ what: 'approval', account: 1, ids: [GROUP] }],
     },
   ],
-  ['I5', 'a removal that was answered and undone', { acknowledged: [{ what: 'removed', computer: 101 }] }],
+  ['I5', 'a removal that was accepted and undone', { acknowledged: [{ what: 'removed', computer: 101 }] }],
   ['I6', 'a secret in a log', { secretsFound: ['password is in data/logs/api.log'] }],
   ['I7', 'an operation for a computer of another account', { activities: [group(), operation(11, 201)] }],
   ['I7', 'an operation in a group of another account', { activities: [group({ account: 2 }), operation(11, 101)] }],

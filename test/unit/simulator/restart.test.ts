@@ -151,7 +151,7 @@ describe('a fleet that was stopped', () => {
   it('sends and writes nothing more, though agents waited for a connection', async () => {
     const fleet = await aSettledFleet({ computers: 3, connections: 1 });
     let response = (): void => {};
-    gateway.answersAfter = new Promise((resolve) => {
+    gateway.respondsAfter = new Promise((resolve) => {
       response = resolve;
     });
     const before = gateway.heard;

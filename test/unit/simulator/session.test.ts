@@ -139,7 +139,7 @@ describe('the recorded agent', () => {
     ['07', '08'],
     ['26', '27', 'lost'],
     ['29', '30', 'lost'],
-  ])('follows payload %s by %s', (first, second, fate = 'answered') => {
+  ])('follows payload %s by %s', (first, second, fate = 'received') => {
     const { session, sent } = sessionAt(first, ALL);
     // The list is known since an earlier response; a token never survives a failure.
     session.receive(
@@ -147,7 +147,7 @@ describe('the recorded agent', () => {
       0,
     );
     session.prepare();
-    if (fate === 'answered') session.receive(recordedResponse(first), sent);
+    if (fate === 'received') session.receive(recordedResponse(first), sent);
     expectRequest(session, second);
   });
 
@@ -197,9 +197,9 @@ describe('the recorded agent', () => {
 
   it('reports another server once', () => {
     const { session, calls } = sessionAt('33', ALL);
-    const answered = (uuid: string) =>
+    const respondTo = (uuid: string) =>
       session.receive({ 'server-uuid': Buffer.from(uuid), 'server-api': Buffer.from('3.3'), messages: [] }, 0);
-    for (const uuid of ['a', 'a', 'b', 'b']) answered(uuid);
+    for (const uuid of ['a', 'a', 'b', 'b']) respondTo(uuid);
     expect(calls).toEqual(['server']);
   });
 

@@ -50,7 +50,7 @@ export interface SeenExchange {
   api: string;
   body: BObject;
   /** The token of the last response. */
-  answered: string | null;
+  responseToken: string | null;
 }
 
 /** A server for tests that speaks just enough to enrol agents, records all it receives, and fails on request. */
@@ -62,8 +62,8 @@ export interface ScriptedGateway {
   outgoing: BObject[];
   /** Requests that came, whatever became of them. */
   heard: number;
-  /** Requests are answered after this. */
-  answersAfter: Promise<void>;
+  /** Requests get their response after this. */
+  respondsAfter: Promise<void>;
   /** What the responses name as the server. */
   serverUuid: string;
   /** Paths of GET requests, which find nothing. */
@@ -85,7 +85,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     pings: [],
     outgoing: [],
     heard: 0,
-    answersAfter: Promise.resolve(),
+    respondsAfter: Promise.resolve(),
     serverUuid: 'scripted',
     downloads: [],
     failures: [],
@@ -113,14 +113,20 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     const body = decode(raw) as BObject;
     const header = (name: string): string | null => (request.headers[name] as string | undefined) ?? null;
     const computerId = header('x-computer-id');
-    const seen = { computerId, token: header('x-exchange-token'), api: header('x-message-api')!, body, answered: null };
+    const seen = {
+      computerId,
+      token: header('x-exchange-token'),
+      api: header('x-message-api')!,
+      body,
+      responseToken: null,
+    };
     gateway.exchanges.push(seen);
     const next = computerId === null ? undefined : gateway.failures.shift();
     const failure = next === 'none' ? undefined : next;
     if (failure && !failure.counted) return { status: failure.status, body: {} };
     const reply = respond(computerId, body);
     if (failure) return { status: failure.status, body: {} };
-    Object.assign(seen, { answered: (reply['next-exchange-token'] as Buffer | undefined)?.toString() ?? null });
+    Object.assign(seen, { responseToken: (reply['next-exchange-token'] as Buffer | undefined)?.toString() ?? null });
     return { status: 200, body: reply };
   };
   const server = createServer(async (request, response) => {
@@ -128,7 +134,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const raw = Buffer.concat(chunks);
     gateway.heard++;
-    await gateway.answersAfter;
+    await gateway.respondsAfter;
     if (request.method === 'GET') {
       gateway.downloads.push(request.url!);
       response.writeHead(404).end();

@@ -75,7 +75,7 @@ describe('the transport of an agent', () => {
     let sequence = 1;
     for (const [position, seen] of all.entries()) {
       expect(seen.body['sequence']).toBe(sequence);
-      expect(seen.token).toBe(position === 0 ? null : all[position - 1]!.answered);
+      expect(seen.token).toBe(position === 0 ? null : all[position - 1]!.responseToken);
       sequence += messagesOf(seen).length;
     }
   });

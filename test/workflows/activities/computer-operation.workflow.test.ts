@@ -54,7 +54,7 @@ describe('an action on one computer', () => {
     expect((await countEvents(handle)).of('workflowTaskScheduled')).toBe(1);
   });
 
-  it('ends what got no answer at its deadline, by one timer however often it is woken', async ({
+  it('ends what got no result at its deadline, by one timer however often it is woken', async ({
     server,
     batch,
     batches,

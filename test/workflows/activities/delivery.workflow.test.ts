@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { NO_ANSWER } from '../../../src/domain/scripts/result.ts';
+import { NO_RESULT } from '../../../src/domain/scripts/result.ts';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
 import { aGroup, anAccount, childrenOf } from '../../support/activities/activity-rows.ts';
 import { itOnRows as it } from '../../support/temporal/skipped-rows.ts';
@@ -79,7 +79,7 @@ describe('a window after a moment', () => {
   });
 });
 
-describe('what cannot be answered any more', () => {
+describe('what can get no result any more', () => {
   it('fails 30 days after delivery, with the reason', async ({
     server,
     db,
@@ -130,7 +130,7 @@ describe('what cannot be answered any more', () => {
     await untilAll(group, 'failed');
 
     const [operation] = await childrenOf(db, group);
-    expect(operation).toMatchObject({ result_text: NO_ANSWER, result_code: null });
+    expect(operation).toMatchObject({ result_text: NO_RESULT, result_code: null });
     const lasted = operation!.completion_time!.getTime() - operation!.delivery_time!.getTime();
     expect(lasted).toBeGreaterThanOrEqual(15 * MINUTE_MS);
     expect(lasted).toBeLessThan(16 * MINUTE_MS);

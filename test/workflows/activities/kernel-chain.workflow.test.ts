@@ -82,7 +82,13 @@ describe('a kernel change followed by a restart', () => {
     expect(await statusOf(server.client, handle.workflowId)).toBe('FAILED');
   });
 
-  it('never restarts when the change is never answered', async ({ server, changeKernel, start, agents, statuses }) => {
+  it('never restarts when the change never gets a result', async ({
+    server,
+    changeKernel,
+    start,
+    agents,
+    statuses,
+  }) => {
     const { computers, group, change } = await changeKernel();
     const handle = await start(group);
     expect(await agents.fetch(computers)).toEqual([change]);

@@ -56,7 +56,7 @@ const ended = (group: number, status: string) =>
 describe('computers that leave', () => {
   it('are waited for by no workflow, and archiving is a workflow that completes', async () => {
     const [first, second, third] = fleet.computers as [number, number, number];
-    // Made before any worker runs: the archiving is answered before its workflow first looks at it.
+    // Made before any worker runs: the archiving is requested before its workflow first looks at it.
     const alone = await fleet.act([first]);
     const early = await archive(first);
     const pair = await fleet.act([second, third]);

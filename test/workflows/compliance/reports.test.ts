@@ -35,14 +35,14 @@ async function requested(): Promise<{ id: number; profileId: number }> {
     computers: new Map(usg.computers.map((computer) => [computer, 'pf'])),
     rules: [aRule('rule_1'), aRule('rule_2')],
   });
-  const answer = await reports().request(usg.caller, {
+  const result = await reports().request(usg.caller, {
     profileId,
     startDate: '2026-05-04',
     endDate: null,
     detailed: true,
     traceparent: null,
   });
-  return { id: 'activity' in answer ? answer.activity.id : 0, profileId };
+  return { id: 'activity' in result ? result.activity.id : 0, profileId };
 }
 
 async function read(id: number) {

@@ -69,12 +69,12 @@ async function startBuild(buildId: string, taskQueue: TaskQueue = TASK_QUEUES.ac
 
 const look = async () => {
   const health = createTemporalHealth(settings);
-  const answer = await health.check().then(
+  const result = await health.check().then(
     () => 'well',
     (error: Error) => error.message,
   );
   await health.close();
-  return answer;
+  return result;
 };
 
 describe('worker builds', () => {

@@ -57,7 +57,7 @@ export class RawConnection {
     this.#size += chunk.length;
     if (this.#size < this.#needed) return;
     const received = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
-    const parsed = parseAnswer(received);
+    const parsed = parseResponse(received);
     if (parsed === null) {
       this.#chunks = [received];
       this.#needed = statedLength(received);
@@ -82,7 +82,7 @@ export class RawConnection {
  * Parses one HTTP/1.1 response from the start of `bytes`.
  * @returns null while it is incomplete; `length` is its size in bytes
  */
-export function parseAnswer(bytes: Buffer): (RawResponse & { length: number }) | null {
+export function parseResponse(bytes: Buffer): (RawResponse & { length: number }) | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;
   const head = bytes.toString('latin1', 0, headEnd);

@@ -51,7 +51,7 @@ export async function runBigGroup({ api, db, computerIds, agents }: BigAccount):
   }
 }
 
-/** Fetches and answers the messages of computers without an agent, as exchanges would. */
+/** Fetches the messages of and reports for computers without an agent, as exchanges would. */
 async function reportSilently(db: Database, group: number, computers: readonly number[]): Promise<void> {
   const operations = await db.query<{ id: number }>(
     'select id from activity where parent_id = $1 and computer_id = any($2::int[]) order by id',

@@ -21,7 +21,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'API killed before its commit',
     elsewhere: [at(FAULTS_E2E, 'makes nothing or all of an action when the API dies at its POST')],
   },
-  { row: 2, fault: 'API killed between commit and answer', elsewhere: [] },
+  { row: 2, fault: 'API killed between commit and response', elsewhere: [] },
   { row: 3, fault: 'killed between start and outbox', elsewhere: [] },
   {
     row: 4,

@@ -6,7 +6,7 @@ import type { RowCase, Stage } from './case.ts';
 export const DATABASE: readonly RowCase[] = [
   {
     row: 12,
-    title: 'a read-only database is answered 503 with nothing stored, and work goes on when it takes writes again',
+    title: 'a read-only database means 503 with nothing stored, and work goes on when it takes writes again',
     async run(stage) {
       await stage.sound(async (session) => {
         const group = await stage.mustInstall(session);
@@ -37,7 +37,7 @@ export const DATABASE: readonly RowCase[] = [
   },
   {
     row: 13,
-    title: 'a transaction that always loses is answered 503 after so many tries',
+    title: 'a transaction that always loses ends in 503 after so many tries',
     async run(stage) {
       const before = await stage.lastActivity();
       await stage.sound(async (session) => {
@@ -50,7 +50,7 @@ export const DATABASE: readonly RowCase[] = [
   },
   {
     row: 13,
-    title: 'an exhausted pool is answered 503 or waited for, and every connection comes back',
+    title: 'an exhausted pool means 503 or a wait, and every connection comes back',
     longOnly: true,
     async run(stage) {
       await stage.sound(async (session) => {

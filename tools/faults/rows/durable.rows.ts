@@ -23,7 +23,7 @@ export const DURABLE: readonly RowCase[] = [
   },
   {
     row: 2,
-    title: 'an API killed between commit and answer leaves one whole group that runs',
+    title: 'an API killed between commit and response leaves one whole group that runs',
     async run(stage) {
       const before = await stage.lastActivity();
       await stage.sound(async (session) => {
@@ -116,7 +116,7 @@ export const DURABLE: readonly RowCase[] = [
   },
   {
     row: 9,
-    title: 'a commit that PostgreSQL dies under is answered 503 or is there, and pools connect again',
+    title: 'a commit that PostgreSQL dies under ends in 503 or is there, and pools connect again',
     async run(stage) {
       await stage.sound(async (session) => {
         await stage.enable('before-accept-commit', { blockMs: 1500 });

@@ -112,13 +112,13 @@ async function cancelWaiting({ world, cloned }: Session, { activity }: Watermark
   for (const party of world.parties) {
     // One by one: a single rejected id, for example of an ended activity, rejects the whole request.
     for (const { id } of rows.filter(({ account }) => account === party.id)) {
-      await retryUntilAnswered(() => party.api.request('POST', '/activities/cancel', { activity_ids: [id] }));
+      await retryUntilAccepted(() => party.api.request('POST', '/activities/cancel', { activity_ids: [id] }));
     }
   }
 }
 
 /** Repeats requests right after the faults, which may still meet one of them. */
-async function retryUntilAnswered(send: () => Promise<{ status: number }>): Promise<void> {
+async function retryUntilAccepted(send: () => Promise<{ status: number }>): Promise<void> {
   const until = performance.now() + STANDSTILL_MS;
   while (performance.now() < until) {
     const status = await send().then(

@@ -31,7 +31,7 @@ export function createFaultableProcesses(directory: string): FaultableProcesses 
   };
 }
 
-const ANSWER_LIMIT_MS = 2000;
+const RESPONSE_LIMIT_MS = 2000;
 
 function send(path: string, command: FaultCommand): Promise<boolean> {
   return new Promise((resolve) => {
@@ -40,7 +40,7 @@ function send(path: string, command: FaultCommand): Promise<boolean> {
       socket.destroy();
       resolve(isAccepted);
     };
-    socket.setTimeout(ANSWER_LIMIT_MS, () => end(false));
+    socket.setTimeout(RESPONSE_LIMIT_MS, () => end(false));
     socket.on('error', () => end(false));
     socket.on('close', () => end(false));
     createInterface(socket)

@@ -132,9 +132,9 @@ function isOfRun(report: WaitingReport): report is WaitingReport & { account_id:
 async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promise<void> {
   const sets = await storeRules(tx, reports);
   const verdicts = reports.map((report) => toVerdict(report, sets.get(report.activity_id) ?? null));
-  const refused = reports.filter((_, index) => verdicts[index]!.reason !== null);
-  const refusedIds = refused.map(({ activity_id }) => activity_id);
-  await lockBatchesOfAudits(tx, refusedIds);
+  const rejected = reports.filter((_, index) => verdicts[index]!.reason !== null);
+  const rejectedIds = rejected.map(({ activity_id }) => activity_id);
+  await lockBatchesOfAudits(tx, rejectedIds);
   const explained = await saveVerdicts(tx, verdicts, now);
   if (explained.length === 0) return;
   const keys = new Set(explained.map(({ run_id, computer_id }) => `${run_id}/${computer_id}`));

@@ -13,7 +13,7 @@ YES, NO, UNKNOWN = 0, 1, 2
 PAM_SUCCESS, PAM_BUF_ERR = 0, 5
 # A module that cannot be loaded or fails inside, no memory, an unavailable directory server, a stack that gives up.
 # Everything else but success rejects the login: many modules have one code for all their reasons.
-NOT_AN_ANSWER = {1, 2, 3, 5, 9, 26}
+NO_VERDICT = {1, 2, 3, 5, 9, 26}
 PROMPT_ECHO_OFF, PROMPT_ECHO_ON = 1, 2
 SILENT, DISALLOW_NULL_PASSWORD = 0x8000, 0x1
 
@@ -55,22 +55,22 @@ def load():
     return libc, pam
 
 
-def answering(libc, name, password):
-    """A conversation that gives the password to hidden prompts and the name to visible ones. PAM frees the answers."""
+def conversation_of(libc, name, password):
+    """A conversation that gives the password to hidden prompts and the name to visible ones. PAM frees the replies."""
 
     @CONVERSE
     def converse(count, messages, responses, _data):
         memory = libc.calloc(count, ctypes.sizeof(Response))
         if not memory:
             return PAM_BUF_ERR
-        answers = ctypes.cast(memory, ctypes.POINTER(Response))
+        replies = ctypes.cast(memory, ctypes.POINTER(Response))
         for index in range(count):
             style = messages[index].contents.style
             if style == PROMPT_ECHO_OFF:
-                answers[index].text = libc.strdup(password)
+                replies[index].text = libc.strdup(password)
             elif style == PROMPT_ECHO_ON:
-                answers[index].text = libc.strdup(name)
-        responses[0] = answers
+                replies[index].text = libc.strdup(name)
+        responses[0] = replies
         return PAM_SUCCESS
 
     return converse
@@ -79,7 +79,7 @@ def answering(libc, name, password):
 def ask(service, name, password, directory):
     libc, pam = load()
     handle = ctypes.c_void_p()
-    conversation = Conversation(answering(libc, name, password), None)
+    conversation = Conversation(conversation_of(libc, name, password), None)
     if directory is None:
         code = pam.pam_start(service, name, ctypes.byref(conversation), ctypes.byref(handle))
     else:
@@ -96,7 +96,7 @@ def ask(service, name, password, directory):
     pam.pam_end(handle, code)
     if code == PAM_SUCCESS:
         return YES
-    return UNKNOWN if code in NOT_AN_ANSWER else NO
+    return UNKNOWN if code in NO_VERDICT else NO
 
 
 def main():

@@ -47,7 +47,7 @@ describe('a helper program', () => {
     for (const pid of pids) await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
-  it('that hangs for one address leaves places to another', async () => {
+  it('that hangs for one address leaves slots to another', async () => {
     const pam = requested(scripted);
     const hanging = Array.from({ length: 10 }, () => pam.verify(login('hang', 'x', '192.0.2.1')).catch(() => 'ended'));
     const first = await Promise.race([pam.verify(login('ada', 'right horse', '192.0.2.2')), ...hanging]);
