@@ -97,7 +97,7 @@ export const PACKAGE_SET_NAMES = Object.keys(PACKAGE_SETS) as PackageSet[];
 export type IdRange = readonly [first: number, last: number];
 
 export interface PackageDelta {
-  /** The next step starts from empty sets: the agent reports everything again. */
+  /** The next change starts from empty sets: the agent reports everything again. */
   restart: boolean;
-  steps: Array<Record<PackageSet, { add: IdRange[]; remove: IdRange[] }>>;
+  changes: Array<Record<PackageSet, { add: IdRange[]; remove: IdRange[] }>>;
 }

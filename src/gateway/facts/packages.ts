@@ -70,22 +70,22 @@ function readOrNulls<T>(
   });
 }
 
-/** Appends a step; steps apply in the order of messages. @throws {MalformedMessage} when nothing is usable */
+/** Appends a change; changes apply in the order of messages. @throws {MalformedMessage} when nothing is usable */
 export function readPackageSets(message: BObject, facts: Facts, faults: MessageFaults): void {
-  const step = Object.fromEntries(
+  const change = Object.fromEntries(
     PACKAGE_SET_NAMES.map((set) => [
       set,
       { add: readRanges(message[set], set, faults), remove: readRanges(message[`not-${set}`], `not-${set}`, faults) },
     ]),
-  ) as PackageDelta['steps'][number];
-  faults.requireUsable(PACKAGE_SET_NAMES.some((set) => step[set].add.length + step[set].remove.length > 0));
-  facts.packages ??= { restart: false, steps: [] };
-  facts.packages.steps.push(step);
+  ) as PackageDelta['changes'][number];
+  faults.requireUsable(PACKAGE_SET_NAMES.some((set) => change[set].add.length + change[set].remove.length > 0));
+  facts.packages ??= { restart: false, changes: [] };
+  facts.packages.changes.push(change);
 }
 
 /** The next report replaces the sets. Until then the old ones stay, for up to half an hour. */
 export function restartPackages(facts: Facts): void {
-  facts.packages = { restart: true, steps: [] };
+  facts.packages = { restart: true, changes: [] };
 }
 
 function readRequestId(message: BObject): number {

@@ -15,23 +15,23 @@ type Column = (typeof PACKAGE_SETS)[PackageSet];
 /** Ranges per turn of the event loop: some milliseconds of work. */
 const TURN_RANGES = 20_000;
 
-/** Step by step. Idempotent. Returns computers that removed what was not in their set or added unknown packages. */
+/** Change by change. Idempotent. Returns computers that removed what was not in their set or added unknown packages. */
 export async function savePackages(tx: Sql, reports: ReadonlyArray<PerComputer<PackageDelta>>, now: Date) {
   const inconsistent = new Set<number>();
   const restarted = reports.filter(({ value }) => value.restart);
   if (restarted.length > 0) await tx.query(RESTART, { computerIds: computerIds(restarted), now });
   for (let i = 0; ; i++) {
-    const steps = reports.flatMap(({ computerId, value }) => {
-      const step = value.steps[i];
-      return step ? [{ computerId, value: step }] : [];
+    const changes = reports.flatMap(({ computerId, value }) => {
+      const change = value.changes[i];
+      return change ? [{ computerId, value: change }] : [];
     });
-    if (steps.length === 0) return inconsistent;
+    if (changes.length === 0) return inconsistent;
     const sets = {} as Record<Column | `not_${Column}`, string[]>;
     for (const set of PACKAGE_SET_NAMES) {
-      sets[PACKAGE_SETS[set]] = await multiranges(steps.map(({ value }) => value[set].add));
-      sets[`not_${PACKAGE_SETS[set]}`] = await multiranges(steps.map(({ value }) => value[set].remove));
+      sets[PACKAGE_SETS[set]] = await multiranges(changes.map(({ value }) => value[set].add));
+      sets[`not_${PACKAGE_SETS[set]}`] = await multiranges(changes.map(({ value }) => value[set].remove));
     }
-    const parameters = { ...sets, computerIds: computerIds(steps), now };
+    const parameters = { ...sets, computerIds: computerIds(changes), now };
     const rows = await tx.query<{ computer_id: number }>(APPLY, parameters, 'gateway-save-packages');
     for (const { computer_id } of rows) inconsistent.add(computer_id);
   }
@@ -90,28 +90,28 @@ const each = (text: (column: string) => string, between = ', '): string => COLUM
 
 // A computer may name what it had: old gateways recorded no ids. Removals are ignored while sets are reported again.
 const APPLY = `
-  with step as (
+  with change as (
     select s.*, ${each((column) => `s.${column}`, ' + ')} as named
     from unnest(:computerIds::int[], ${each((column) => `:${column}::int4multirange[], :not_${column}::int4multirange[]`)})
       s(computer_id, ${each((column) => `${column}, not_${column}`)})
   ), before as (
     select p.computer_id, p.restart,
       ${each((column) => `case when p.restart then '{}' else p.${column} end as ${column}`)}
-    from step s join computer_packages p using (computer_id) for update of p
+    from change s join computer_packages p using (computer_id) for update of p
   ), allowed as (
     select s.computer_id, case when k.known @> s.named then s.named
       else s.named * (coalesce(k.known, '{}') + coalesce(${each((column) => `b.${column}`, ' + ')}, '{}')) end as named
-    from step s join computer c on c.id = s.computer_id
+    from change s join computer c on c.id = s.computer_id
     left join account_packages k on k.account_id = c.account_id left join before b on b.computer_id = s.computer_id
   ), after as (
     insert into computer_packages (computer_id, updated_at, ${each((column) => column)})
     select s.computer_id, :now,
       ${each((column) => `coalesce(b.${column}, '{}') - s.not_${column} + s.${column} * a.named`)}
-    from step s join allowed a using (computer_id) left join before b using (computer_id)
+    from change s join allowed a using (computer_id) left join before b using (computer_id)
     on conflict (computer_id) do update set restart = false, updated_at = excluded.updated_at,
       ${each((column) => `${column} = excluded.${column}`)}
   )
-  select s.computer_id from step s join allowed a using (computer_id) left join before b using (computer_id)
+  select s.computer_id from change s join allowed a using (computer_id) left join before b using (computer_id)
   where s.named <> a.named
     or b.restart is not true and not (${each((column) => `coalesce(b.${column}, '{}') @> s.not_${column}`, ' and ')})`;
 
