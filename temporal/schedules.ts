@@ -80,6 +80,9 @@ const SYSTEM_SCHEDULES = [
   },
 ] as const;
 
+/** Workflow types of housekeeping. */
+export const SYSTEM_WORKFLOWS: readonly string[] = SYSTEM_SCHEDULES.map(({ action }) => action.workflowType);
+
 /** Creates, updates and deletes housekeeping schedules as declared; one that an operator paused stays so. Idempotent. */
 export async function upsertSchedules(client: Client): Promise<void> {
   await Promise.all(

@@ -22,7 +22,7 @@ import type { ReconcileActivities, ReleasedActivities } from '../../workflows/co
 import type { ReconcileResult } from '../../workflows/contracts/housekeeping.contract.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createProfileSchedules, createWorkflows, type WorkflowsOptions } from '../reconciler/ports.ts';
-import { reportStuckSchedules } from '../reconciler/stuck-schedules.ts';
+import { reportStuckWorkflows } from '../reconciler/stuck-workflows.ts';
 import { closedAbnormally, deleteOldRuns, runningBatches } from '../reconciler/visibility.ts';
 
 export interface ReconcilerOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
@@ -75,7 +75,7 @@ export function createReconciler(
       const idleAfter = await wakeIdleBatches(run, cursor?.idleAfter ?? 0);
       const { ids: running, next: runningBefore } = await runningBatches(client, cursor?.runningBefore);
       await wakeLeftRunning(run, running);
-      await reportStuckSchedules(deps, { since: closedSince, startedBefore: startedAt - deps.settleMs });
+      await reportStuckWorkflows(deps, closedSince);
       await repairReports(run, clock.now());
       await startMissedRuns(deps, clock.now(), options.metrics?.scheduleMissed);
       const wasInterrupted = cursor !== null && startedAt - known > LAG_MS;

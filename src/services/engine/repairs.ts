@@ -19,7 +19,6 @@ import {
   type Repair,
   type RepairDeps,
   type RepairRun,
-  reportStuck,
   TERMINATED_TEXT,
 } from '../activities/workflows.ts';
 import type { Engine } from './engine.ts';
@@ -125,30 +124,23 @@ async function comparePage(run: WithEngine<RepairRun>, page: readonly OpenBatch[
   for (const { id, wf_id } of page) if (!running.has(wf_id)) count(wf_id, await repairBatch(run, id));
 }
 
-/**
- * Wakes batches without progress, or reports those whose tasks fail. Returns the batch to continue after, 0 at the end.
- * @see docs/reliability.md#a-worker-or-a-workflow-stands-still
- */
+/** Wakes batches without progress that have no task. Returns the batch to continue after, 0 at the end. */
 export async function wakeIdleBatches(run: RepairRun, after: number): Promise<number> {
   const { db, workflows, settleMs } = run;
   const batches = await readIdleBatches(db, { after, idleMs: settleMs, limit: IDLE_LIMIT });
-  const own = new Set(batches.map(({ wf_id }) => wf_id));
-  const groups = new Set(batches.flatMap(({ parent_id: id }) => (id === null ? [] : [activityWorkflowId(id)])));
-  for (const workflowId of groups)
-    if (!own.has(workflowId) && (await workflows.state(workflowId)) === 'stuck') reportStuck(run, workflowId, 'task');
   for (const { wf_id: workflowId, opened, parent_id } of batches) {
-    if (!opened && parent_id !== null && !groups.has(workflowId)) continue;
-    const state = await workflows.state(workflowId);
-    if (state === 'running') await workflows.wakeUp(workflowId);
-    if (state === 'stuck') reportStuck(run, workflowId, 'task');
+    // Its group starts it.
+    if (!opened && parent_id !== null && workflowId !== activityWorkflowId(parent_id)) continue;
+    if ((await workflows.state(workflowId)) === 'running') await workflows.wakeUp(workflowId);
   }
   return batches.length < IDLE_LIMIT ? 0 : batches.at(-1)!.id;
 }
 
-/** Wakes those of some running workflows whose batch has ended: their last result was lost. Idempotent. */
+/** Wakes those of some running workflows whose batch has ended and that have no task: their last result was lost. */
 export async function wakeLeftRunning(run: RepairRun, workflowIds: readonly string[]): Promise<void> {
   const { db, workflows, logger, settleMs } = run;
   for (const workflowId of await readClosedAmong(db, workflowIds, settleMs)) {
+    if ((await workflows.state(workflowId)) !== 'running') continue;
     if (await workflows.wakeUp(workflowId)) logger.warn({ workflowId }, 'woke a workflow whose batch has ended');
   }
 }

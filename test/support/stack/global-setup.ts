@@ -180,7 +180,11 @@ export function temporalServices(directory: string, onStart: (pid: number) => vo
           namespace: 'flotilla-test',
           // Tests reach it in many ways; who may is tested on a stack.
           certificates: null,
-          dynamicConfig: LOCAL_DYNAMIC_CONFIG,
+          dynamicConfig: {
+            ...LOCAL_DYNAMIC_CONFIG,
+            // Failed tasks are reported with the third attempt, which is seconds later.
+            'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute': 2,
+          },
           directory: join(directory, 'temporal'),
           logFile: join(directory, 'temporal.log'),
           env: process.env,

@@ -1,7 +1,9 @@
 import { Client } from '@temporalio/client';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
 import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
+import { HASH_ID_DATABASES_WORKFLOW } from '../../../workflows/contracts/housekeeping.contract.ts';
 import { PROFILE_TRIGGER_WORKFLOW } from '../../../workflows/contracts/profile-trigger.contract.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { RELEASED_BATCH_WORKFLOW, RELEASED_GROUP_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
@@ -11,7 +13,7 @@ import {
   createSqlFleet,
   type SqlFleet,
 } from '../../support/activities/activity-runtime.ts';
-import { until } from '../../support/temporal/workflow-environment.ts';
+import { countEvents, until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
 let dispatcher: Dispatcher;
@@ -33,12 +35,23 @@ async function statusOf(id: number): Promise<string> {
   return row!.status;
 }
 
-/** What was reported of workflows that cannot go on. */
-const reported: string[] = [];
+const batchesOf = (id: number) =>
+  runtime.db.query<{ id: number; wf_id: string }>(
+    'select distinct l.id, l.wf_id from lane l join activity a on a.lane_id = l.id where a.parent_id = $1 or a.id = $1',
+    [id],
+  );
 
-async function reconcile(): Promise<void> {
-  const reconciler = runtime.reconcilerWith(runtime.client, { stuck: (reason) => reported.push(reason) });
-  expect((await reconciler.reconcileWorkflows({ cursor: null })).restarted).toBe(0);
+/** Reconciles until a workflow is reported as one that cannot go on. */
+async function untilReported(workflowId: string, reason: string): Promise<void> {
+  const reported = new Set<string>();
+  const logger = pino({ level: 'error' }, { write: (line) => void reported.add(line) });
+  const reconciler = runtime.reconcilerWith(runtime.client, { logger });
+  await until(async () => {
+    expect((await reconciler.reconcileWorkflows({ cursor: null })).restarted).toBe(0);
+    return [...reported]
+      .map((line) => JSON.parse(line))
+      .some((e) => e.workflowId === workflowId && e.reason === reason);
+  }, 60_000);
 }
 
 /** What an operator does who wants a workflow started again from its rows. */
@@ -49,21 +62,26 @@ async function deleteWorkflow(id: number): Promise<void> {
   await until(async () => (await runtime.reconciler.reconcileWorkflows({ cursor: null })).restarted === 1, 60_000);
 }
 
-/** Starts the workflow of an activity as somebody does whose key the workers lack. */
-async function startUnreadable(type: string, id: number, input: object): Promise<void> {
+/** Starts a workflow as somebody does whose key the workers lack. */
+async function startUnreadable(type: string, options: { workflowId: string; taskQueue: string; args: unknown[] }) {
   const { workflow } = new Client({
     connection: runtime.client.connection,
     namespace: runtime.namespace,
     dataConverter: createDataConverter([{ id: 'other', key: Buffer.alloc(32, 9) }]),
   });
-  await workflow.start(type, { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [input] });
+  return workflow.start(type, options);
+}
+
+/** {@link startUnreadable} of an activity. */
+function startUnreadableOf(id: number, type: string, input: object) {
+  return startUnreadable(type, { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [input] });
 }
 
 describe('a stuck workflow', () => {
   it('is reported and left as it is when no key decrypts its input, and others continue', async () => {
     await dispatcher.stop();
     const id = await fleet.act(fleet.computers.slice(0, 3));
-    await startUnreadable(RELEASED_GROUP_WORKFLOW, id, { id });
+    await startUnreadableOf(id, RELEASED_GROUP_WORKFLOW, { id });
     dispatcher = runtime.startDispatcher();
     // The dispatcher takes it for started; the others are not held up.
     const healthy = await fleet.act(fleet.computers.slice(3));
@@ -71,11 +89,7 @@ describe('a stuck workflow', () => {
       await fleet.deliver();
       return (await statusOf(healthy)) === 'delivered';
     });
-    await until(async () => {
-      await reconcile();
-      return reported.length > 0;
-    }, 60_000);
-    expect(reported).toContain('task');
+    await untilReported(`activity/${id}`, 'task');
     expect(await runtime.status(`activity/${id}`)).toBe('RUNNING');
     await deleteWorkflow(id);
     await until(async () => {
@@ -96,7 +110,7 @@ describe('a stuck workflow', () => {
     const [row] = await runtime.db.query<{ batch: number }>('select lane_id as batch from activity where id = $1', [
       id,
     ]);
-    await startUnreadable(RELEASED_BATCH_WORKFLOW, id, { batch: row!.batch, single: true });
+    await startUnreadableOf(id, RELEASED_BATCH_WORKFLOW, { batch: row!.batch, single: true });
     await runtime.db.query(
       `update activity set delivery_time = now() - interval '31 days', modification_time = now() - interval '31 days'
        where id = $1`,
@@ -104,15 +118,44 @@ describe('a stuck workflow', () => {
     );
     await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [row!.batch]);
     expect(await runtime.db.query('select from agent_inbox where lane_id = $1', [row!.batch])).toEqual([]);
-    reported.length = 0;
-    await until(async () => {
-      await reconcile();
-      return reported.includes('task');
-    }, 60_000);
+    await untilReported(`activity/${id}`, 'task');
     await deleteWorkflow(id);
     await until(async () => (await statusOf(id)) === 'failed');
     await until(async () => (await runtime.status(`activity/${id}`)) === 'FAILED');
   }, 180_000);
+
+  it('is reported and not signaled when its rows have ended', async () => {
+    await dispatcher.stop();
+    const handles: Awaited<ReturnType<typeof startUnreadable>>[] = [];
+    for (const size of [1, 2]) {
+      const id = await fleet.act(fleet.computers.slice(0, size));
+      const batches = await batchesOf(id);
+      const values = [batches.map((batch) => batch.id)];
+      await runtime.db.query(`insert into agent_inbox (lane_id, kind) select unnest($1::int[]), 'cancel'`, values);
+      for (const batch of batches) await runtime.engine.processPendingEvents(batch.id, false);
+      expect(await statusOf(id)).toBe('canceled');
+      handles.push(await startUnreadableOf(id, 'SnapAction', { id }));
+    }
+    for (const handle of handles) {
+      await untilReported(handle.workflowId, 'task');
+      await handle.terminate('by test');
+      expect((await countEvents(handle)).of('workflowExecutionSignaled')).toBe(0);
+    }
+    dispatcher = runtime.startDispatcher();
+  }, 120_000);
+
+  it('is reported when it has no rows', async () => {
+    const stop = await runtime.startScheduleWorker();
+    const workflowId = 'system-hash-id-databases-x';
+    const handle = await startUnreadable(HASH_ID_DATABASES_WORKFLOW, {
+      workflowId,
+      taskQueue: TASK_QUEUES.schedule,
+      args: [{}],
+    });
+    await untilReported(workflowId, 'task');
+    await handle.terminate('by test');
+    await stop();
+  }, 120_000);
 });
 
 describe('a workflow that failed for good', () => {
@@ -133,11 +176,7 @@ describe('a workflow that failed for good', () => {
     };
     const failed = await runtime.client.workflow.start('SnapAction', options);
     await expect(failed.result()).rejects.toMatchObject({ cause: { type: 'MissingRow' } });
-    reported.length = 0;
-    await until(async () => {
-      await reconcile();
-      return reported.includes('failure');
-    });
+    await untilReported(options.workflowId, 'failure');
     expect(await runtime.status(options.workflowId)).toBe('FAILED');
     const next = runtime.reconcilerWith(runtime.client, { buildId: 'fixed' });
     await until(async () => (await next.reconcileWorkflows({ cursor: null })).restarted === 1, 60_000);
@@ -156,23 +195,13 @@ describe('a workflow of a schedule that failed for good', () => {
       args: [{ kind: 'of a newer build', profileId: 1 }],
     });
     await expect(trigger.result()).rejects.toMatchObject({ cause: { type: 'UnknownKind' } });
-    reported.length = 0;
-    await until(async () => {
-      await reconcile();
-      return reported.includes('failure');
-    });
+    await untilReported(trigger.workflowId, 'failure');
     await stop();
   }, 60_000);
 });
 
 /** As after a loss of the server's last moments, or with a worker that stood still: rows know more than the workflow. */
 describe('a workflow that waits for what has happened', () => {
-  const batchesOf = (id: number) =>
-    runtime.db.query<{ id: number; wf_id: string }>(
-      'select distinct l.id, l.wf_id from lane l join activity a on a.lane_id = l.id where a.parent_id = $1 or a.id = $1',
-      [id],
-    );
-
   async function delivered(id: number): Promise<void> {
     await until(async () => {
       await fleet.deliver();

@@ -159,7 +159,10 @@ describe('reportActivity', () => {
     const attempts = async () =>
       (await runtime.client.workflow.getHandle(wf(id)).describe()).raw.pendingWorkflowTask?.attempt ?? 0;
     await until(async () => (await attempts()) >= 3);
-    expect(await reconciler.reconcileWorkflows({ cursor: null })).toMatchObject({ restarted: 0, closed: 0 });
+    await until(async () => {
+      expect(await reconciler.reconcileWorkflows({ cursor: null })).toMatchObject({ restarted: 0, closed: 0 });
+      return reported.length > 0;
+    });
     expect(reported).toEqual(['task']);
     expect((await runtime.client.workflow.getHandle(wf(id)).describe()).runId).toBe(runId);
     await runtime.client.workflow.getHandle(wf(id)).terminate('by an operator');
