@@ -3,7 +3,7 @@ import { DomainError } from '../src/domain/common/errors.ts';
 import { isStatementDefect } from '../src/persistence/database/errors.ts';
 import { FAILURE_TYPES } from '../workflows/contracts/failures.ts';
 
-/** Built-in errors that indicate a defect; one with a cause may wrap a network error. */
+/** Built-in errors that indicate a defect in code or stored data; one with a cause may wrap a network error. */
 const DEFECTS = [TypeError, ReferenceError, RangeError, SyntaxError];
 
 /** A named, non-retryable failure where a retry cannot help; any other error unchanged. @see docs/architecture.md#failures */

@@ -9,7 +9,7 @@ export interface CronInZone {
 /** @throws when the stored text is not valid */
 export function zonedCalendars({ interval, timezone }: CronInZone): ZonedCalendars {
   const cron = parseCron(interval);
-  if (isCronProblem(cron)) throw new Error(`a stored cron text ${cron.problem}`);
+  if (isCronProblem(cron)) throw new SyntaxError(`a stored cron text ${cron.problem}`);
   return { calendars: cronCalendars(cron), timezone };
 }
 

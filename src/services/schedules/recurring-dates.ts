@@ -35,7 +35,7 @@ export function planRequested(profile: ProfileSchedule, now: Date, { change }: {
 /** Up to {@link PLANNED_DATES} dates after `now`, ascending and distinct. @throws when the stored rule is invalid */
 export function planDates(profile: ProfileSchedule, now: Date): Date[] {
   const rule = parseRule(profile.schedule);
-  if (isProblem(rule)) throw new Error(`a stored schedule is no rule: ${rule.message}`);
+  if (isProblem(rule)) throw new SyntaxError(`a stored schedule is no rule: ${rule.message}`);
   return take(datesOf(toSchedule(rule, profile), now), PLANNED_DATES);
 }
 

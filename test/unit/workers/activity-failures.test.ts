@@ -1,6 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/domain/common/errors.ts';
+import { zonedCalendars } from '../../../src/services/schedules/cron-dates.ts';
+import { planDates } from '../../../src/services/schedules/recurring-dates.ts';
 import { toActivityFailure } from '../../../workers/activity-failures.ts';
 
 describe('a Temporal activity', () => {
@@ -14,6 +16,23 @@ describe('a Temporal activity', () => {
     const failure = toActivityFailure(error);
     expect(failure).toBeInstanceOf(ApplicationFailure);
     expect(failure).toMatchObject({ type, nonRetryable: true, message: error.message, cause: error });
+  });
+
+  it.each([
+    () => zonedCalendars({ interval: 'hourly', timezone: 'UTC' }),
+    () =>
+      planDates(
+        { schedule: 'hourly', timezone: 'UTC', startDate: new Date(0), creationTime: new Date(0) },
+        new Date(0),
+      ),
+  ])('fails for good with what is stored', (read) => {
+    let error: unknown;
+    try {
+      read();
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(toActivityFailure(error)).toMatchObject({ type: 'Defect', message: expect.stringContaining('a stored') });
   });
 
   it.each([
