@@ -30,7 +30,8 @@ ENV NODE_ENV=production \
   NPM_CONFIG_CACHE=/tmp/npm \
   NPM_CONFIG_UPDATE_NOTIFIER=false
 WORKDIR /app
-COPY package.json ./
+# The lock file is part of what identifies the build of a worker.
+COPY package.json package-lock.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY src ./src
 COPY temporal ./temporal

@@ -8,7 +8,7 @@ import type { Logger } from '@temporalio/worker';
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const WORKFLOWS_PATH = path.join(PROJECT, 'workflows', 'index.ts');
 const INTERCEPTORS_PATH = path.join(PROJECT, 'workflows', 'interceptors.ts');
-const WORKER_SOURCES = ['src', 'temporal', 'workers', 'workflows', 'package.json'];
+const WORKER_SOURCES = ['src', 'temporal', 'workers', 'workflows', 'package.json', 'package-lock.json'];
 const FAILURE_CONVERTER = path.join('temporal', 'failure-converter.ts');
 const BUNDLED_SOURCES = ['workflows', path.join('src', 'domain'), FAILURE_CONVERTER, 'workers/workflow-bundle.ts'];
 const SDK_MANIFEST = path.join(PROJECT, 'node_modules', '@temporalio', 'workflow', 'package.json');

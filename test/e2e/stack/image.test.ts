@@ -15,10 +15,9 @@ interface LockedPackage {
   devOptional?: boolean;
 }
 
-/** Folders and files that the last stage of the Dockerfile takes from the project. */
+/** Folders and files that stages of a Dockerfile take from the project. */
 function copiedSources(dockerfile: string): string[] {
-  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
-  return [...last.matchAll(/^COPY (?!--from)(\S+) \S+$/gm)].map(([, source]) => source!);
+  return [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) => sources!.split(' '));
 }
 
 /**
@@ -78,6 +77,7 @@ function placeFile(from: string, to: string): void {
 
 const TIMEOUT_MS = 240_000;
 const dockerfile = await readFile(join(PROJECT, 'Dockerfile'), 'utf8');
+const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
 
 /** The image without a container engine: the same files, the same user rights, the same commands. */
 describe('the image', { timeout: TIMEOUT_MS }, () => {
@@ -89,7 +89,7 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     await buildBundle();
     directory = await mkdtemp(join(tmpdir(), 'flotilla-image-'));
     await chmod(directory, 0o755);
-    node = assembleImage(directory, copiedSources(dockerfile));
+    node = assembleImage(directory, copiedSources(lastStage));
     apart = await createProcessesApart({ migrated: false });
   }, TIMEOUT_MS);
 
@@ -138,12 +138,11 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('is described by a Dockerfile with a normal user, a health check and no build at the start', () => {
-    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
-    expect(last).toMatch(/^USER node$/m);
-    expect(last).toMatch(/^HEALTHCHECK .*CMD \["node", "src\/process\/health-check.ts"\]$/m);
-    expect(last).toMatch(/^CMD \["node", "--max-semi-space-size=16", "src\/server\/main.ts"\]$/m);
-    expect(JSON.parse(/^CMD (.*)$/m.exec(last)![1]!)).toEqual(['node', ...API_COMMAND]);
-    expect(last).not.toMatch(/^RUN /m);
+    expect(lastStage).toMatch(/^USER node$/m);
+    expect(lastStage).toMatch(/^HEALTHCHECK .*CMD \["node", "src\/process\/health-check.ts"\]$/m);
+    expect(lastStage).toMatch(/^CMD \["node", "--max-semi-space-size=16", "src\/server\/main.ts"\]$/m);
+    expect(JSON.parse(/^CMD (.*)$/m.exec(lastStage)![1]!)).toEqual(['node', ...API_COMMAND]);
+    expect(lastStage).not.toMatch(/^RUN /m);
     expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional --ignore-scripts/);
     expect(dockerfile).toContain('NODE_IMAGE=node:24-bookworm-slim');
   });
@@ -153,9 +152,6 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     const lines = ignore.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     expect(lines[0]).toBe('*');
     const given = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
-    const needed = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>
-      sources!.split(' '),
-    );
-    expect(given.toSorted()).toEqual([...new Set(needed)].toSorted());
+    expect(given.toSorted()).toEqual([...new Set(copiedSources(dockerfile))].toSorted());
   });
 });

@@ -210,7 +210,7 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
 });
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
-const COPIED = ['src', 'temporal', 'workers', 'workflows', 'package.json', 'tsconfig.json'];
+const COPIED = ['src', 'temporal', 'workers', 'workflows', 'package.json', 'package-lock.json', 'tsconfig.json'];
 const DEPENDENCIES = 'node_modules';
 
 /** The migration that only the next build has. */
