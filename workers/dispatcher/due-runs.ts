@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { type DueOutcome, parseScheduleId } from '../../src/domain/schedules/profile-schedule.ts';
 import type { Logger } from '../../src/process/logger.ts';
-import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
+import type { ProfileKind, ProfileKinds, RunDate } from '../../src/services/schedules/profile-kind.ts';
 
 export interface DueRunsDeps {
   client: Client;
@@ -14,7 +14,7 @@ export interface DueRunsDeps {
 /** Dates so soon are seen in advance, so that their runs start at the moment itself. At least the longest pause of the loop. */
 export const AHEAD_MS = 10_000;
 /** Runs this late are started even when there are few: a server misses dates while it creates a schedule. */
-const MISSED_MS = 5_000;
+const LATE_MS = 5_000;
 /** Older dates are left to the reconciler, which knows whether the database was restored. */
 const RECENT_MS = 60_000;
 /** The server takes tens of milliseconds for each date; it starts fewer by itself. */
@@ -32,11 +32,11 @@ export function dueRunsPoll(deps: DueRunsDeps): () => Promise<number | false> {
     for (const kind of deps.kinds.values()) {
       if (!deps.isLeader()) return false;
       const now = deps.clock.now().getTime();
-      const dates = await kind.missedRuns(new Date(now + AHEAD_MS));
+      const dates = await kind.datesDueBefore(new Date(now + AHEAD_MS));
       const times = dates.map(timeOf).filter((time) => time >= now - RECENT_MS);
       const first = Math.min(...times);
       const due = times.filter((time) => time <= now);
-      if (due.length >= MANY || first < now - MISSED_MS) await startAll(deps, kind, first);
+      if (due.length >= MANY || first < now - LATE_MS) await startAll(deps, kind, first);
       const next = Math.min(...times.filter((time) => time > now)) - deps.clock.now().getTime();
       if (times.length >= MANY && next < (pause || AHEAD_MS)) pause = Math.max(0, next);
     }
@@ -44,7 +44,7 @@ export function dueRunsPoll(deps: DueRunsDeps): () => Promise<number | false> {
   };
 }
 
-const timeOf = ({ scheduledTime }: MissedRun): number => scheduledTime.getTime();
+const timeOf = ({ scheduledTime }: RunDate): number => scheduledTime.getTime();
 
 /** All that are due since a moment, each tried once, a page at a time. */
 async function startAll(deps: DueRunsDeps, kind: ProfileKind, from: number): Promise<void> {
@@ -53,7 +53,7 @@ async function startAll(deps: DueRunsDeps, kind: ProfileKind, from: number): Pro
   let started = 0;
   let after: number | undefined = 0;
   while (after !== undefined && isLeader()) {
-    const page = await kind.missedRuns(clock.now(), { after });
+    const page = await kind.datesDueBefore(clock.now(), { after });
     const dates = page.filter((date) => timeOf(date) >= from && !paused.has(date.profileId));
     if (dates.length > 0) started += await startTogether(deps, kind, dates);
     after = page.at(-1)?.profileId;
@@ -62,7 +62,7 @@ async function startAll(deps: DueRunsDeps, kind: ProfileKind, from: number): Pro
 }
 
 /** If one fails, its half is divided until it fails alone: the others start. @returns how many started */
-async function startTogether(deps: DueRunsDeps, kind: ProfileKind, dates: readonly MissedRun[]): Promise<number> {
+async function startTogether(deps: DueRunsDeps, kind: ProfileKind, dates: readonly RunDate[]): Promise<number> {
   try {
     const starts = await kind.startRuns(dates, deps.clock.now());
     return starts.filter(({ outcome }) => TAKEN.has(outcome)).length;

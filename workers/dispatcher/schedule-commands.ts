@@ -93,7 +93,7 @@ async function startMissed(deps: ScheduleCommandsDeps, scheduleIds: ReadonlySet<
     const kind = profile && kinds.get(profile.kind);
     if (!kind) continue;
     const now = clock.now();
-    const passed = await kind.missedRuns(now, profile);
+    const passed = await kind.datesDueBefore(now, profile);
     if (passed.length === 0 || (await isPaused(client, id))) continue;
     for (const { scheduledTime } of passed) await kind.startRun(profile.profileId, scheduledTime, now);
   }

@@ -69,9 +69,9 @@ export function lockDueProfiles(tx: Sql, ids: readonly number[], until: Date): P
 }
 
 /** By profile: the latest date up to `dueBefore` without a run, of active profiles: one, or those after an id. */
-export function missedUsgRuns(sql: Sql, dueBefore: Date, of: { profileId?: number; after?: number; limit: number }) {
+export function datesDueBefore(sql: Sql, dueBefore: Date, of: { profileId?: number; after?: number; limit: number }) {
   const values = { dueBefore, limit: of.limit, profileId: of.profileId ?? null, after: of.after ?? 0 };
-  return sql.query<{ profileId: number; scheduledTime: Date }>(MISSED, values);
+  return sql.query<{ profileId: number; scheduledTime: Date }>(DATES_DUE, values);
 }
 
 /** Active profiles with future dates, except those created or changed within the last two minutes. */
@@ -104,7 +104,7 @@ const LIST = `
 
 const FIND = `${SELECT} where ${VISIBLE} and p.id = :id`;
 
-const MISSED = `
+const DATES_DUE = `
   select p.id as "profileId", due.scheduled as "scheduledTime"
   from usg_profile p
   cross join lateral (select max(d) as scheduled from unnest(p.planned_dates) d where d <= :dueBefore) due

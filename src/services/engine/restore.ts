@@ -98,7 +98,7 @@ async function skipMissedRuns({ kinds }: RestoreDeps, now: Date): Promise<number
   for (const kind of kinds.values()) {
     const done = new Set<number>();
     for (;;) {
-      const missed = (await kind.missedRuns(now)).filter(({ profileId }) => !done.has(profileId));
+      const missed = (await kind.datesDueBefore(now)).filter(({ profileId }) => !done.has(profileId));
       if (missed.length === 0) break;
       for (const { profileId, scheduledTime } of missed) {
         await kind.skipRun(profileId, scheduledTime, now);

@@ -2,7 +2,7 @@ import { parseScheduleId, scheduleIdOf } from '../../domain/schedules/profile-sc
 import type { Database } from '../../persistence/database/sql.ts';
 import { enqueueScheduleSync, enqueueScheduleSyncs } from '../../persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../process/logger.ts';
-import type { MissedRun, ProfileKind, ProfileKinds } from './profile-kind.ts';
+import type { ProfileKind, ProfileKinds, RunDate } from './profile-kind.ts';
 
 /** Schedules on the Temporal server. */
 export interface ProfileSchedules {
@@ -38,7 +38,7 @@ export async function startMissedRuns(
   count: (kind: string) => void = () => undefined,
 ): Promise<void> {
   for (const kind of deps.kinds.values()) {
-    for (const date of await kind.missedRuns(new Date(now.getTime() - GRACE_MS))) {
+    for (const date of await kind.datesDueBefore(new Date(now.getTime() - GRACE_MS))) {
       try {
         await startMissed(deps, kind, date, { now, count });
       } catch (error) {
@@ -53,7 +53,7 @@ export async function startMissedRuns(
 async function startMissed(
   { schedules, logger }: MissedRunsDeps,
   kind: ProfileKind,
-  { profileId, scheduledTime }: MissedRun,
+  { profileId, scheduledTime }: RunDate,
   { now, count }: { now: Date; count: (kind: string) => void },
 ): Promise<void> {
   if (await schedules.isPausedByOperator(scheduleIdOf(kind.name, profileId))) {

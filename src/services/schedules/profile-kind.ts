@@ -13,11 +13,11 @@ export interface ProfileKind {
   /** Starts the run of a planned date (in whole seconds) in one transaction, at most once per profile and date. */
   startRun(profileId: number, scheduledTime: Date, now: Date): Promise<RunStart>;
   /** As `startRun`, for many profiles together: if it throws for one, some or none have started. @returns in order */
-  startRuns(dates: readonly MissedRun[], now: Date): Promise<RunStart[]>;
+  startRuns(dates: readonly RunDate[], now: Date): Promise<RunStart[]>;
   /** Plans further dates when few are left, and updates the schedule. Idempotent. @returns all dates after a change */
   extendSchedule(profileId: number, now: Date): Promise<readonly Date[]>;
   /** Each profile's latest date without a run up to `dueBefore`, by profile; at most some hundred. */
-  missedRuns(dueBefore: Date, of?: MissedOf): Promise<MissedRun[]>;
+  datesDueBefore(dueBefore: Date, of?: RunDatesOf): Promise<RunDate[]>;
   /** Drops all dates up to `now` without a run and records an event. Idempotent. @param latest - the latest of them */
   skipRun(profileId: number, latest: Date, now: Date): Promise<void>;
   /** Expected schedules by id, with the beginning of their notes. Omits profiles that have just changed. */
@@ -25,12 +25,12 @@ export interface ProfileKind {
 }
 
 /** One profile, or those with ids after one; absent: all. */
-export interface MissedOf {
+export interface RunDatesOf {
   profileId?: number;
   after?: number;
 }
 
-export interface MissedRun {
+export interface RunDate {
   profileId: number;
   scheduledTime: Date;
 }

@@ -17,7 +17,7 @@ export interface RunRequest {
 /** `known`: the date already has a run. `busy`: every computer still has an open run; the date counts as used. */
 export type RunOutcome = { activityId: number; computers: number } | 'known' | 'busy';
 
-export const MAX_MISSED_RUNS = 500;
+export const MAX_DUE_DATES = 500;
 
 const NAMES = { ScriptProfile: 'script profile', UsgProfile: 'USG profile' };
 

@@ -184,7 +184,7 @@ describe('the time zone of a script profile', () => {
         await t.world.processEvents(true);
       }
       expect(await t.runs(id)).toHaveLength(3);
-      expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([]);
+      expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([]);
     }
   });
 
@@ -194,7 +194,7 @@ describe('the time zone of a script profile', () => {
     t.world.clock.advance(first.getTime() + 3 * DAY + 5 * MINUTE - t.now().getTime());
     await t.refresh();
     const last = new Date(first.getTime() + 3 * DAY);
-    expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([{ profileId: id, scheduledTime: last }]);
+    expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([{ profileId: id, scheduledTime: last }]);
     expect(await t.kind.startRun(id, first, t.now())).toMatchObject({ outcome: 'superseded' });
     expect(await t.kind.startRun(id, last, t.now())).toMatchObject({ outcome: 'started' });
     expect(await next(id)).toEqual(new Date(last.getTime() + DAY));

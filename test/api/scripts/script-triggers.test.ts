@@ -40,13 +40,13 @@ describe('a one-time trigger', () => {
       times: { kind: 'dates', dates: [at] },
       note: expect.stringContaining(`${PUBLIC_URL}/api/v2/script-profiles/${id}`),
     });
-    expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([]);
+    expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([]);
     t.world.clock.advance(90 * MINUTE);
-    expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([{ profileId: id, scheduledTime: at }]);
+    expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([{ profileId: id, scheduledTime: at }]);
     expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'started' });
     expect(await t.kind.startRun(id, at, t.now())).toMatchObject({ outcome: 'known' });
     expect((await t.read(id)).trigger).toMatchObject({ is_finished: true, last_run: text(t.now()), next_run: null });
-    expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([]);
+    expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([]);
     expect(await t.takeSyncCommands(id)).toBe(1);
     expect(await t.runs(id)).toHaveLength(1);
   });
@@ -130,7 +130,7 @@ describe('a recurring trigger', () => {
     t.world.clock.advance(first.getTime() - t.now().getTime() + 30 * HOUR + 10 * MINUTE);
     await t.refresh();
     const last = new Date(first.getTime() + 30 * HOUR);
-    expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([{ profileId: id, scheduledTime: last }]);
+    expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([{ profileId: id, scheduledTime: last }]);
     expect(await t.kind.startRun(id, first, t.now())).toMatchObject({ outcome: 'superseded' });
     expect(await t.kind.startRun(id, last, t.now())).toMatchObject({ outcome: 'started' });
     for (const hour of [0, 7, 29]) {
@@ -138,7 +138,7 @@ describe('a recurring trigger', () => {
         outcome: 'superseded',
       });
     }
-    expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([]);
+    expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([]);
     expect(await t.runs(id)).toHaveLength(1);
     expect((await t.read(id)).trigger.next_run).toBe(text(new Date(last.getTime() + HOUR)));
   });
@@ -227,9 +227,9 @@ describe('a recurring trigger', () => {
     const { id } = await t.create(hourly());
     t.world.clock.advance(first.getTime() - t.now().getTime() + 300);
     await t.patch(id, { trigger_type: 'recurring', interval: '30 4 * * *' });
-    expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([{ profileId: id, scheduledTime: first }]);
+    expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([{ profileId: id, scheduledTime: first }]);
     expect(await t.kind.startRun(id, first, t.now())).toMatchObject({ outcome: 'started' });
-    expect(await t.kind.missedRuns(t.now(), { profileId: id })).toEqual([]);
+    expect(await t.kind.datesDueBefore(t.now(), { profileId: id })).toEqual([]);
   });
 
   it('goes with its script', async () => {

@@ -194,7 +194,7 @@ describe('retention of audits', () => {
     await db.query(`update activity set status = 'succeeded', open_count = 0 where id = $1`, [activity]);
     await purgeAll();
     expect(await runsOf(profile)).toEqual([]);
-    expect(await usg.kind.missedRuns(clock.now(), { profileId: profile })).toEqual([]);
+    expect(await usg.kind.datesDueBefore(clock.now(), { profileId: profile })).toEqual([]);
     await keep(-1);
   });
 

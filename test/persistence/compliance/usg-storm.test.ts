@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import { createUsgKind } from '../../../src/services/compliance/profiles/usg-runs.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
-import type { MissedRun } from '../../../src/services/schedules/profile-kind.ts';
+import type { RunDate } from '../../../src/services/schedules/profile-kind.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import { addEvent, childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg.ts';
@@ -30,8 +30,8 @@ beforeEach(() => {
   now = DAY_BEFORE;
 });
 
-async function profiles(count: number, over: Parameters<UsgWorld['create']>[0] | object = {}): Promise<MissedRun[]> {
-  const dates: MissedRun[] = [];
+async function profiles(count: number, over: Parameters<UsgWorld['create']>[0] | object = {}): Promise<RunDate[]> {
+  const dates: RunDate[] = [];
   now = DAY_BEFORE;
   for (let n = 0; n < count; n++) {
     dates.push({ profileId: await world.create({ startDate: DUE.toISOString(), ...over }), scheduledTime: DUE });
@@ -43,7 +43,7 @@ async function profiles(count: number, over: Parameters<UsgWorld['create']>[0] |
 const kindOn = (db = database.persistence.db, files = createDatabaseFileStore(db)) =>
   createUsgKind({ db, files, settings: SETTINGS, logger: testLogger(), publicUrl: 'http://localhost:8080' });
 
-async function runsOf(dates: readonly MissedRun[]): Promise<number[]> {
+async function runsOf(dates: readonly RunDate[]): Promise<number[]> {
   const counts: number[] = [];
   for (const { profileId } of dates) counts.push((await world.runs(profileId)).length);
   return counts;
@@ -53,10 +53,10 @@ describe('profiles due at one moment', () => {
   it('run together, and their computers get the messages before any workflow starts', async () => {
     const { db } = database.persistence;
     const dates = [...(await profiles(2, { mode: 'fix-audit' })), ...(await profiles(1, { allComputers: false }))];
-    expect(await world.kind.missedRuns(now)).toEqual(dates);
+    expect(await world.kind.datesDueBefore(now)).toEqual(dates);
     const starts = await world.kind.startRuns(dates, now);
     expect(starts.map(({ outcome }) => outcome)).toEqual(['started', 'started', 'started']);
-    expect(await world.kind.missedRuns(now)).toEqual([]);
+    expect(await world.kind.datesDueBefore(now)).toEqual([]);
     const children = await childrenOf(db, starts[0]!.activity!);
     expect(children.map(({ status }) => status)).toEqual(['undelivered', 'waiting', 'undelivered', 'waiting']);
     const messages = await db.query('select state from agent_message where activity_id = any($1)', [
@@ -153,12 +153,12 @@ describe('profiles due at one moment', () => {
     await world.kind.startRun(dates[0]!.profileId, DUE, now);
     now = new Date(DUE.getTime() + 7 * 86_400_000);
     const next = dates.map(({ profileId }) => ({ profileId, scheduledTime: now }));
-    expect(await world.kind.missedRuns(now, { after: dates[0]!.profileId - 1 })).toEqual(next);
+    expect(await world.kind.datesDueBefore(now, { after: dates[0]!.profileId - 1 })).toEqual(next);
     expect((await world.kind.startRuns(next, now)).map(({ outcome }) => outcome)).toEqual(['busy', 'started']);
     const events = await database.persistence.db.query(
       `select entity_id from event where entity_type = 'UsgProfile' and message like 'Skipped a scheduled run%'`,
     );
     expect(events).toEqual([{ entity_id: dates[0]!.profileId }]);
-    expect(await world.kind.missedRuns(now, { after: dates[0]!.profileId - 1 })).toEqual([]);
+    expect(await world.kind.datesDueBefore(now, { after: dates[0]!.profileId - 1 })).toEqual([]);
   });
 });

@@ -99,7 +99,7 @@ describe('a year of a schedule', () => {
       [id],
     );
     expect(event).toMatchObject({ person_id: null, message: expect.stringContaining('Skipped') });
-    expect(await world.kind.missedRuns(now, { profileId: id })).toEqual([]);
+    expect(await world.kind.datesDueBefore(now, { profileId: id })).toEqual([]);
     expect(await fire(id, third)).toBe('busy');
     const runs = await world.runs(id);
     expect(runs.map(({ activity_id }) => activity_id !== null)).toEqual([true, false, false]);
@@ -117,7 +117,7 @@ describe('a year of a schedule', () => {
     const [of15] = [new Date(Date.UTC(2026, 11, 15, 2, 30))];
     expect(await world.kind.startRun(id, of15, of15)).toMatchObject({ outcome: 'archived' });
     expect(await world.kind.desiredSchedule(database.persistence.db, id, now)).toBeNull();
-    expect(await world.kind.missedRuns(new Date(Date.UTC(2030, 0, 1)), { profileId: id })).toEqual([]);
+    expect(await world.kind.datesDueBefore(new Date(Date.UTC(2030, 0, 1)), { profileId: id })).toEqual([]);
     expect(await world.runs(id)).toHaveLength(1);
   });
 

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
-import type { MissedRun, ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
+import type { ProfileKind, RunDate } from '../../../src/services/schedules/profile-kind.ts';
 import { dueRunsPoll } from '../../../workers/dispatcher/due-runs.ts';
 
 const NOW = new Date('2026-05-04T02:11:01Z');
@@ -16,7 +16,7 @@ function aRound({ due, old = 0, paused = [], failing = [], tooSoon = [], isLeade
   let now = NOW;
   const requested: Date[] = [];
   let lists = 0;
-  const missed = Array.from({ length: due + old }, (_, n): MissedRun => {
+  const planned = Array.from({ length: due + old }, (_, n): RunDate => {
     return { profileId: n + 1, scheduledTime: n < due ? at : LONG_AGO };
   });
   const kind: ProfileKind = {
@@ -41,9 +41,9 @@ function aRound({ due, old = 0, paused = [], failing = [], tooSoon = [], isLeade
     skipRun: async () => {
       throw new Error('not requested');
     },
-    async missedRuns(dueBefore, { after = 0 } = {}) {
+    async datesDueBefore(dueBefore, { after = 0 } = {}) {
       requested.push(dueBefore);
-      const open = missed.filter(({ profileId }) => !started.includes(profileId));
+      const open = planned.filter(({ profileId }) => !started.includes(profileId));
       return open
         .filter(({ profileId, scheduledTime }) => profileId > after && scheduledTime <= dueBefore)
         .slice(0, PAGE);

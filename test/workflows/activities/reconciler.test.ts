@@ -152,7 +152,7 @@ describe('reconciler', () => {
       reconciled: () => counted.push('ended'),
       scheduleMissed: () => undefined,
     };
-    const failing = { ...runtime.kinds.get('usg')!, missedRuns: () => Promise.reject(new Error('a later step')) };
+    const failing = { ...runtime.kinds.get('usg')!, datesDueBefore: () => Promise.reject(new Error('a later step')) };
     const interrupted = runtime.reconcilerWith(runtime.client, { metrics, kinds: new Map([['usg', failing]]) });
     const id = await deliveredGroup(2);
     await handle((await children(id))[0]!.wf_id).terminate('by an operator');

@@ -198,7 +198,7 @@ describe('the schedule of a profile', () => {
     const now = new Date(start.getTime() + 120_000);
     const kind: ProfileKind = {
       ...world.kind,
-      missedRuns: (dueBefore) => world.kind.missedRuns(dueBefore, { profileId: id }),
+      datesDueBefore: (dueBefore) => world.kind.datesDueBefore(dueBefore, { profileId: id }),
     };
     const extendSchedule: ProfileKind['extendSchedule'] = () => Promise.reject(new Error('out of order'));
     expect(await repair(now, new Map([['usg', { ...kind, extendSchedule }]]))).toEqual(['usg']);

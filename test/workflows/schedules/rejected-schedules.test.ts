@@ -25,10 +25,10 @@ function desired(profileId: number, day: number): DesiredSchedule {
 
 it('a schedule that the server rejects is counted and retried, and delays no other', async () => {
   const [rejected, good] = [41, 42];
-  const kind: Pick<ProfileKind, 'name' | 'desiredSchedule' | 'missedRuns'> = {
+  const kind: Pick<ProfileKind, 'name' | 'desiredSchedule' | 'datesDueBefore'> = {
     name: 'script',
     desiredSchedule: async (_sql, id) => desired(id, id === rejected ? 32 : 1),
-    missedRuns: async () => [],
+    datesDueBefore: async () => [],
   };
   const counted: string[] = [];
   const round = scheduleCommandsPoll({

@@ -158,7 +158,7 @@ describe('the schedule of a script profile', () => {
     await runtime.db.query('update script_profile set due_at = $2 where id = $1', [id, at]);
     expect(await read(id)).toEqual(finished);
     expect(await kind.startRun(id, at, at)).toMatchObject({ outcome: 'known' });
-    expect(await kind.missedRuns(at, { profileId: id })).toEqual([]);
+    expect(await kind.datesDueBefore(at, { profileId: id })).toEqual([]);
     // Neither does an edit that changes nothing, once its time has passed.
     const past = inSeconds(-60);
     await runtime.db.query('update script_profile set run_at = $2 where id = $1', [id, past]);

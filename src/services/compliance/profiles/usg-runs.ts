@@ -12,8 +12,8 @@ import type { UsgProfile } from '../../../persistence/compliance/usg-profile.ent
 import { lockUsgProfile, readUsgProfile } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import {
   type DueProfile,
+  datesDueBefore,
   lockDueProfiles,
-  missedUsgRuns,
   type RunnableProfile,
   usgProfilesWithDates,
 } from '../../../persistence/compliance/usg-profiles.sql.ts';
@@ -25,7 +25,7 @@ import type { ActivitySettings } from '../../../process/config.ts';
 import type { FileStore } from '../../common/ports.ts';
 import {
   isOperatorRun,
-  MAX_MISSED_RUNS,
+  MAX_DUE_DATES,
   type RunOutcome,
   type RunRequest,
   recordMissedRun,
@@ -33,7 +33,7 @@ import {
 } from '../../schedules/profile-run.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../../process/logger.ts';
-import type { MissedRun, ProfileKind } from '../../schedules/profile-kind.ts';
+import type { ProfileKind, RunDate } from '../../schedules/profile-kind.ts';
 import { planDates } from '../../schedules/recurring-dates.ts';
 
 interface UsgRunDeps {
@@ -58,7 +58,7 @@ export function createUsgKind(deps: UsgKindDeps): ProfileKind {
       (await db.transaction((tx) => startRuns(tx, deps, [{ profileId, scheduledTime }], now)))[0]!,
     startRuns: (dates, now) => db.transaction((tx) => startRuns(tx, deps, dates, now)),
     extendSchedule: (profileId, now) => planFurtherDates(db, profileId, now),
-    missedRuns: (dueBefore, of) => missedUsgRuns(db, dueBefore, { ...of, limit: MAX_MISSED_RUNS }),
+    datesDueBefore: (dueBefore, of) => datesDueBefore(db, dueBefore, { ...of, limit: MAX_DUE_DATES }),
     skipRun: (profileId, latest, now) => db.transaction((tx) => skipRun(tx, profileId, latest, now)),
     expectedSchedules: async (now) => {
       const profiles = await usgProfilesWithDates(db, now);
@@ -85,7 +85,7 @@ function noteOf({ mode, schedule, timezone }: Pick<UsgProfile, 'mode' | 'schedul
   return `USG ${mode} by ${schedule}${zone}; further dates are added as these pass; `;
 }
 
-async function startRuns(tx: Sql, deps: UsgKindDeps, dates: readonly MissedRun[], now: Date): Promise<RunStart[]> {
+async function startRuns(tx: Sql, deps: UsgKindDeps, dates: readonly RunDate[], now: Date): Promise<RunStart[]> {
   const times = new Map(dates.map(({ profileId, scheduledTime }) => [profileId, scheduledTime]));
   const starts = new Map<number, RunStart>();
   const due: DueRun[] = [];

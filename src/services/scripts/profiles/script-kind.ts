@@ -27,8 +27,8 @@ import {
 } from '../../../persistence/scripts/script-profiles.sql.ts';
 import type { Logger } from '../../../process/logger.ts';
 import { zonedCalendars } from '../../schedules/cron-dates.ts';
-import type { MissedOf, MissedRun, ProfileKind } from '../../schedules/profile-kind.ts';
-import { isOperatorRun, MAX_MISSED_RUNS, recordMissedRun, reportStarts } from '../../schedules/profile-run.ts';
+import type { ProfileKind, RunDate, RunDatesOf } from '../../schedules/profile-kind.ts';
+import { isOperatorRun, MAX_DUE_DATES, recordMissedRun, reportStarts } from '../../schedules/profile-run.ts';
 import { type ProfileRunDeps, startProfileRuns } from './script-profile-runs.ts';
 import { furtherDates, lockForRun, lockForRuns, nextDue, type RecurringTrigger, singleDates } from './trigger-dates.ts';
 
@@ -47,7 +47,7 @@ export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
       (await db.transaction((tx) => startRuns(tx, deps, [{ profileId, scheduledTime }], now)))[0]!,
     startRuns: (dates, now) => db.transaction((tx) => startRuns(tx, deps, dates, now)),
     extendSchedule: async () => [],
-    missedRuns: (dueBefore, of) => missedRuns(db, dueBefore, of),
+    datesDueBefore: (dueBefore, of) => datesDueBefore(db, dueBefore, of),
     skipRun: (profileId, latest, now) =>
       db.transaction((tx) => skipRun(tx, { profileId, scheduledTime: latest, now }, deps.limits.minIntervalMinutes)),
     expectedSchedules: async (now) => {
@@ -105,7 +105,7 @@ interface Due {
   now: Date;
 }
 
-async function startRuns(tx: Sql, deps: ScriptKindDeps, dates: readonly MissedRun[], now: Date): Promise<RunStart[]> {
+async function startRuns(tx: Sql, deps: ScriptKindDeps, dates: readonly RunDate[], now: Date): Promise<RunStart[]> {
   const times = new Map(dates.map(({ profileId, scheduledTime }) => [profileId, scheduledTime]));
   const starts = new Map<number, RunStart>();
   const due: DueRun[] = [];
@@ -200,8 +200,8 @@ function storedOf({ id, title, account_id }: ScriptProfileRow) {
   return { id, title, account: { id: account_id } };
 }
 
-async function missedRuns(sql: Sql, dueBefore: Date, of?: MissedOf): Promise<MissedRun[]> {
-  const profiles = await profilesDueBefore(sql, dueBefore, { ...of, limit: MAX_MISSED_RUNS });
+async function datesDueBefore(sql: Sql, dueBefore: Date, of?: RunDatesOf): Promise<RunDate[]> {
+  const profiles = await profilesDueBefore(sql, dueBefore, { ...of, limit: MAX_DUE_DATES });
   return profiles.map(({ id, due_at, cron, timezone }) => ({
     profileId: id,
     scheduledTime: (cron && lastZonedDate(zonedCalendars({ interval: cron, timezone }), due_at, dueBefore)) || due_at,
