@@ -12,18 +12,10 @@ export type UsgReportKey = Pick<
   'account_id' | 'profile_id' | 'path' | 'range_start' | 'range_end' | 'detailed'
 >;
 
-/** Retention may delete the row between two statements. */
-const MAX_ATTEMPTS = 5;
-
-/** Inserts a missing report row and locks it until the transaction ends. @throws when it is deleted repeatedly */
+/** Inserts a missing report row and locks it until the transaction ends. */
 export async function lockUsgReport(tx: Sql, key: UsgReportKey): Promise<UsgReportRow> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    await tx.query(INSERT, key);
-    await tx.query('select from usg_report where account_id = :account_id and path = :path for update', key);
-    const row = await findUsgReport(tx, key.account_id, key.path);
-    if (row !== null) return row;
-  }
-  throw new Error(`the report ${key.path} was removed again and again`);
+  await tx.query(LOCK, key);
+  return (await findUsgReport(tx, key.account_id, key.path))!;
 }
 
 /** The report of an account's path; null for none. */
@@ -87,9 +79,11 @@ export function openReportActivities(sql: Sql, requestedBefore: Date, limit: num
   );
 }
 
-const INSERT = `
+// A row that is there is locked, though not updated; one that retention is deleting is inserted again.
+const LOCK = `
   insert into usg_report (account_id, profile_id, path, range_start, range_end, detailed)
-  values (:account_id, :profile_id, :path, :range_start, :range_end, :detailed) on conflict (account_id, path) do nothing`;
+  values (:account_id, :profile_id, :path, :range_start, :range_end, :detailed)
+  on conflict (account_id, path) do update set path = excluded.path where false`;
 
 // A report that is restarted is already delivered.
 const BEGINS = transitionGuard('status', ['undelivered'], 'delivered');

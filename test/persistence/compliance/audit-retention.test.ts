@@ -1,6 +1,5 @@
-import type { QueryResultRow } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockUsgReport } from '../../../src/persistence/compliance/usg-reports.sql.ts';
+import { lockUsgReport, type UsgReportKey } from '../../../src/persistence/compliance/usg-reports.sql.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
@@ -12,7 +11,7 @@ import {
 } from '../../../src/services/compliance/reports/usg-reports.service.ts';
 import { TestClock } from '../../support/activities/activity-rows.ts';
 import { aRule, createUsgWorld, insertAuditedRun, type UsgWorld } from '../../support/compliance/usg.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestDatabase, type TestDatabase, untilBlocked } from '../../support/database/database.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -59,22 +58,6 @@ const purge = (on: Database) => purgeExpiredAudits({ db: on, clock, logger, limi
 /** Purges until nothing is due. @returns how many calls it took */
 async function purgeAll(): Promise<number> {
   for (let calls = 1; ; calls += 1) if (!(await purge(db)).more) return calls;
-}
-
-/** A transaction that finds a question, which is removed before it does anything else. */
-function losing(tx: Sql): Sql {
-  let removed = false;
-  return {
-    ...tx,
-    async query<R extends QueryResultRow>(text: string, values?: readonly unknown[], name?: string) {
-      const rows = await tx.query<R>(text, values, name);
-      if (text.includes('insert into usg_report') && !removed) {
-        await db.query(`delete from usg_report where path like 'requested-%'`);
-        removed = true;
-      }
-      return rows;
-    },
-  };
 }
 
 /** Whose locking statement started before their activities were there to be seen. */
@@ -157,9 +140,31 @@ describe('retention of audits', () => {
       detailed: false,
     };
     const before = await db.transaction((tx) => lockUsgReport(tx, question));
-    const after = await db.transaction((tx) => lockUsgReport(losing(tx), question));
+    const request = () => db.transaction((tx) => lockUsgReport(tx, question));
+    const requested = await db.transaction(async (tx) => {
+      await tx.query('delete from usg_report where id = $1', [before.id]);
+      const waiting = request();
+      await untilBlocked(db);
+      return { waiting };
+    });
+    const after = await requested.waiting;
     expect(after).toEqual({ ...before, id: after.id });
     expect(after.id).not.toBe(before.id);
+  });
+
+  it('waits for a report that is being requested again', async () => {
+    const profile = await usg.create({ startDate: '2090-01-01' });
+    await audited(profile, 40);
+    const path = await made(profile, dayOf(daysAgo(40)));
+    const [key] = await db.query<UsgReportKey>('select * from usg_report where path = $1', [path]);
+    const { removing } = await db.transaction(async (tx) => {
+      await lockUsgReport(tx, key!);
+      const removing = db.query('delete from usg_report where path = $1', [path]);
+      await untilBlocked(db);
+      return { removing };
+    });
+    await removing;
+    expect(await db.query('select from usg_report where path = $1', [path])).toEqual([]);
   });
 
   it('keeps a report that was requested again between looking and locking', async () => {
