@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NASTY } from '../../persistence/computers/query-reference.ts';
+import { NASTY } from '../../persistence/query/query-reference.ts';
 import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { ADMIN } from '../../support/http/app.ts';

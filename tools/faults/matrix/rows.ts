@@ -94,7 +94,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'wrong clocks',
     elsewhere: [
       at('test/unit/workers/dispatcher-clock.test.ts', 'although the clock was set back by an hour'),
-      at('test/persistence/database/answer-limits.test.ts', 'by the clock that decides, however slow the other is'),
+      at('test/persistence/engine/time-limits.test.ts', 'by the clock that decides, however slow the other is'),
     ],
   },
   {

@@ -13,14 +13,7 @@ import { anAccount, type TestAccount } from '../../support/activities/activity-r
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { administratorOf } from '../../support/http/app.ts';
 import fc, { seedOr } from '../../support/random.ts';
-import {
-  aForm,
-  aQuery,
-  NASTY,
-  queryText,
-  type ReferenceQuery,
-  type ReferenceTerm,
-} from '../computers/query-reference.ts';
+import { aForm, aQuery, NASTY, queryText, type ReferenceQuery, type ReferenceTerm } from './query-reference.ts';
 
 /** Rows of every stored position, at random, and somebody who sees them all and somebody who sees a part. */
 interface ActivityQueryWorld {
