@@ -50,8 +50,8 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 11,
     fault: 'database restored to an older backup',
     elsewhere: [
-      at('test/workflows/operations/restore.test.ts', 'sends nothing again that a computer may have received'),
-      at('test/workflows/operations/restore.test.ts', 'repairs once, and a database that lost nothing never'),
+      at('test/workflows/engine/restore.test.ts', 'sends nothing again that a computer may have received'),
+      at('test/workflows/engine/restore.test.ts', 'repairs once, and a database that lost nothing never'),
     ],
   },
   {
@@ -115,7 +115,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 24,
     fault: 'poison input, undecodable payload, changed code',
     elsewhere: [
-      at('test/workflows/activities/stuck.test.ts', 'is reported and left as it is when no key decrypts its input'),
+      at('test/workflows/engine/stuck.test.ts', 'is reported and left as it is when no key decrypts its input'),
       at('test/replay/replay.test.ts', 'rejects workflow code that does something else'),
     ],
   },
@@ -124,7 +124,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'limits of a history',
     elsewhere: [
       at(
-        'test/workflows/activities/large-batch.workflow.test.ts',
+        'test/workflows/engine/large-batch.workflow.test.ts',
         'continues as new when its history is long, and loses nothing',
       ),
     ],
@@ -142,7 +142,7 @@ export const MATRIX: readonly MatrixRow[] = [
     fault: 'mixed versions',
     elsewhere: [
       at('test/released/released.test.ts', 'lets processes of each release go on beside the migrations after it'),
-      at('test/workflows/operations/deployment.test.ts', 'a waiting workflow continues on the next'),
+      at('test/temporal/deployment.test.ts', 'a waiting workflow continues on the next'),
     ],
   },
   {

@@ -3,20 +3,14 @@ import { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bootstrap } from '../../../temporal/bootstrap.ts';
-import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
-import { createStarter } from '../../../workers/dispatcher/starter.ts';
-import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
-import { OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeBatches } from '../../support/activities/fakes.ts';
-import { createTestNamespace } from '../../support/temporal/temporal.ts';
-import {
-  countEvents,
-  quietRuntime,
-  TEST_KEYS,
-  until,
-  withWorker,
-} from '../../support/temporal/workflow-environment.ts';
+import { bootstrap } from '../../temporal/bootstrap.ts';
+import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { createStarter } from '../../workers/dispatcher/starter.ts';
+import { WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
+import { OPERATION_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';
+import { FakeBatches } from '../support/activities/fakes.ts';
+import { createTestNamespace } from '../support/temporal/temporal.ts';
+import { countEvents, quietRuntime, TEST_KEYS, until, withWorker } from '../support/temporal/workflow-environment.ts';
 
 const CANARY = `canary-${randomBytes(8).toString('hex')}`;
 let connection: Connection;

@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTimeSkippingEnvironment } from '../../support/temporal/skipped-time.ts';
-import { createTestNamespace, type TestNamespace } from '../../support/temporal/temporal.ts';
+import { createTimeSkippingEnvironment } from '../support/temporal/skipped-time.ts';
+import { createTestNamespace, type TestNamespace } from '../support/temporal/temporal.ts';
 
 describe('the Temporal server of a test run', () => {
   let place: TestNamespace;

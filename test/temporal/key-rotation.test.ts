@@ -1,20 +1,13 @@
 import type { Client } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type {
-  DesiredSchedule,
-  ProfileKindName,
-  ScheduleTimes,
-} from '../../../src/domain/schedules/profile-schedule.ts';
-import type { EncryptionKey } from '../../../src/process/config.ts';
-import { bootstrap } from '../../../temporal/bootstrap.ts';
-import { connectClient } from '../../../temporal/connection.ts';
-import { ensureSchedule, isPausedByOperator } from '../../../temporal/profile-schedules.ts';
-import {
-  AUDIT_RETENTION_SCHEDULE_ID,
-  RECONCILE_SCHEDULE_ID,
-} from '../../../workflows/contracts/housekeeping.contract.ts';
-import { createTestNamespace } from '../../support/temporal/temporal.ts';
-import { until } from '../../support/temporal/workflow-environment.ts';
+import type { DesiredSchedule, ProfileKindName, ScheduleTimes } from '../../src/domain/schedules/profile-schedule.ts';
+import type { EncryptionKey } from '../../src/process/config.ts';
+import { bootstrap } from '../../temporal/bootstrap.ts';
+import { connectClient } from '../../temporal/connection.ts';
+import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
+import { AUDIT_RETENTION_SCHEDULE_ID, RECONCILE_SCHEDULE_ID } from '../../workflows/contracts/housekeeping.contract.ts';
+import { createTestNamespace } from '../support/temporal/temporal.ts';
+import { until } from '../support/temporal/workflow-environment.ts';
 
 const OLD: EncryptionKey = { id: 'old', key: Buffer.alloc(32, 1) };
 const NEW: EncryptionKey = { id: 'new', key: Buffer.alloc(32, 2) };

@@ -1,27 +1,27 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bootstrap } from '../../../temporal/bootstrap.ts';
-import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
+import { bootstrap } from '../../temporal/bootstrap.ts';
+import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
 import {
   countPinnedElsewhere,
   DEPLOYMENT_NAME,
   makeBuildCurrent,
   readCurrentBuild,
   waitForPollers,
-} from '../../../temporal/deployment.ts';
-import { createTemporalHealth, findOutage } from '../../../temporal/health.ts';
-import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
-import { TASK_QUEUES, type TaskQueue } from '../../../workflows/contracts/task-queues.ts';
-import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
-import { FakeBatches, FakeReports } from '../../support/activities/fakes.ts';
-import { createTestNamespace } from '../../support/temporal/temporal.ts';
+} from '../../temporal/deployment.ts';
+import { createTemporalHealth, findOutage } from '../../temporal/health.ts';
+import { WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
+import { TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
+import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';
+import { FakeBatches, FakeReports } from '../support/activities/fakes.ts';
+import { createTestNamespace } from '../support/temporal/temporal.ts';
 import {
   quietRuntime,
   TEST_DATA_CONVERTER,
   TEST_KEYS,
   until,
   workflowCode,
-} from '../../support/temporal/workflow-environment.ts';
+} from '../support/temporal/workflow-environment.ts';
 
 let settings: { temporalAddress: string; temporalNamespace: string; encryptionKeys: typeof TEST_KEYS };
 let native: NativeConnection;

@@ -1,18 +1,18 @@
 import { Connection } from '@temporalio/client';
 import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BootstrapError, bootstrap } from '../../../temporal/bootstrap.ts';
-import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
+import { BootstrapError, bootstrap } from '../../temporal/bootstrap.ts';
+import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
 import {
   ACTIVITY_RETENTION_SCHEDULE_ID,
   AUDIT_RETENTION_SCHEDULE_ID,
   HASH_ID_DATABASES_SCHEDULE_ID,
   RECONCILE_SCHEDULE_ID,
   RECONCILE_WORKFLOW,
-} from '../../../workflows/contracts/housekeeping.contract.ts';
-import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
-import { createTestNamespace } from '../../support/temporal/temporal.ts';
-import { TEST_KEYS, until } from '../../support/temporal/workflow-environment.ts';
+} from '../../workflows/contracts/housekeeping.contract.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
+import { createTestNamespace } from '../support/temporal/temporal.ts';
+import { TEST_KEYS, until } from '../support/temporal/workflow-environment.ts';
 
 const DAY_MS = 86_400_000;
 let settings: { temporalAddress: string; temporalNamespace: string; encryptionKeys: typeof TEST_KEYS };

@@ -4,11 +4,11 @@ import { type AddressInfo, connect } from 'node:net';
 import { createServer } from 'node:tls';
 import { NativeConnection } from '@temporalio/worker';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../../src/process/config.ts';
-import { openConnection, serverOptions } from '../../../temporal/connection.ts';
-import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '../../support/http/servers.ts';
-import { temporaryDirectory } from '../../support/process.ts';
-import { SERVER_ADDRESS } from '../../support/temporal/temporal.ts';
+import { loadConfig } from '../../src/process/config.ts';
+import { openConnection, serverOptions } from '../../temporal/connection.ts';
+import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '../support/http/servers.ts';
+import { temporaryDirectory } from '../support/process.ts';
+import { SERVER_ADDRESS } from '../support/temporal/temporal.ts';
 
 const title = 'a Temporal server that requires certificates';
 
