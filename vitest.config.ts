@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
-import { EndReporter, LongestFirst } from './test/support/run.ts';
+import { EndReporter, LongestFirst } from './test/support/common/run.ts';
 
 /** Of random tests. */
 const seed = Number(process.env['FLOTILLA_TEST_SEED'] ?? randomInt(2 ** 31));

@@ -11,7 +11,7 @@ import { systemClock } from '../../src/services/common/ports.ts';
 import { createServices } from '../../src/services/setup/services.ts';
 import { JWT_SECRET, TEST_KEYS } from '../support/http/app.ts';
 import { compileSchemas, VALIDATORS } from '../support/http/validators.ts';
-import { calibrate } from '../support/process.ts';
+import { calibrate } from '../support/common/process.ts';
 import type { GuardCommand, GuardReply, Usage } from './resource-guard.ts';
 
 const held: Buffer[] = [];

@@ -3,7 +3,7 @@ import { drawPlan } from '../../tools/faults/run/plan.ts';
 import { runSeed } from '../../tools/faults/run/seed.ts';
 import seeds from '../../tools/faults/seeds.json' with { type: 'json' };
 import { FaultWorld } from '../../tools/faults/world/world.ts';
-import { runService } from '../support/process.ts';
+import { runService } from '../support/common/process.ts';
 
 // The first run of a machine may build the Temporal server, which no time limit of a test allows for.
 await runService('temporal-server-programs');

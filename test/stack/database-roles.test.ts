@@ -7,7 +7,7 @@ import { ensureRoles } from '../../tools/stack/database/database-roles.ts';
 import { startPostgres } from '../../tools/stack/database/postgres.ts';
 import { findFreePort } from '../../tools/stack/processes/ports.ts';
 import { APPLICATION_ROLE } from '../../tools/stack/topology/roles.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { temporaryDirectory } from '../support/common/process.ts';
 
 const [SUPER, FORMER, OURS, THEIRS] = Array.from({ length: 4 }, () => randomBytes(9).toString('hex')) as [
   string,

@@ -14,7 +14,7 @@ import {
 import { findFreePort } from '../../tools/stack/processes/ports.ts';
 import { isAlive, processesIn, signalProcess, waitUntil } from '../../tools/stack/processes/processes.ts';
 import { runAs, unprivilegedUser } from '../../tools/stack/processes/unprivileged.ts';
-import { script, temporaryDirectory } from '../support/process.ts';
+import { script, temporaryDirectory } from '../support/common/process.ts';
 
 async function aPlace(): Promise<PostgresOptions> {
   const directory = await temporaryDirectory();

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/process/config.ts';
 import { openConnection, serverOptions } from '../../temporal/connection.ts';
 import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '../support/http/servers.ts';
-import { temporaryDirectory } from '../support/process.ts';
+import { temporaryDirectory } from '../support/common/process.ts';
 import { SERVER_ADDRESS } from '../support/temporal/temporal.ts';
 
 const title = 'a Temporal server that requires certificates';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { createUsgWorld, usgProfile } from '../../support/compliance/usg.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { processorMs } from '../../support/process.ts';
+import { processorMs } from '../../support/common/process.ts';
 
 let world: FleetWorld;
 

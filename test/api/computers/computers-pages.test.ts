@@ -3,7 +3,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 let database: TestDatabase;
 let db: Database;

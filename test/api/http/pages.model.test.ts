@@ -3,7 +3,7 @@ import { ADMIN, PUBLIC_URL } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createRightsWorld, type RightsWorld } from '../../support/identity/rights-world.ts';
 import { OPERATIONS } from '../../support/http/sample-requests.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 let world: RightsWorld;
 let token: string;

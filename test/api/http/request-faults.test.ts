@@ -3,7 +3,7 @@ import { BENCHMARKS } from '../../../src/domain/compliance/profile.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { NEVER } from '../../support/identity/rights-world.ts';
 import { type DocumentedOperation, OPERATIONS, sampleBody, samplePath } from '../../support/http/sample-requests.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 let world: FleetWorld;
 

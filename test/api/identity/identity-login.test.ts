@@ -4,7 +4,7 @@ import { loadConfig } from '../../../src/process/config.ts';
 import { createMember, PASSWORD } from '../../../tools/harness/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
-import { type Folder, SCRIPTED_HELPER, temporaryFolder } from '../../support/process.ts';
+import { type Folder, SCRIPTED_HELPER, temporaryFolder } from '../../support/common/process.ts';
 
 let database: TestDatabase;
 let folder: Folder;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityBody, Page } from '../../../tools/harness/stack-client.ts';
-import { filesWith, readableHistory, tablesWith } from '../secret-scan.ts';
+import { filesWith, readableHistory, tablesWith } from '../../support/stack/secret-scan.ts';
 import { base64, script } from '../../support/scripts/scripts.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
 

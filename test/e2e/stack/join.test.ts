@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { killStack } from '../../../tools/harness/stack-processes.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
-import { temporaryDirectory } from '../../support/process.ts';
+import { temporaryDirectory } from '../../support/common/process.ts';
 import { type RunningScript, type RunningStack, runScript, stackSettings, startStack } from './npm-start.ts';
 
 let root: string;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiClient } from '../../../tools/harness/stack-client.ts';
 import { killStack, processesOf } from '../../../tools/harness/stack-processes.ts';
-import { temporaryDirectory } from '../../support/process.ts';
+import { temporaryDirectory } from '../../support/common/process.ts';
 import { script } from '../../support/scripts/scripts.ts';
 import { type RunningStack, runScript, stackSettings, startStack } from './npm-start.ts';
 

@@ -12,7 +12,7 @@ import { inheritedEnvironment, spawnProgram } from '../../../tools/harness/stack
 import { findFreePorts, isPortFree } from '../../../tools/stack/processes/ports.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { readRunning } from '../../../tools/stack/processes/running-file.ts';
-import { runService } from '../../support/process.ts';
+import { runService } from '../../support/common/process.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 const READY_LIMIT_MS = 300_000;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { killStack } from '../../../tools/harness/stack-processes.ts';
 import { register } from '../../support/agents/raw-agent.ts';
-import { temporaryDirectory } from '../../support/process.ts';
+import { temporaryDirectory } from '../../support/common/process.ts';
 import { type RunningStack, stackSettings, startStack } from './npm-start.ts';
 
 const PASSWORD = 'chosen-by-this-test';

@@ -12,7 +12,7 @@ import { cacheDirectory, findInCache, findOnPath, makeInCache } from '../../../t
 import { runTool } from '../../../tools/temporal-server/run-tool.ts';
 import { FIELD_RULES } from '../../schemathesis/field-rules.ts';
 import { startMailServer } from '../../support/http/servers.ts';
-import { temporaryDirectory } from '../../support/process.ts';
+import { temporaryDirectory } from '../../support/common/process.ts';
 import { stackSettings, startStack } from './npm-start.ts';
 
 /** With the values at every bound of every schema, which take most of the time. */

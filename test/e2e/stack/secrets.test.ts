@@ -4,7 +4,13 @@ import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { readAgentIdentities } from '../../../tools/harness/stack-access.ts';
 import { type MailServer, startMailServer } from '../../support/http/servers.ts';
 import { base64 } from '../../support/scripts/scripts.ts';
-import { allHistories, columnsWith, createCanaries, filesWith, RecordingClient } from '../secret-scan.ts';
+import {
+  allHistories,
+  columnsWith,
+  createCanaries,
+  filesWith,
+  RecordingClient,
+} from '../../support/stack/secret-scan.ts';
 
 const EMAIL = 'admin@example.com';
 const LIMIT_MS = 500_000;

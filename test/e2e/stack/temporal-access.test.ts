@@ -9,7 +9,7 @@ import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { stackTls } from '../../../tools/harness/stack-access.ts';
 import { certificatesIn, SERVER_NAME } from '../../../tools/temporal-server/certificates.ts';
 import { listeningPorts } from '../../support/http/servers.ts';
-import { readableHistory } from '../secret-scan.ts';
+import { readableHistory } from '../../support/stack/secret-scan.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 const NOBODY = 65_534;

@@ -3,7 +3,7 @@ import { BFloat, BTuple, type BValue, isDict } from '../../../src/protocol/bpick
 import { type FactType, factOf } from '../../../tools/simulator/inventory/facts.ts';
 import { Machine } from '../../../tools/simulator/inventory/machine.ts';
 import { reportingAgent } from '../../support/computers/computers.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 const { here, rows, computer } = reportingAgent();
 const long = (length: number) => 'x'.repeat(length);

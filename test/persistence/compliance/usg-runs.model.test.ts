@@ -6,7 +6,7 @@ import { createEngine, type Engine } from '../../../src/services/engine/engine.t
 import { addEvent, type ChildState, childrenOf, TestClock } from '../../support/activities/activity-rows.ts';
 import { auditReport, createUsgWorld, type UsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 const MODES = ['audit', 'fix-audit', 'fix-restart-audit'] as const;
 const HALF_HOUR_MS = 30 * 60_000;

@@ -3,7 +3,7 @@ import { readComputers, WITHOUT_BLOCKS } from '../../../src/persistence/computer
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -6,7 +6,7 @@ import { startPostgres } from '../../../tools/stack/database/postgres.ts';
 import { findFreePort } from '../../../tools/stack/processes/ports.ts';
 import { unprivilegedUser } from '../../../tools/stack/processes/unprivileged.ts';
 import { type Authority, createAuthority, HAS_OPENSSL } from '../../support/http/servers.ts';
-import { temporaryDirectory } from '../../support/process.ts';
+import { temporaryDirectory } from '../../support/common/process.ts';
 
 /** The driver checks a name, not the address behind it. */
 const NAMES = ['DNS:localhost'];

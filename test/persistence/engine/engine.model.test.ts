@@ -17,7 +17,7 @@ import {
 import { EngineModel, type ModelOperation } from '../../support/activities/engine-world.ts';
 import { createTestDatabase, dyingAfter, guardStatuses, type TestDatabase } from '../../support/database/database.ts';
 import { administratorOf } from '../../support/http/app.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 const HOUR_MS = 3_600_000;
 const EXPIRY_DAYS = 1;

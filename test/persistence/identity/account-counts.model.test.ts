@@ -5,7 +5,7 @@ import { listComputers } from '../../../src/persistence/computers/computers.sql.
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { prepareComputerQuery } from '../../../src/services/query/computer-queries.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 import { Recount, readRaw } from './account-recount.ts';
 import { AccountTrial } from './account-trial.ts';
 

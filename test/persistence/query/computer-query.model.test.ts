@@ -9,7 +9,7 @@ import {
 } from '../../../src/persistence/query/computer-conditions.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import fc, { seedOr } from '../../support/random.ts';
+import fc, { seedOr } from '../../support/common/random.ts';
 import {
   aForm,
   aQuery,

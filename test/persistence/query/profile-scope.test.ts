@@ -9,7 +9,7 @@ import { createGroup } from '../../../tools/harness/accounts.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 const TREE = { a: 'global', b: 'global', aa: 'a', aaa: 'aa' } as const;
 const GROUPS = ['global', ...Object.keys(TREE)];

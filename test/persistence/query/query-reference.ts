@@ -1,4 +1,4 @@
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 import {
   ADDRESSES,
   CONTRACTS,

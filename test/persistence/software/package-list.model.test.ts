@@ -11,7 +11,7 @@ import { createAccount, createGroup } from '../../../tools/harness/accounts.ts';
 import { createRandom } from '../../../tools/simulator/random.ts';
 import { insertComputer, insertPackage, type ReportedSets, reportPackages } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import fc, { seedOr } from '../../support/random.ts';
+import fc, { seedOr } from '../../support/common/random.ts';
 
 const SEED = seedOr(20_261_122);
 const COMPUTERS = 260;

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { ACTIVITY_STATUSES, TRANSITIONS } from '../../../src/domain/activities/status.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
-import { runService } from '../process.ts';
+import { runService } from '../common/process.ts';
 import type { PostgresService } from '../stack/global-setup.ts';
 
 export interface TestDatabase {

@@ -7,7 +7,7 @@ import type { BatchInput, GroupInput, OperationCounts } from '../../../workflows
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { batchWorkflow, groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeBatches } from '../activities/fakes.ts';
-import { runService } from '../process.ts';
+import { runService } from '../common/process.ts';
 import { quietRuntime, startWorker, TEST_DATA_CONVERTER, until, wakeUp, workflowCode } from './workflow-environment.ts';
 
 // Importing this waits for the program: the first run of a machine may download it, which no time limit of a hook allows for.

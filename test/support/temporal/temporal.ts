@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { runService } from '../process.ts';
+import { runService } from '../common/process.ts';
 
 /**
  * Address (`host:port`) of the run's Temporal server: a real one, in memory, with schedules and visibility. Importing this

@@ -7,7 +7,7 @@ import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../../src/domain/ident
 import { isAttachmentName, isUsername, parseScript } from '../../../src/domain/scripts/script.ts';
 import { readEmail, readLine } from '../../../src/services/common/fields.ts';
 import { readAnnotationKey, readTags } from '../../../src/services/common/tag-fields.ts';
-import fc from '../../support/random.ts';
+import fc from '../../support/common/random.ts';
 
 interface Schema {
   pattern: string;

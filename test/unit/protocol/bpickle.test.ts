@@ -12,8 +12,8 @@ import {
 } from '../../../src/protocol/bpickle.ts';
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
 import { fromTypedJson } from '../../support/agents/raw-agent.ts';
-import { processorMs } from '../../support/process.ts';
-import fc from '../../support/random.ts';
+import { processorMs } from '../../support/common/process.ts';
+import fc from '../../support/common/random.ts';
 
 interface Vector {
   name: string;

@@ -15,7 +15,7 @@ import {
   TEMPORAL_SERVER_VERSION,
   TEMPORAL_UI_VERSION,
 } from '../../../tools/temporal-server/versions.ts';
-import { script, temporaryDirectory } from '../../support/process.ts';
+import { script, temporaryDirectory } from '../../support/common/process.ts';
 
 const report = (): void => undefined;
 

@@ -7,7 +7,7 @@ import { openDataDirectory } from '../../../tools/stack/data-directory.ts';
 import { isAlive, waitUntil } from '../../../tools/stack/processes/processes.ts';
 import { createRunningRecord, stopOrphans } from '../../../tools/stack/processes/running-file.ts';
 import { loadSecrets, saveSecrets } from '../../../tools/stack/secrets.ts';
-import { script, temporaryDirectory } from '../../support/process.ts';
+import { script, temporaryDirectory } from '../../support/common/process.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 

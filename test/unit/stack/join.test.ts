@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinStack } from '../../../tools/stack/join.ts';
 import { createRunningRecord, readStackState } from '../../../tools/stack/processes/running-file.ts';
-import { temporaryDirectory } from '../../support/process.ts';
+import { temporaryDirectory } from '../../support/common/process.ts';
 
 const silent = (): void => undefined;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { followLogs } from '../../../tools/stack/processes/log-follower.ts';
 import { createRunningRecord } from '../../../tools/stack/processes/running-file.ts';
-import { temporaryDirectory } from '../../support/process.ts';
+import { temporaryDirectory } from '../../support/common/process.ts';
 
 const LARGE = 50 * 1024 * 1024;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { type Certificates, ensureCertificates, SERVER_NAME } from '../../../tools/temporal-server/certificates.ts';
-import { temporaryDirectory } from '../../support/process.ts';
+import { temporaryDirectory } from '../../support/common/process.ts';
 
 async function made(): Promise<Certificates> {
   return ensureCertificates(join(await temporaryDirectory(), 'tls'));

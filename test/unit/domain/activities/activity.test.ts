@@ -4,7 +4,7 @@ import { readStatus } from '../../../../src/domain/activities/reading.ts';
 import { snapMessage, snapOperationSummary } from '../../../../src/domain/activities/snap-actions.ts';
 import { ACTIVITY_STATUSES, type ActivityStatus, isFinal } from '../../../../src/domain/activities/status.ts';
 import { countDifference, rollUp } from '../../../../src/domain/engine/roll-up.ts';
-import fc from '../../../support/random.ts';
+import fc from '../../../support/common/random.ts';
 
 const counts = (set: Partial<Parameters<typeof rollUp>[0]>) => ({
   open: 0,

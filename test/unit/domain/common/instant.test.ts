@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readDelivery } from '../../../../src/domain/activities/delivery.ts';
 import { parseInstant } from '../../../../src/domain/common/instant.ts';
-import fc from '../../../support/random.ts';
+import fc from '../../../support/common/random.ts';
 
 describe('TIME-bad: parsing a moment', () => {
   it.each([

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../../../src/domain/common/errors.ts';
 import { parseComputerQuery, usesDeprecated } from '../../../../src/domain/query/computer-query.ts';
 import { parseQuery, type QueryLanguage } from '../../../../src/domain/query/parser.ts';
-import { processorMs } from '../../../support/process.ts';
-import fc from '../../../support/random.ts';
+import { processorMs } from '../../../support/common/process.ts';
+import fc from '../../../support/common/random.ts';
 
 /** The clauses as text: `a|!b & c`. */
 function shape(text: string): string {

@@ -3,7 +3,7 @@ import { lastCalendarDate, nextCalendarDate } from '../../../../src/domain/sched
 import { cronCalendars, isCronProblem, parseCron } from '../../../../src/domain/schedules/cron.ts';
 import { nextZonedDates } from '../../../../src/domain/schedules/zoned-dates.ts';
 import { nextCronDate } from '../../../../src/services/schedules/cron-dates.ts';
-import fc from '../../../support/random.ts';
+import fc from '../../../support/common/random.ts';
 import { naiveCron } from '../../../support/schedules/naive-dates.ts';
 
 const MINUTE = 60_000;

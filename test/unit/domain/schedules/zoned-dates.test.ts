@@ -3,7 +3,7 @@ import { changeBefore, instantOf, isTimeZone, isUtc, wallClockAt } from '../../.
 import { earliestAfter, lastZonedDate, nextZonedDates } from '../../../../src/domain/schedules/zoned-dates.ts';
 import { zonedCalendars } from '../../../../src/services/schedules/cron-dates.ts';
 import { naiveClock, naiveCron } from '../../../support/schedules/naive-dates.ts';
-import fc from '../../../support/random.ts';
+import fc from '../../../support/common/random.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

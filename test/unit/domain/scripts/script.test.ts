@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { executableCode, parseScript } from '../../../../src/domain/scripts/script.ts';
-import fc from '../../../support/random.ts';
+import fc from '../../../support/common/random.ts';
 
 /** The first line in one expression: slow for some texts, but plain. */
 const FIRST_LINE = /^#![ \t]*(\/[^\n]{0,1000}?)[ \t]*\r?(?:\n|$)/;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareVersions, roundVersion } from '../../../../src/domain/software/debian-version.ts';
-import fc from '../../../support/random.ts';
+import fc from '../../../support/common/random.ts';
 
 describe('compareVersions', () => {
   it.each([

@@ -5,7 +5,7 @@ import { createReportReader } from '../../../../src/services/compliance/audits/r
 import { createBriefReader } from '../../../../src/services/compliance/audits/report-thread.ts';
 import { ruleSetOf } from '../../../../src/services/compliance/audits/rule-set.ts';
 import { auditReport } from '../../../support/compliance/usg.ts';
-import { calibrate } from '../../../support/process.ts';
+import { calibrate } from '../../../support/common/process.ts';
 
 const read = (text: string | Buffer) => readAuditReport(Buffer.from(text));
 const rulesOf = (text: string | Buffer) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isCommonPassword } from '../../../../src/services/identity/login/common-passwords.ts';
-import { processorMs } from '../../../support/process.ts';
+import { processorMs } from '../../../support/common/process.ts';
 
 const OWN = ['jane.doe@fleet.example', 'Jane Doe', 'Organization'];
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPamAuthenticator, pamCommand } from '../../../../src/services/identity/pam/pam.ts';
-import { type Folder, hasPam, SCRIPTED_HELPER, temporaryFolder } from '../../../support/process.ts';
+import { type Folder, hasPam, SCRIPTED_HELPER, temporaryFolder } from '../../../support/common/process.ts';
 
 let folder: Folder;
 let scripted: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isProblem, parseRule, type RecurrenceRule } from '../../../../src/domain/schedules/recurrence-rule.ts';
 import { datesOf } from '../../../../src/domain/schedules/rule-dates.ts';
 import { daysOfYear } from '../../../../src/services/schedules/year-days.ts';
-import fc from '../../../support/random.ts';
+import fc from '../../../support/common/random.ts';
 import { naiveClock, naiveOccurrences } from '../../../support/schedules/naive-dates.ts';
 import { RFC_EXAMPLES, RULES, STARTS } from './rules.ts';
 

@@ -3,8 +3,8 @@ import { occurrences } from '../../../../src/domain/schedules/occurrences.ts';
 import { isProblem, parseRule } from '../../../../src/domain/schedules/recurrence-rule.ts';
 import { frequencyOf } from '../../../../src/domain/schedules/rule-frequency.ts';
 import { daysOfYear } from '../../../../src/services/schedules/year-days.ts';
-import { processorMs } from '../../../support/process.ts';
-import fc from '../../../support/random.ts';
+import { processorMs } from '../../../support/common/process.ts';
+import fc from '../../../support/common/random.ts';
 import { ENDLESS_RULES, STARTS } from './rules.ts';
 
 const WEEK_MS = 7 * 86_400_000;

@@ -1,4 +1,4 @@
-import fc from '../../../support/random.ts';
+import fc from '../../../support/common/random.ts';
 
 const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 

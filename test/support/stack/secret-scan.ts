@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { encryptionKeys } from '../../src/process/setting-types.ts';
-import { EncryptionCodec } from '../../temporal/payload-codec.ts';
-import type { TestStack } from '../../tools/harness/stack.ts';
-import { environmentOf } from '../../tools/harness/stack-processes.ts';
+import { encryptionKeys } from '../../../src/process/setting-types.ts';
+import { EncryptionCodec } from '../../../temporal/payload-codec.ts';
+import type { TestStack } from '../../../tools/harness/stack.ts';
+import { environmentOf } from '../../../tools/harness/stack-processes.ts';
 
 /**
  * How a text looks in what holds it: in clear, in hexadecimal digits (so JSON shows bytes) and in base 64 (so files
