@@ -93,7 +93,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 22,
     fault: 'wrong clocks',
     elsewhere: [
-      at('test/unit/workers/dispatcher-clock.test.ts', 'although the clock was set back by an hour'),
+      at('test/unit/workers/dispatcher/dispatcher-clock.test.ts', 'although the clock was set back by an hour'),
       at('test/persistence/engine/time-limits.test.ts', 'by the clock that decides, however slow the other is'),
     ],
   },

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { NATIVE_TYPES } from '../../../src/persistence/database/native-types.ts';
-import { createRandom } from '../../../tools/simulator/random.ts';
-import { SEED } from '../../support/common/random.ts';
+import { NATIVE_TYPES } from '../../../../src/persistence/database/native-types.ts';
+import { createRandom } from '../../../../tools/simulator/random.ts';
+import { SEED } from '../../../support/common/random.ts';
 
 const TIMESTAMPTZ = 1184;
 const parsed = (oid: number, text: string): unknown => NATIVE_TYPES.getTypeParser(oid, 'text')(text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ACTIVITY_STATUSES, canTransition } from '../../../src/domain/activities/status.ts';
-import { isOpen, transitionGuard } from '../../../src/persistence/database/status-sql.ts';
+import { ACTIVITY_STATUSES, canTransition } from '../../../../src/domain/activities/status.ts';
+import { isOpen, transitionGuard } from '../../../../src/persistence/database/status-sql.ts';
 
 describe('conditions of statements that move activities', () => {
   it('are what the table of transitions allows, and nothing else can be made', () => {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { withBody } from '../../../src/gateway/http/request.ts';
-import { RequestMemoryLimit } from '../../../src/process/admission/request-memory.ts';
+import { withBody } from '../../../../src/gateway/http/request.ts';
+import { RequestMemoryLimit } from '../../../../src/process/admission/request-memory.ts';
 
 const KIB = 1024;
 const LIMIT = 1024 * KIB;

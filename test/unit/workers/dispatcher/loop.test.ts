@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '../../../src/process/logger.ts';
-import { type Loop, startLoop } from '../../../workers/dispatcher/loop.ts';
+import { createLogger } from '../../../../src/process/logger.ts';
+import { type Loop, startLoop } from '../../../../workers/dispatcher/loop.ts';
 
 const HOUR_MS = 3_600_000;
 const logger = createLogger({ level: 'silent', role: 'test' });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { formatNumber } from '../../../tools/bench/harness/report.ts';
-import type { Product } from '../../../tools/bench/options.ts';
-import { readKept } from '../../../tools/bench/page/kept-result.ts';
+import { formatNumber } from '../../tools/bench/harness/report.ts';
+import type { Product } from '../../tools/bench/options.ts';
+import { readKept } from '../../tools/bench/page/kept-result.ts';
 
 const HEAD = '| What | Separate topology | Embedded |';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
-import { FAST_TIMES, QUIET } from '../../support/agents/fleet-world.ts';
-import { createServedFleet, type ServedFleet } from '../../support/agents/raw-agent.ts';
-import { until } from '../../support/temporal/workflow-environment.ts';
+import { createFleet, type Fleet } from '../../tools/simulator/fleet.ts';
+import { FAST_TIMES, QUIET } from '../support/agents/fleet-world.ts';
+import { createServedFleet, type ServedFleet } from '../support/agents/raw-agent.ts';
+import { until } from '../support/temporal/workflow-environment.ts';
 
 let served: ServedFleet;
 let fleet: Fleet;

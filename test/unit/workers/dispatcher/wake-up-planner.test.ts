@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchEvents } from '../../../src/persistence/engine/pending-events.sql.ts';
-import { WakeUpPlanner } from '../../../workers/dispatcher/wake-up-planner.ts';
+import type { BatchEvents } from '../../../../src/persistence/engine/pending-events.sql.ts';
+import { WakeUpPlanner } from '../../../../workers/dispatcher/wake-up-planner.ts';
 
 const SETTINGS = { wakeUpMinMs: 500, wakeUpMaxMs: 5000 };
 const events = (overrides: Partial<BatchEvents> = {}): BatchEvents => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDatabaseUnavailable, isSerializationFailure } from '../../../src/persistence/database/errors.ts';
+import { isDatabaseUnavailable, isSerializationFailure } from '../../../../src/persistence/database/errors.ts';
 
 const SYSTEM = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTDOWN'];
 const errorOf = (code: string) => Object.assign(new Error('refused'), { code });

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
-import type { Engine } from '../../../src/services/engine/engine.ts';
-import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
+import type { Engine } from '../../../../src/services/engine/engine.ts';
+import { createEngineActivities } from '../../../../workers/activities/engine.activities.ts';
 
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 const LARGE_FROM = 1000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findJsonFault } from '../../../src/api/http/request/json.ts';
-import fc from '../../support/common/random.ts';
+import { findJsonFault } from '../../../../src/api/http/request/json.ts';
+import fc from '../../../support/common/random.ts';
 
 describe('findJsonFault', () => {
   it('finds nothing in any storable value of bounded depth', () => {

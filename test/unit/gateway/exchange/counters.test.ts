@@ -4,7 +4,7 @@ import {
   type OutgoingState,
   type QueueEntry,
   selectIncoming,
-} from '../../../src/gateway/exchange/counters.ts';
+} from '../../../../src/gateway/exchange/counters.ts';
 
 describe('selectIncoming', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatTime } from '../../../src/api/common/time.ts';
-import fc from '../../support/common/random.ts';
+import { formatTime } from '../../../../src/api/common/time.ts';
+import fc from '../../../support/common/random.ts';
 
 describe('times of the API', () => {
   it.each([

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAccount } from '../../../tools/harness/accounts.ts';
-import type { AgentRecord } from '../../../tools/simulator/state-file.ts';
-import { startGateway, type TestGateway } from '../../support/agents/fleet-world.ts';
+import { createAccount } from '../../tools/harness/accounts.ts';
+import type { AgentRecord } from '../../tools/simulator/state-file.ts';
+import { startGateway, type TestGateway } from '../support/agents/fleet-world.ts';
 
 let gateway: TestGateway;
 

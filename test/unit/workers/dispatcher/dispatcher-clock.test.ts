@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '../../../src/process/logger.ts';
-import { type InboxDeps, inboxPoll } from '../../../workers/dispatcher/inbox.ts';
+import { createLogger } from '../../../../src/process/logger.ts';
+import { type InboxDeps, inboxPoll } from '../../../../workers/dispatcher/inbox.ts';
 
 const HOUR_MS = 3_600_000;
 

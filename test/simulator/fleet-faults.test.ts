@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '../../../tools/harness/accounts.ts';
-import { readExecutionLog } from '../../../tools/simulator/execution-log.ts';
-import type { Fleet, FleetOptions, SimulatedComputer } from '../../../tools/simulator/fleet.ts';
-import { startGateway, type TestGateway } from '../../support/agents/fleet-world.ts';
+import { createAccount } from '../../tools/harness/accounts.ts';
+import { readExecutionLog } from '../../tools/simulator/execution-log.ts';
+import type { Fleet, FleetOptions, SimulatedComputer } from '../../tools/simulator/fleet.ts';
+import { startGateway, type TestGateway } from '../support/agents/fleet-world.ts';
 
 const install = { snaps: [{ name: 'hello' }] };
 const folder = mkdtempSync(join(tmpdir(), 'fleet-'));

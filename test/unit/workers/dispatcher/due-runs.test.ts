@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/process/logger.ts';
-import type { ProfileKind, RunDate } from '../../../src/services/schedules/profile-kind.ts';
-import { dueRunsPoll } from '../../../workers/dispatcher/due-runs.ts';
+import { createLogger } from '../../../../src/process/logger.ts';
+import type { ProfileKind, RunDate } from '../../../../src/services/schedules/profile-kind.ts';
+import { dueRunsPoll } from '../../../../workers/dispatcher/due-runs.ts';
 
 const NOW = new Date('2026-05-04T02:11:01Z');
 const DUE = new Date('2026-05-04T02:11:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findSyntaxFault } from '../../../src/api/http/request/json.ts';
-import fc from '../../support/common/random.ts';
+import { findSyntaxFault } from '../../../../src/api/http/request/json.ts';
+import fc from '../../../support/common/random.ts';
 
 function isJson(text: string): boolean {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operationMessage } from '../../../src/gateway/exchange/operation-messages.ts';
+import { operationMessage } from '../../../../src/gateway/exchange/operation-messages.ts';
 
 const computer = { computerId: 7, tags: [] };
 const message = (fields: Record<string, unknown>, messageType = 'execute-script') =>

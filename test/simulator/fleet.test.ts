@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '../../../tools/harness/accounts.ts';
-import type { Fleet, SimulatedComputer } from '../../../tools/simulator/fleet.ts';
-import { startGateway, type TestGateway } from '../../support/agents/fleet-world.ts';
-import { createTestApp } from '../../support/http/app.ts';
+import { createAccount } from '../../tools/harness/accounts.ts';
+import type { Fleet, SimulatedComputer } from '../../tools/simulator/fleet.ts';
+import { startGateway, type TestGateway } from '../support/agents/fleet-world.ts';
+import { createTestApp } from '../support/http/app.ts';
 
 let gateway: TestGateway;
 let administrator: Awaited<ReturnType<typeof createAccount>>;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '../../../tools/harness/accounts.ts';
-import { type Execution, readExecutionLog } from '../../../tools/simulator/execution-log.ts';
-import { startGateway, type TestGateway } from '../../support/agents/fleet-world.ts';
+import { createAccount } from '../../tools/harness/accounts.ts';
+import { type Execution, readExecutionLog } from '../../tools/simulator/execution-log.ts';
+import { startGateway, type TestGateway } from '../support/agents/fleet-world.ts';
 
 const COMPUTERS = 20;
 const KILLS_AT = [3, 9, 15];

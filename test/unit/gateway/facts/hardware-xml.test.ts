@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readHardwareReport } from '../../../src/gateway/facts/hardware.ts';
-import { processorMs } from '../../support/common/process.ts';
+import { readHardwareReport } from '../../../../src/gateway/facts/hardware.ts';
+import { processorMs } from '../../../support/common/process.ts';
 
 describe('a hardware report of a mebibyte', () => {
   const SIZE = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { positional } from '../../../src/persistence/database/named-parameters.ts';
+import { positional } from '../../../../src/persistence/database/named-parameters.ts';
 
 describe('named parameters', () => {
   it('are numbered in the order of appearance, one number for one name', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { loadDocument } from '../../../src/api/openapi/document.ts';
-import { parseInstant } from '../../../src/domain/common/instant.ts';
-import { isSearchName } from '../../../src/domain/computers/saved-search-names.ts';
-import { cleanTitle } from '../../../src/domain/identity/access-group-names.ts';
-import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../../src/domain/identity/permissions.ts';
-import { isAttachmentName, isUsername, parseScript } from '../../../src/domain/scripts/script.ts';
-import { readEmail, readLine } from '../../../src/services/common/fields.ts';
-import { readAnnotationKey, readTags } from '../../../src/services/common/tag-fields.ts';
-import fc from '../../support/common/random.ts';
+import { loadDocument } from '../../../../src/api/openapi/document.ts';
+import { parseInstant } from '../../../../src/domain/common/instant.ts';
+import { isSearchName } from '../../../../src/domain/computers/saved-search-names.ts';
+import { cleanTitle } from '../../../../src/domain/identity/access-group-names.ts';
+import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../../../src/domain/identity/permissions.ts';
+import { isAttachmentName, isUsername, parseScript } from '../../../../src/domain/scripts/script.ts';
+import { readEmail, readLine } from '../../../../src/services/common/fields.ts';
+import { readAnnotationKey, readTags } from '../../../../src/services/common/tag-fields.ts';
+import fc from '../../../support/common/random.ts';
 
 interface Schema {
   pattern: string;
