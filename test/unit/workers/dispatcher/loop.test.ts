@@ -54,6 +54,8 @@ describe('a loop', () => {
     loop.wake(50);
     await vi.advanceTimersByTimeAsync(350);
     expect(polls.slice(6)).toEqual([1_850, 1_950, 2_150]);
+    // By the real clock, the end of its pause may have passed already.
+    await loop.stop();
     vi.useRealTimers();
   });
 
