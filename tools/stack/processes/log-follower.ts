@@ -1,6 +1,6 @@
 import { closeSync, copyFileSync, fstatSync, openSync, readFileSync, readSync, statSync, truncateSync } from 'node:fs';
 
-const POLL_MS = 500;
+const POLL_MS = 2_000;
 const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_LINES_PER_POLL = 5;
 const PINO_ERROR = 50;
