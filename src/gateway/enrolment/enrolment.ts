@@ -22,7 +22,7 @@ import { isWsl, type Registration, registrationDigest } from './registration.ts'
 
 export type Enrolment =
   | { kind: 'enrolled'; computerId: number; secureId: string; approved: boolean }
-  | { kind: 'refused'; info: 'unknown-account' | 'max-pending-computers' }
+  | { kind: 'rejected'; info: 'unknown-account' | 'max-pending-computers' }
   | { kind: 'late' };
 
 /** Assumed maximum network delay of a registration. */
@@ -44,7 +44,7 @@ export async function enrol(
     const account = await findEnrollingAccount(tx, registration.accountName);
     const isSimulated = simulationKey !== null && keyMatches(simulationKey, registration.password);
     const isAuthorized = isSimulated || keyMatches(account?.registrationKey ?? null, registration.password);
-    if (!account || account.disabled || !isAuthorized) return { kind: 'refused', info: 'unknown-account' };
+    if (!account || account.disabled || !isAuthorized) return { kind: 'rejected', info: 'unknown-account' };
     limitAccount(account.id);
     const approved = isSimulated || account.autoRegister;
     if (approved) await lockFleetShared(tx, account.id);
@@ -55,7 +55,7 @@ export async function enrol(
       return { kind: 'enrolled', computerId: existing.id, secureId, approved: !existing.pending };
     }
     if (!isNew) return { kind: 'late' };
-    if (!approved && (await isPendingFull(tx, account))) return { kind: 'refused', info: 'max-pending-computers' };
+    if (!approved && (await isPendingFull(tx, account))) return { kind: 'rejected', info: 'max-pending-computers' };
     const secureIdHash = hashSecureId(secureId);
     const computerId = await insertPendingComputer(tx, {
       ...registration,

@@ -53,7 +53,7 @@ export async function register(
     metrics.enrolled('late');
     return [acceptedTypesMessage(REGISTER_ONLY.types)];
   }
-  if (enrolment.kind === 'refused') {
+  if (enrolment.kind === 'rejected') {
     metrics.enrolled('refused');
     logger.info({ address, reason: enrolment.info }, 'registration rejected');
     consume(deps, deps.failedRegistrations, sender);
