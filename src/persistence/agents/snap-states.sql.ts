@@ -129,7 +129,7 @@ const SAVE_BEFORE_RESULTS = `${INSERT}
   on conflict (activity_id) do nothing`;
 
 const UPDATE_BETWEEN = `
-  with answered as (
+  with completed as (
     select m.computer_id, m.activity_id, m.position, p.fields
     from ${unnest('r', RESULT_KEYS)}
     join agent_message m on m.activity_id = r.operation_id and m.computer_id = r.computer_id
@@ -139,9 +139,9 @@ const UPDATE_BETWEEN = `
   update snap_operation_before b set snaps = before.snaps, idle = before.idle
   from agent_message m join operation_payload p on p.id = m.payload_id join activity a on a.id = m.activity_id
   cross join lateral (${BEFORE}) before
-  where b.computer_id in (select computer_id from answered) and b.activity_id <> all(:r_operationId::int[])
+  where b.computer_id in (select computer_id from completed) and b.activity_id <> all(:r_operationId::int[])
     and m.activity_id = b.activity_id and m.state in ('sent', 'acked') and a.status in ('undelivered', 'delivered')
     and ${noResultYet('m')}
     and exists (
-      select from answered o, jsonb_array_elements(o.fields -> 'snaps') x, jsonb_array_elements(p.fields -> 'snaps') y
+      select from completed o, jsonb_array_elements(o.fields -> 'snaps') x, jsonb_array_elements(p.fields -> 'snaps') y
       where o.computer_id = m.computer_id and o.position < m.position and x.value ->> 'name' = y.value ->> 'name')`;
