@@ -4,7 +4,7 @@ import type {
   ChildActivity,
   DetailedActivity,
   ParentActivity,
-} from '../../services/activities/activity-views.ts';
+} from '../../services/activities/displayed-activities.ts';
 import { formatTime } from '../common/time.ts';
 
 /** Fields that all activities have in responses. */

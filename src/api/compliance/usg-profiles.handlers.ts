@@ -1,6 +1,6 @@
 import { passRate } from '../../domain/compliance/profile.ts';
 import { dayRange, reportPath } from '../../domain/compliance/report.ts';
-import type { BaseActivity } from '../../services/activities/activity-views.ts';
+import type { BaseActivity } from '../../services/activities/displayed-activities.ts';
 import type {
   UsgProfilePatch,
   UsgProfileQuery,

@@ -18,5 +18,16 @@ const DEFAULT_DAYS = 30;
 type Event = Awaited<ReturnType<EventsService['list']>>['rows'][number];
 
 function toEventResponse(event: Event): Schemas['Event'] {
-  return { ...event, creation_time: formatTime(event.creation_time) };
+  return {
+    id: event.id,
+    creation_time: formatTime(event.creation_time),
+    person_id: event.person_id,
+    person_name: event.person_name,
+    entity_type: event.entity_type,
+    entity_id: event.entity_id,
+    entity_name: event.entity_name,
+    message: event.message,
+    address: event.address,
+    request_id: event.request_id,
+  };
 }

@@ -30,5 +30,15 @@ export function toAccountResponse(account: Account): Schemas['Account'] {
 type Person = Awaited<ReturnType<PeopleService['getSelf']>>;
 
 export function toPersonResponse(person: Person): Schemas['Person'] {
-  return { ...person, last_login_time: formatTime(person.last_login_time) };
+  return {
+    name: person.name,
+    email: person.email,
+    allowable_emails: person.allowable_emails,
+    identity: person.identity,
+    timezone: person.timezone,
+    last_login_time: formatTime(person.last_login_time),
+    last_login_host: person.last_login_host,
+    preferred_account: person.preferred_account,
+    pending_email: person.pending_email,
+  };
 }

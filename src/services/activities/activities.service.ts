@@ -24,7 +24,7 @@ import type { Caller, Clock } from '../common/ports.ts';
 import { prepareActivityQuery } from '../query/activity-queries.ts';
 import { type ActivityChoice, lockChosen } from './activity-choice.ts';
 import { requireActivities, requireEligible, sameReason, scopeOf, unknownActivities } from './activity-rights.ts';
-import { toBaseActivity, toDetailedActivity } from './activity-views.ts';
+import { toBaseActivity, toDetailedActivity } from './displayed-activities.ts';
 import { requireVisible } from './targets.ts';
 
 /** Lists may contain a thousand groups of any size; single activities are returned with all children. */

@@ -14,7 +14,7 @@ import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import type { Caller, Clock } from '../common/ports.ts';
-import { type BaseActivity, toBaseActivity } from './activity-views.ts';
+import { type BaseActivity, toBaseActivity } from './displayed-activities.ts';
 import { requirePrior } from './prior-activity.ts';
 
 export interface ActingDeps {

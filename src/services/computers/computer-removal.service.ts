@@ -21,7 +21,7 @@ import { lockFleetExclusive } from '../../persistence/computers/targets.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { recordEvent, recordEvents } from '../../persistence/events/events.sql.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
-import { toBaseActivity } from '../activities/activity-views.ts';
+import { toBaseActivity } from '../activities/displayed-activities.ts';
 import type { ActingDeps } from '../activities/computer-actions.ts';
 import { requirePrior } from '../activities/prior-activity.ts';
 import { requireTargets } from '../activities/targets.ts';

@@ -9,7 +9,7 @@ import {
 import type { Sql } from '../../persistence/database/sql.ts';
 import { recordEvent } from '../../persistence/events/events.sql.ts';
 import type { EncryptionKey } from '../../process/config.ts';
-import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
+import { type BaseActivity, toBaseActivity } from '../activities/displayed-activities.ts';
 import { type ActingDeps, type ActionRequest, createAction } from '../activities/computer-actions.ts';
 import { requireTargets } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';

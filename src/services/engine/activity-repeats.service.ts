@@ -25,7 +25,7 @@ import { recordEvents } from '../../persistence/events/events.sql.ts';
 import { lockPayloadScripts } from '../../persistence/scripts/script-redaction.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import { requireActivities, requireEligible } from '../activities/activity-rights.ts';
-import { subjectOf } from '../activities/activity-views.ts';
+import { subjectOf } from '../activities/displayed-activities.ts';
 import { requirePrior } from '../activities/prior-activity.ts';
 import { findLostTargets } from '../activities/targets.ts';
 import type { Caller, Clock } from '../common/ports.ts';

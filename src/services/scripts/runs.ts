@@ -7,7 +7,7 @@ import { lockFleetShared } from '../../persistence/computers/targets.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { lockScript } from '../../persistence/scripts/scripts.repository.ts';
 import { readRunnableScript } from '../../persistence/scripts/scripts.sql.ts';
-import type { BaseActivity } from '../activities/activity-views.ts';
+import type { BaseActivity } from '../activities/displayed-activities.ts';
 import { createAction } from '../activities/computer-actions.ts';
 import { requireTargets } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';

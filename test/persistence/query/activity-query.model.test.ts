@@ -6,7 +6,7 @@ import {
   type ActivitiesService,
   createActivitiesService,
 } from '../../../src/services/activities/activities.service.ts';
-import type { DetailedActivity } from '../../../src/services/activities/activity-views.ts';
+import type { DetailedActivity } from '../../../src/services/activities/displayed-activities.ts';
 import type { Caller } from '../../../src/services/common/ports.ts';
 import { createRandom } from '../../../tools/simulator/random.ts';
 import { anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';

@@ -8,7 +8,7 @@ import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { recordEvent } from '../../../persistence/events/events.sql.ts';
 import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.sql.ts';
-import { type BaseActivity, toBaseActivity } from '../../activities/activity-views.ts';
+import { type BaseActivity, toBaseActivity } from '../../activities/displayed-activities.ts';
 import { requirePrior } from '../../activities/prior-activity.ts';
 import { changedParts, fieldError, ifGiven, readLine, readTimezone } from '../../common/fields.ts';
 import type { Caller } from '../../common/ports.ts';

@@ -20,7 +20,7 @@ import {
 import { insertReportActivity } from '../../../persistence/compliance/usg-reports.repository.ts';
 import { findUsgReport, lockUsgReport, type UsgReportKey } from '../../../persistence/compliance/usg-reports.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import { type BaseActivity, toBaseActivity } from '../../activities/activity-views.ts';
+import { type BaseActivity, toBaseActivity } from '../../activities/displayed-activities.ts';
 import { fieldError } from '../../common/fields.ts';
 import type { Caller, OpenFile } from '../../common/ports.ts';
 import { requireVisible } from '../profiles/reads.ts';

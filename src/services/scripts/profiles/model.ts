@@ -1,6 +1,6 @@
 import type { TriggerState } from '../../../domain/scripts/trigger.ts';
 import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
-import type { ParentActivity } from '../../activities/activity-views.ts';
+import type { ParentActivity } from '../../activities/displayed-activities.ts';
 import type { ScriptProfileLimits } from '../../../process/config.ts';
 import type { Patch } from '../../common/fields.ts';
 import type { ScriptsDeps } from '../model.ts';

@@ -10,7 +10,7 @@ import {
 import type { PageRequest } from '../../../persistence/database/page.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { scopeOf } from '../../activities/activity-rights.ts';
-import { toBaseActivity } from '../../activities/activity-views.ts';
+import { toBaseActivity } from '../../activities/displayed-activities.ts';
 import type { Caller } from '../../common/ports.ts';
 import { requireScript } from '../reads.ts';
 import type { ScriptProfileQuery, ScriptProfilesDeps } from './model.ts';
