@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StackRole } from '../../../tools/harness/stack-processes.ts';
 import { createRandom } from '../../../tools/simulator/random.ts';
+import { SEED } from '../../support/common/random.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
 
 /**
  * Actions of all sizes, some of them canceled, while processes are killed at random; the agents' execution logs decide.
- * `FLOTILLA_E2E_SEED` (default 1) repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 3) is the number of kills.
+ * `FLOTILLA_TEST_SEED` repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 3) is the number of kills.
  *
  * @see docs/reliability.md#crash-loop
  */
-const SEED = Number(process.env['FLOTILLA_E2E_SEED'] ?? 1);
 const KILLS = Number(process.env['FLOTILLA_E2E_KILLS'] ?? 3);
 const COMPUTERS = 120;
 const TIMEOUT_MS = 240_000 + KILLS * 20_000;

@@ -12,13 +12,13 @@ import { cacheDirectory, findInCache, findOnPath, makeInCache } from '../../../t
 import { runTool } from '../../../tools/temporal-server/run-tool.ts';
 import { FIELD_RULES } from '../../schemathesis/field-rules.ts';
 import { startMailServer } from '../../support/http/servers.ts';
+import { SEED } from '../../support/common/random.ts';
 import { temporaryDirectory } from '../../support/common/process.ts';
 import { stackSettings, startStack } from './npm-start.ts';
 
 /** With the values at every bound of every schema, which take most of the time. */
 const LONG = process.env['FLOTILLA_E2E_LONG'] === '1';
 const EXAMPLES = Number(process.env['FLOTILLA_SCHEMATHESIS_EXAMPLES'] ?? (LONG ? 5 : 3));
-const SEED = Number(process.env['FLOTILLA_SCHEMATHESIS_SEED'] ?? 1);
 const ADMIN = { email: 'admin@example.com', password: 'Correct-horse-7' };
 const HOOKS = join(import.meta.dirname, '../../schemathesis/hooks.py');
 const SECOND_MS = 1000;
@@ -39,7 +39,7 @@ describe('the interface of a running stack', () => {
     const config = join(directory, 'schemathesis.toml');
     await writeFile(config, configOf());
     const { code, output } = await run(program, config, baseUrl);
-    expect(code, `${output}\nAgain with FLOTILLA_SCHEMATHESIS_SEED=${SEED}`).toBe(0);
+    expect(code, `${output}\nAgain with FLOTILLA_TEST_SEED=${SEED}`).toBe(0);
     // A run that lost its rights, or was cut short, finds nothing either.
     const operations = eachOperation(loadDocument()).length;
     expect(output).toContain(`Tested: ${operations}`);

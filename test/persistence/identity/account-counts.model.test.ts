@@ -267,7 +267,7 @@ describe('everything that is counted in an account', () => {
         for (const one of steps) await counted.run(one);
         await counted.finish();
       }),
-      { seed: 20261123, numRuns: 25 },
+      { numRuns: 25 },
     );
   }, 300_000);
 });

@@ -8,15 +8,8 @@ declare module 'vitest' {
   }
 }
 
-const given = process.env['FLOTILLA_TEST_SEED'];
-
 /** Seed of the random tests of this run, which its end prints; `FLOTILLA_TEST_SEED` repeats a run. */
 export const SEED = inject('seed');
-
-/** Seed of a test that draws the same in every run unless `FLOTILLA_TEST_SEED` is set. */
-export function seedOr(fixed: number): number {
-  return given === undefined ? fixed : SEED;
-}
 
 fc.configureGlobal({ seed: SEED });
 

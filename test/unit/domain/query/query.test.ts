@@ -115,7 +115,7 @@ describe('parseQuery', () => {
           expect((error as DomainError).code).toBe('InvalidQueryError');
         }
       }),
-      { seed: 7, numRuns: 2000 },
+      { numRuns: 2000 },
     );
   });
 
