@@ -6,9 +6,11 @@ import { EndReporter, LongestFirst } from './test/support/common/run.ts';
 /** Of random tests. */
 const seed = Number(process.env['FLOTILLA_TEST_SEED'] ?? randomInt(2 ** 31));
 const unit = ['test/{architecture,released,unit}/**/*.test.ts'];
-/** `npm run test:long`. */
-const long = ['test/bench/**/*.test.ts', 'test/faults/seeds.test.ts', 'test/e2e/stack/{crash-loop,faults}.test.ts'];
-const system = ['test/{e2e,faults}/**/*.test.ts'];
+/** `npm run test:long`, with `bench`. */
+const long = ['test/faults/seeds.test.ts', 'test/e2e/stack/{crash-loop,faults}.test.ts'];
+const bench = ['test/bench/**/*.test.ts'];
+/** Whole stacks, which two files of these folders do without. */
+const system = ['test/e2e/**/!(advisories).test.ts', 'test/faults/!(log-sink).test.ts'];
 
 export default defineConfig({
   test: {
@@ -32,7 +34,7 @@ export default defineConfig({
           // What the files import, the whole application, is loaded once per process: it takes seconds.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...unit, ...system, ...long],
+          exclude: [...configDefaults.exclude, ...unit, ...system, ...long, ...bench],
           setupFiles: ['test/support/identity/hash-once.ts'],
           globalSetup: ['test/support/stack/global-setup.ts'],
         },
@@ -46,6 +48,7 @@ export default defineConfig({
           globalSetup: ['test/support/stack/global-setup.ts'],
         },
       },
+      { extends: true, test: { name: 'bench', include: bench } },
       { extends: true, test: { name: 'long', include: long, globalSetup: ['test/support/stack/global-setup.ts'] } },
     ],
   },

@@ -3,10 +3,6 @@ import { drawPlan } from '../../tools/faults/run/plan.ts';
 import { runSeed } from '../../tools/faults/run/seed.ts';
 import seeds from '../../tools/faults/seeds.json' with { type: 'json' };
 import { FaultWorld } from '../../tools/faults/world/world.ts';
-import { runService } from '../support/common/process.ts';
-
-// The first run of a machine may build the Temporal server, which no time limit of a test allows for.
-await runService('temporal-server-programs');
 
 /** Bounded by work: every wait ends when nothing moves any more, however slow the machine. */
 const TIMEOUT_MS = 900_000;
