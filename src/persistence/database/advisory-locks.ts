@@ -38,8 +38,6 @@ function lockValues(lock: TransactionLock, subjects: readonly number[]) {
 
 /** Takes a session lock, held until the session is closed. @returns false when another session holds it */
 export async function trySessionLock(session: PoolClient, lock: keyof typeof SESSION_LOCKS): Promise<boolean> {
-  const { rows } = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
-    SESSION_LOCKS[lock],
-  ]);
+  const { rows } = await session.query<{ got: boolean }>(`select pg_try_advisory_lock(${SESSION_LOCKS[lock]}) as got`);
   return rows[0]?.got === true;
 }

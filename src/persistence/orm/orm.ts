@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
 import { Configuration, MikroORM, PostgreSqlDriver } from '@mikro-orm/postgresql';
 import pRetry from 'p-retry';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { Logger } from '../../process/logger.ts';
 import type { PoolState } from '../../process/metrics.ts';
 import { retryEvery } from '../../process/retry.ts';
-import { SESSION_LOCKS } from '../database/advisory-locks.ts';
+import { trySessionLock } from '../database/advisory-locks.ts';
 import type { Database } from '../database/sql.ts';
 import { MigrationGenerator } from './create-migration.ts';
 import { createDatabase } from './database.ts';
@@ -99,26 +99,13 @@ const LOCK_POLL_MS = 250;
 /** Runs each migration in its own transaction, under a session lock. Idempotent; concurrent processes wait. */
 export async function migrate(persistence: Persistence): Promise<void> {
   const session = await persistence.db.connect();
-  let broken: Error | undefined;
   try {
-    await waitForMigrationLock(session);
+    // A statement that waits for the lock would block `create index concurrently`.
+    while (!(await trySessionLock(session, 'migration'))) await delay(LOCK_POLL_MS);
     await persistence.orm.migrator.up();
-    await session.query('select pg_advisory_unlock($1)', [SESSION_LOCKS.migration]);
-  } catch (error) {
-    // Closing the session releases the lock.
-    broken = error instanceof Error ? error : new Error(String(error));
-    throw error;
   } finally {
-    session.release(broken);
-  }
-}
-
-/** Polls, because a statement that waits for the lock would block `create index concurrently`. */
-async function waitForMigrationLock(session: PoolClient): Promise<void> {
-  for (;;) {
-    const { rows } = await session.query('select pg_try_advisory_lock($1) as locked', [SESSION_LOCKS.migration]);
-    if (rows[0].locked) return;
-    await delay(LOCK_POLL_MS);
+    // Closing the session releases the lock.
+    session.release(true);
   }
 }
 
