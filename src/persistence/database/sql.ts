@@ -1,4 +1,4 @@
-import type { EntityManager as PostgreSqlEntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager as PostgreSqlEntityManager, TransactionOptions } from '@mikro-orm/postgresql';
 import type { PoolClient, QueryResultRow } from 'pg';
 import type { Parameters } from './named-parameters.ts';
 
@@ -20,7 +20,7 @@ export interface Sql {
 
 export interface Database extends Sql {
   /** Rolls back when `work` throws; after deadlocks runs it up to four times in all: it must have no other effects. */
-  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Sql) => Promise<T>, options?: Pick<TransactionOptions, 'isolationLevel'>): Promise<T>;
   /** A dedicated connection for LISTEN; the caller releases it. */
   connect(): Promise<PoolClient>;
 }

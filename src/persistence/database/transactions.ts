@@ -1,21 +1,20 @@
 import type { Sql } from './sql.ts';
 
-/** Runs a part of a transaction. If it throws, only its own changes are rolled back, and the transaction can go on. */
-export async function withSavepoint<T>(tx: Sql, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs a part of a transaction. If it throws, only its own changes are rolled back, and the transaction can go on; a
+ * nested transaction of MikroORM would then leave its savepoint open. @param keep - false: its changes are rolled back
+ */
+export async function withSavepoint<T>(tx: Sql, work: () => Promise<T>, keep = true): Promise<T> {
   await tx.query('savepoint part');
   try {
-    return await work();
+    const result = await work();
+    await tx.query(keep ? 'release savepoint part' : 'rollback to savepoint part');
+    return result;
   } catch (error) {
     await tx.query('rollback to savepoint part');
-    throw error;
-  } finally {
     await tx.query('release savepoint part');
+    throw error;
   }
-}
-
-/** Makes all statements of a transaction read one snapshot. Call it first. */
-export async function readOneSnapshot(tx: Sql): Promise<void> {
-  await tx.query('set transaction isolation level repeatable read');
 }
 
 /** @throws if the connection, or every connection of a pool, is lost */

@@ -1,6 +1,7 @@
 import type { Origin } from '../../domain/events/events.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
+import { withSavepoint } from '../database/transactions.ts';
 
 export type LoginPerson = Row<'person', 'id, name, email, password_hash, token_epoch, preferred_account_id'>;
 
@@ -108,17 +109,15 @@ export async function recordFailedLogin(
   tx: Sql,
   login: { personId: number | null; accountName: string | null; message: string; origin: Origin },
 ): Promise<void> {
-  await tx.query('savepoint failed_login');
-  await tx.query(
-    `insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
-     select (select m.account_id from membership m join account a on a.id = m.account_id where m.person_id = p.id
-       order by a.name = :accountName desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
-       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), :message, :address, :requestId
-     from (values (:personId::int)) wanted(id) left join person p on p.id = wanted.id`,
-    { ...login, ...login.origin },
-  );
-  await tx.query(login.personId === null ? 'rollback to savepoint failed_login' : 'release savepoint failed_login');
+  await withSavepoint(tx, () => tx.query(INSERT_FAILURE, { ...login, ...login.origin }), login.personId !== null);
 }
+
+const INSERT_FAILURE = `
+  insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
+  select (select m.account_id from membership m join account a on a.id = m.account_id where m.person_id = p.id
+    order by a.name = :accountName desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
+    limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), :message, :address, :requestId
+  from (values (:personId::int)) wanted(id) left join person p on p.id = wanted.id`;
 
 export interface FailureCounts {
   here: number;

@@ -19,17 +19,17 @@ export function createDatabase(pool: Pool, em: EntityManager, maxAttempts = 1): 
       return rows;
     },
     connect: () => pool.connect(),
-    transaction: (work) => inChildSpan('database transaction', () => transact(em, maxAttempts, work)),
+    transaction(work, options) {
+      const attempt = () => em.fork().transactional((own) => work(statementsOf(own)), { ...options });
+      const retries = {
+        retries: maxAttempts - 1,
+        minTimeout: FIRST_RETRY_MS,
+        randomize: true,
+        shouldRetry: ({ error }: { error: unknown }) => isSerializationFailure(error),
+      };
+      return inChildSpan('database transaction', () => pRetry(attempt, retries));
+    },
   };
-}
-
-function transact<T>(em: EntityManager, maxAttempts: number, work: (tx: Sql) => Promise<T>): Promise<T> {
-  return pRetry(() => em.fork().transactional((own) => work(statementsOf(own))), {
-    retries: maxAttempts - 1,
-    minTimeout: FIRST_RETRY_MS,
-    randomize: true,
-    shouldRetry: ({ error }) => isSerializationFailure(error),
-  });
 }
 
 function statementsOf(em: EntityManager): Sql {
@@ -42,7 +42,7 @@ function statementsOf(em: EntityManager): Sql {
       const { text, values } = positional(statement, parameters);
       const compiled = CompiledQuery.raw(text, values);
       // Kysely hands the text to the driver as it is, and the driver takes a text with a name in its place.
-      const named = name === undefined ? compiled : { ...compiled, sql: { text, name } as unknown as string };
+      const named = name === undefined ? compiled : Object.assign({ ...compiled }, { sql: { text, name } });
       const { rows } = await connection.executeQuery<R>(named);
       return rows;
     },

@@ -10,7 +10,6 @@ import {
 } from '../../../persistence/compliance/usg-report-rows.sql.ts';
 import type { UsgReportKey } from '../../../persistence/compliance/usg-reports.sql.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
-import { readOneSnapshot } from '../../../persistence/database/transactions.ts';
 import type { Clock, DraftFile, FileStore } from '../../common/ports.ts';
 import { ChunkBuffer } from './chunk-buffer.ts';
 import {
@@ -45,8 +44,7 @@ export async function writeReport(
 ): Promise<WrittenReport> {
   const { account_id: accountId, profile_id: profileId } = key;
   const now = clock.now();
-  return db.transaction(async (tx) => {
-    await readOneSnapshot(tx);
+  const write = async (tx: Sql) => {
     const file = await files.draft(tx, { accountId, kind: 'report', profileId, activityId, creationTime: now });
     const runs = { ...key, kept_since: await readKeptSince(tx, accountId, now) };
     const state = await readRunsState(tx, runs);
@@ -60,7 +58,8 @@ export async function writeReport(
     }
     await chunks.flush();
     return { file, state };
-  });
+  };
+  return db.transaction(write, { isolationLevel: 'repeatable read' });
 }
 
 async function* writeRows(
