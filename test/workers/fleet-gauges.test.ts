@@ -25,7 +25,7 @@ it('the age of the oldest command grows while the dispatcher is stopped, and fal
   await aGroup(runtime.db, account);
   await expect.poll(oldest, { timeout: 20_000 }).toBeGreaterThan(0);
   const before = await oldest();
-  await expect.poll(oldest, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+  await expect.poll(oldest, { timeout: 20_000 }).toBeGreaterThan(before);
   expect(await registry.metrics()).toContain('flotilla_outbox_rows{kind="start"} 1');
   runtime.startDispatcher();
   await expect.poll(oldest, { timeout: 30_000 }).toBe(0);
