@@ -14,7 +14,7 @@ export type EntityManager = PostgreSqlEntityManager & {
 export interface Sql {
   /** In a transaction it flushes before `query` and commit, not before `em.getKysely()`. Outside, new per use. */
   readonly em: EntityManager;
-  /** Parameters are named (`:account`); those of an array are numbered. @param name - prepares it once per connection */
+  /** Parameters are named (`:account`); only tests number them, in an array. @param name - prepares it once per connection */
   query<R extends object = QueryResultRow>(text: string, parameters?: Parameters, name?: string): Promise<R[]>;
 }
 

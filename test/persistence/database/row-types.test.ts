@@ -7,6 +7,25 @@ import { type Column, readStatements } from './statements.ts';
 /** Statements whose text only a request completes; the most there may be. */
 const COMPOSED = 24;
 
+/** Columns whose statements leave out, or have just set, what may be null in their tables. */
+const NEVER_NULL: ReadonlySet<string> = new Set([
+  'src/persistence/activities/activities.sql.ts computer_id',
+  'src/persistence/activities/activity-approval.sql.ts lane_id',
+  'src/persistence/activities/activity-pages.sql.ts id',
+  'src/persistence/activities/activity-repeats.sql.ts computer_id',
+  'src/persistence/activities/activity-repeats.sql.ts reverts',
+  'src/persistence/agents/enrolment.sql.ts madeAt',
+  'src/persistence/agents/intervals.sql.ts at',
+  'src/persistence/agents/sessions.sql.ts traceparent',
+  'src/persistence/compliance/usg-reports.sql.ts modification_time',
+  'src/persistence/compliance/usg-runs.sql.ts activity_id',
+  'src/persistence/engine/operations.sql.ts deliver_at',
+  'src/persistence/engine/prior-activities.sql.ts deliver_at',
+  'src/persistence/scripts/script-profile-runs.sql.ts due_at',
+  'src/persistence/scripts/script-profiles.sql.ts activity_id',
+  'src/persistence/scripts/scripts.sql.ts code',
+]);
+
 describe('the rows of statements', () => {
   const statements = readStatements();
   let database: TestDatabase;
@@ -25,6 +44,7 @@ describe('the rows of statements', () => {
 
   it('have the types that the code declares', async () => {
     const kinds = await readKinds(client);
+    const nullable = await readNullable(client);
     const found: string[] = [];
     for (const { place, texts, parameters, columns } of statements) {
       for (const form of texts) {
@@ -32,7 +52,12 @@ describe('the rows of statements', () => {
         const described = await describeRows(client, text);
         if (described instanceof Error) found.push(`${place} is no statement: ${described.message}`);
         else if (columns !== null && !form.startsWith('fetch '))
-          found.push(...differences(described, columns, kinds).map((what) => `${place} ${what}`));
+          found.push(
+            ...differences(described, columns, kinds).map((what) => `${place} ${what}`),
+            ...nullsOf(described, columns, nullable)
+              .filter((name) => !NEVER_NULL.has(`${place.replace(/:\d+$/, '')} ${name}`))
+              .map((name) => `${place} declares ${name} without null`),
+          );
       }
     }
     expect(found).toEqual([]);
@@ -47,7 +72,7 @@ describe('the rows of statements', () => {
   it('differ when a column is missing, of another type or not declared', async () => {
     const kinds = await readKinds(client);
     const described = await describeRows(client, 'select 1::int as id, now() as at, null::text as name');
-    const column = (kind: string): Column => ({ kinds: new Set([kind]), isOptional: false });
+    const column = (kind: string): Column => ({ kinds: new Set([kind]), isOptional: false, isNullable: false });
     const declared = new Map([
       ['id', column('string')],
       ['at', column('Date')],
@@ -70,6 +95,26 @@ async function readKinds(client: pg.Client): Promise<Kinds> {
      and t.typcategory = 'A'`,
   );
   return new Map(rows.map(({ oid, name, element }) => [oid, element ? `${kindOf(element)}[]` : kindOf(name)]));
+}
+
+/** Columns of tables that may be null, each as the numbers of table and column. */
+async function readNullable(client: pg.Client): Promise<Set<string>> {
+  const { rows } = await client.query<{ key: string }>(
+    `select attrelid || '.' || attnum as key from pg_attribute join pg_class c on c.oid = attrelid
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and attnum > 0 and not attnotnull`,
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
+/** Plain columns that may be null and are declared without. */
+function nullsOf(
+  described: readonly pg.FieldDef[],
+  declared: ReadonlyMap<string, Column>,
+  nullable: ReadonlySet<string>,
+): string[] {
+  const isMissed = ({ name, tableID, columnID }: pg.FieldDef) =>
+    declared.get(name)?.isNullable === false && nullable.has(`${tableID}.${columnID}`);
+  return described.filter(isMissed).map(({ name }) => name);
 }
 
 function kindOf(type: string): string {

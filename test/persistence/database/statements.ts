@@ -15,6 +15,7 @@ export interface Statement {
 export interface Column {
   kinds: Set<string>;
   isOptional: boolean;
+  isNullable: boolean;
 }
 
 const MOST_FORMS = 64;
@@ -115,7 +116,9 @@ function usesOf(symbol: ts.Symbol, checker: ts.TypeChecker, file: ts.SourceFile)
 
 function toColumn(property: ts.Symbol, checker: ts.TypeChecker): Column {
   const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0;
-  return { kinds: kindsOf(checker.getTypeOfSymbol(property), checker), isOptional };
+  const type = checker.getTypeOfSymbol(property);
+  const isNullable = isOptional || checker.getNonNullableType(type) !== type;
+  return { kinds: kindsOf(type, checker), isOptional, isNullable };
 }
 
 function kindsOf(type: ts.Type, checker: ts.TypeChecker): Set<string> {
