@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatNumber } from '../../tools/bench/harness/report.ts';
 import type { Product } from '../../tools/bench/options.ts';
@@ -62,6 +62,16 @@ function cellOf([set, ...parts]: readonly [string, ...string[]], on: Product): s
   });
   return shown.join(', ');
 }
+
+const MAX_KEPT_BYTES = 200_000;
+
+describe('results in docs/benchmarks', () => {
+  it(`take at most ${MAX_KEPT_BYTES / 1000} kB together`, () => {
+    const sizes = globSync('docs/benchmarks/*.json').map((path) => statSync(path).size);
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(MAX_KEPT_BYTES);
+  });
+});
 
 describe('figures copied from docs/benchmarks', () => {
   it.each(['README.md', 'docs/operations.md'])('are still those of the results in %s', (file) => {
