@@ -85,7 +85,7 @@ export async function startWorker(setup: WorkerSetup): Promise<{ taskQueue: stri
   return { taskQueue, stop };
 }
 
-/** Number of events by type, and in total: the budget of a workflow. */
+/** Number of events by type, and in total. The Temporal server stores each: they are what a workflow costs. */
 export async function countEvents(handle: WorkflowHandle): Promise<{ total: number; of: (type: string) => number }> {
   const { events = [] } = await handle.fetchHistory();
   const list = events ?? [];

@@ -38,6 +38,7 @@ describe('an action on one computer', () => {
     await wakeUp();
     expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
     expect(batches.calls).toEqual(['queueMessage', 'recordReport']);
+    // What an action on one computer costs the Temporal server, which stores every event.
     const events = await countEvents(handle);
     expect(events.total - events.of('workflowTaskScheduled') * 3).toBe(5);
   });
