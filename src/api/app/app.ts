@@ -1,13 +1,13 @@
 import express, { type Express, type RequestHandler, type Router } from 'express';
-import { DomainError, serviceBusy } from '../../domain/common/errors.ts';
-import { ConcurrencyLimiter, type ConcurrencyLimits } from '../../process/admission/concurrency-limiter.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import type { ConcurrencyLimits } from '../../process/admission/concurrency-limiter.ts';
 import type { RequestMemoryLimit } from '../../process/admission/request-memory.ts';
 import type { Config, Rate } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
 import { type Clock, systemClock } from '../../services/common/ports.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
 import type { Services } from '../../services/setup/services.ts';
-import { createRouter, type Handler, type OperationId } from '../http/handler.ts';
+import { type AnyHandler, createRouter } from '../http/handler.ts';
 import { admission } from '../http/middleware/admission.ts';
 import { authenticate } from '../http/middleware/authenticate.ts';
 import { authorize, authorizeAgain } from '../http/middleware/authorize.ts';
@@ -69,57 +69,51 @@ export function createApp(deps: AppDeps): Express {
   );
 }
 
+/** What a request passes. Nothing of a body is read before the caller is known and admitted. */
 function createApi(deps: AppDeps, document: OpenApiDocument): Router {
   const operations = readOperations(document);
-  const none = unmatched(operations);
-  return (
-    createRouter()
-      .use(requestId())
-      .use(clientAddress(deps.trustedProxies ?? []))
-      .use(trace())
-      .use(requestLog(deps.logger, deps))
-      .use(normalizePath())
-      // Express would respond to these itself.
-      .options('/{*path}', none)
-      .use(routes(deps, document, operations))
-      .use(none)
+  const parts = createParts(deps, document, operations);
+  const { authenticator } = deps.services;
+  const api = createRouter().use(
+    requestId(),
+    clientAddress(deps.trustedProxies ?? []),
+    trace(),
+    requestLog(deps.logger, deps),
+    normalizePath(),
   );
-}
-
-/** Each operation at its route. Nothing of a body is read before the caller is known and admitted. */
-function routes(deps: AppDeps, document: OpenApiDocument, operations: readonly Operation[]): Router {
-  const { authenticator, features } = deps.services;
-  const enabled = features.flatMap(({ key, enabled }) => (enabled ? [key] : []));
-  const offer = { deployment: deps.deployment, features: new Set(enabled) };
-  const limit = rateLimit(deps.rate ?? null, deps.clock ?? systemClock);
-  const memoryLimit = deps.requestMemory ?? createRequestMemoryLimit();
-  const busy = () => serviceBusy('Too many requests at once');
-  const concurrency = deps.concurrency ? new ConcurrencyLimiter(deps.concurrency, busy) : null;
-  const validators = deps.validators ?? createValidators(document, operations);
-  const validation = createValidation(document, operations, { validators, unknownKeys: deps.unknownKeys ?? 'refuse' });
-  const sending = {
-    publicUrl: deps.publicUrl,
-    checkResponse: deps.validateResponses ? createResponseCheck(validators) : null,
-  };
-  const handlers = createHandlers(deps.services);
-  const router = createRouter();
   for (const operation of operations) {
-    const body = operation.method === 'get' ? [] : [requestMemory(memoryLimit), bodyParser(operation)];
-    router[operation.method](
+    api[operation.method](
       operation.route,
       matchOperation(operation),
       authenticate(authenticator, operation),
-      limit.invalidTokens,
-      limit.requests,
-      authorize(authenticator, offer, operation),
-      ...body,
-      validation.validate(operation),
-      admission(concurrency),
+      parts.rateLimit.invalidTokens,
+      parts.rateLimit.requests,
+      authorize(authenticator, parts.offer, operation),
+      ...(operation.method === 'get' ? [] : [requestMemory(parts.memoryLimit), bodyParser(operation)]),
+      parts.validation.validate(operation),
+      parts.admission,
       authorizeAgain(authenticator, operation),
-      handle(operation, handlers[operation.id as OperationId] as Handler<OperationId>, sending),
+      handle(operation, parts.handlers[operation.id]!, parts.sending),
     );
   }
-  return router;
+  return api.use(unmatched(operations));
+}
+
+/** What the middleware of all operations shares. */
+function createParts(deps: AppDeps, document: OpenApiDocument, operations: readonly Operation[]) {
+  const { services, deployment, unknownKeys = 'refuse', publicUrl, validateResponses } = deps;
+  const features = services.features.flatMap(({ key, enabled }) => (enabled ? [key] : []));
+  const validators = deps.validators ?? createValidators(document, operations);
+  const handlers: Record<string, AnyHandler> = createHandlers(services);
+  return {
+    rateLimit: rateLimit(deps.rate ?? null, deps.clock ?? systemClock),
+    offer: { deployment, features: new Set(features) },
+    memoryLimit: deps.requestMemory ?? createRequestMemoryLimit(),
+    validation: createValidation(document, operations, { validators, unknownKeys }),
+    admission: admission(deps.concurrency),
+    handlers,
+    sending: { publicUrl, checkResponse: validateResponses ? createResponseCheck(validators) : null },
+  };
 }
 
 /** Serves agents, `/healthz` and `/readyz`. */

@@ -6,7 +6,7 @@ import type { Readiness } from '../../services/setup/readiness.service.ts';
 import { createRouter, JsonText } from '../http/handler.ts';
 import { MethodNotAllowed } from '../http/middleware/error-handler.ts';
 import { requestId } from '../http/middleware/request-id.ts';
-import { send } from '../http/middleware/send.ts';
+import { send } from '../http/send.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 
 const DOCS_HEADERS = {

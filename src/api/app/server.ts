@@ -11,7 +11,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type ErrorCode, unauthorized } from '../../domain/common/errors.ts';
 import { endWithUnreadBody } from '../../process/http-response.ts';
 import { errorBody } from '../http/middleware/error-handler.ts';
-import { API_HEADERS, JSON_TYPE } from '../http/middleware/send.ts';
+import { API_HEADERS, JSON_TYPE } from '../http/send.ts';
 
 /** Room for a query of 8 KiB in which every byte is percent-encoded. @see docs/api-conventions.md#query-language */
 const MAX_HEADER_BYTES = 32 * 1024;

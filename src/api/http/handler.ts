@@ -43,6 +43,9 @@ export type Handler<Id extends OperationId> = (
   context: RequestContext<Id>,
 ) => ResponseBody<operations[Id]['responses']>;
 
+/** Of any operation. */
+export type AnyHandler = (context: never) => Promise<unknown>;
+
 /** By the `operationId`, which has the method and the path in the document. */
 export type Handlers = { [Id in OperationId]?: Handler<Id> };
 

@@ -1,13 +1,15 @@
 import type { RequestHandler } from 'express';
-import type { ConcurrencyLimiter } from '../../../process/admission/concurrency-limiter.ts';
+import { serviceBusy } from '../../../domain/common/errors.ts';
+import { ConcurrencyLimiter, type ConcurrencyLimits } from '../../../process/admission/concurrency-limiter.ts';
 
-/** Calls of an account wait for each other before they delay others. @param concurrency - null for no limit */
-export function admission(concurrency: ConcurrencyLimiter | null): RequestHandler {
+/** Calls of an account wait for each other before they delay others. @param limits - none: all are admitted at once */
+export function admission(limits: ConcurrencyLimits | undefined): RequestHandler {
+  const limiter = limits && new ConcurrencyLimiter(limits, () => serviceBusy('Too many requests at once'));
   return (_req, { locals }, next) => {
     const { principal, onHandled } = locals;
     // Without a caller it is a login, which waits for a slot to hash in, or a cheap read.
-    if (!concurrency || !principal) return next();
-    const admitted = concurrency.run(principal.accountId, () => {
+    if (!limiter || !principal) return next();
+    const admitted = limiter.run(principal.accountId, () => {
       return new Promise<void>((release) => {
         onHandled.push(release);
         next();

@@ -3,9 +3,9 @@ import express, { type Request, type RequestHandler } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
 import { quoted } from '../../../services/common/fields.ts';
 import type { Operation } from '../operations.ts';
+import { openBody } from '../request/body-stream.ts';
+import { isForm, readForm } from '../request/form-body.ts';
 import { findJsonFault, findSyntaxFault } from '../request/json.ts';
-import { openBody } from './body-stream.ts';
-import { isForm, readForm } from './form-body.ts';
 
 /** JSON or, if allowed, a form. @throws {DomainError} for bad ones @see docs/decisions/0013-openapi-first.md#bodies */
 export function bodyParser({ bodyLimitBytes, formFields }: Operation): RequestHandler {

@@ -3,10 +3,10 @@ import { DomainError, ERROR_STATUS, type ErrorCode, type ErrorDetail } from '../
 import { CLIENT_CLOSED_REQUEST } from '../../../process/http-response.ts';
 import type { Logger } from '../../../process/logger.ts';
 import { isDatabaseUnavailable } from '../../../services/common/ports.ts';
+import { RequestMemoryExceeded } from '../request/body-stream.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
-import { RequestMemoryExceeded } from './body-stream.ts';
+import { isClientDisconnect, recordedStatus, send } from '../send.ts';
 import { beginRequest } from './request-id.ts';
-import { isClientDisconnect, recordedStatus, send } from './send.ts';
 
 export class MethodNotAllowed extends DomainError {
   readonly allow: string;

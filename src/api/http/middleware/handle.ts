@@ -1,21 +1,22 @@
 import { Readable } from 'node:stream';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from '../../../services/common/ports.ts';
-import type { Handler, OperationId, RequestContext } from '../handler.ts';
+import type { AnyHandler } from '../handler.ts';
 import type { Operation } from '../operations.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
-import { recordedStatus, send, sendStream } from './send.ts';
+import { recordedStatus, send, sendStream } from '../send.ts';
 import { traceparentOf } from './trace.ts';
 import type { ResponseCheck } from './validate.ts';
 
 /** Calls the handler and sends its response. @param checkResponse - only in tests */
-export function handle<Id extends OperationId>(
+export function handle(
   operation: Operation,
-  handler: Handler<Id>,
+  handler: AnyHandler,
   { publicUrl, checkResponse }: { publicUrl: string; checkResponse: ResponseCheck | null },
 ): RequestHandler {
   return async (req, res) => {
-    const body = await handler(contextOf<Id>(req, res, publicUrl));
+    // The document defines what an operation gets, and the validation has checked it.
+    const body = await handler(contextOf(req, res, publicUrl) as never);
     releaseResources(res);
     if (body instanceof Readable) {
       await sendStream(req, res, body);
@@ -28,22 +29,10 @@ export function handle<Id extends OperationId>(
   };
 }
 
-function contextOf<Id extends OperationId>(req: Request, res: Response, publicUrl: string): RequestContext<Id> {
+function contextOf(req: Request, res: Response, publicUrl: string) {
   const { principal, address, requestId, params, query } = res.locals;
   const origin = { address, requestId };
   const caller: Caller | null = principal && { ...principal, origin };
   const traceparent = traceparentOf(req);
-  const context = {
-    caller,
-    params,
-    query,
-    body: req.body,
-    origin,
-    traceparent,
-    publicUrl,
-    request: req,
-    response: res,
-  };
-  // The document defines what an operation gets, and the validation has checked it.
-  return context as unknown as RequestContext<Id>;
+  return { caller, params, query, body: req.body, origin, traceparent, publicUrl, request: req, response: res };
 }

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import { fieldError } from '../../../services/common/fields.ts';
 import type { FormFieldType } from '../operations.ts';
-import { parseBoolean } from '../request/query.ts';
+import { parseBoolean } from './query.ts';
 
 /** No JSON text starts with a name and an equals sign. */
 export function isForm(text: string): boolean {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
-import { CLIENT_CLOSED_REQUEST, endWithUnreadBody, RESPONSE_HEADERS } from '../../../process/http-response.ts';
-import { JsonText } from '../handler.ts';
+import { CLIENT_CLOSED_REQUEST, endWithUnreadBody, RESPONSE_HEADERS } from '../../process/http-response.ts';
+import { JsonText } from './handler.ts';
 
 export const API_HEADERS: Readonly<Record<string, string>> = {
   ...RESPONSE_HEADERS,
