@@ -221,6 +221,21 @@ describe('variables of modules', () => {
     const changeable = files.filter((path) => /^(export )?(let|var) /m.test(readFileSync(path, 'utf8')));
     expect(changeable.sort()).toEqual([]);
   });
+
+  it('hold no state but the logging context and results that depend on nothing else', () => {
+    const state =
+      /^(?:export )?const (\w+) = new (?:(?:Weak)?(?:Map|Set)|LRUCache|AsyncLocalStorage)(?:<.*>)?\((?:\)|\{$)/gm;
+    const found = globSync('{src,temporal,workflows,workers}/**/*.ts').flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(state)].map(([, name]) => `${path}: ${name}`),
+    );
+    expect(found.sort()).toEqual([
+      'src/domain/common/time-zone.ts: clocks',
+      'src/domain/schedules/calendar-dates.ts: times',
+      'src/persistence/database/named-parameters.ts: cache',
+      'src/process/log-fields.ts: fields',
+      'src/services/schedules/cron-dates.ts: cache',
+    ]);
+  });
 });
 
 describe('docs/architecture.md', () => {

@@ -44,6 +44,7 @@ export async function listen(
   limits: Partial<ServerLimits> = {},
 ): Promise<HttpServer> {
   const { headersTimeoutMs, requestTimeoutMs, checkIntervalMs } = { ...SERVER_LIMITS, ...limits };
+  const responses = new Responses();
   const isPublicByTls = at.publicUrl?.startsWith('https:');
   const server = createServer(
     {
@@ -55,7 +56,7 @@ export async function listen(
       requireHostHeader: false,
     },
     (request, response) => {
-      if (!expectsResponse(request, response)) return;
+      if (!responses.expects(request, response)) return;
       if (isPublicByTls || arrivedByTls(request)) response.setHeader('Strict-Transport-Security', ONE_YEAR);
       const rejection = findRejection(request);
       if (rejection) sendRejection(request, response, rejection);
@@ -64,9 +65,10 @@ export async function listen(
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    if (expectsResponse(request, response)) sendRejection(request, response, findRejection(request) ?? BAD_EXPECTATION);
+    if (responses.expects(request, response))
+      sendRejection(request, response, findRejection(request) ?? BAD_EXPECTATION);
   });
-  server.on('clientError', respondToParseError);
+  server.on('clientError', (error, socket: Socket) => respondToParseError(responses, error, socket));
   await once(server.listen(at.port, at.host), 'listening');
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
@@ -80,24 +82,35 @@ async function close(server: Server): Promise<void> {
   clearTimeout(limit);
 }
 
-const LATEST_RESPONSES = new WeakMap<Socket, ServerResponse>();
-const PREVIOUS_RESPONSES = new WeakMap<ServerResponse, ServerResponse>();
-const ENDING_SOCKETS = new WeakSet<Socket>();
+/** The responses of a server whose connections may still need them. */
+class Responses {
+  readonly #latest = new WeakMap<Socket, ServerResponse>();
+  readonly #previous = new WeakMap<ServerResponse, ServerResponse>();
+  readonly endingSockets = new WeakSet<Socket>();
 
-/** False for requests behind a response that closes the connection: the client repeats them. @see RFC 9112 9.6 */
-function expectsResponse(request: IncomingMessage, response: ServerResponse): boolean {
-  const before = LATEST_RESPONSES.get(request.socket);
-  if (before && !before.shouldKeepAlive) {
-    request.resume();
-    return false;
+  /** False for requests behind a response that closes the connection: the client repeats them. @see RFC 9112 9.6 */
+  expects(request: IncomingMessage, response: ServerResponse): boolean {
+    const before = this.#latest.get(request.socket);
+    if (before && !before.shouldKeepAlive) {
+      request.resume();
+      return false;
+    }
+    if (before) {
+      // Only one response back is needed: a chain of them would grow with the pipeline.
+      this.#previous.delete(before);
+      if (!before.closed) this.#previous.set(response, before);
+    }
+    this.#latest.set(request.socket, response);
+    return true;
   }
-  if (before) {
-    // Only one response back is needed: a chain of them would grow with the pipeline.
-    PREVIOUS_RESPONSES.delete(before);
-    if (!before.closed) PREVIOUS_RESPONSES.set(response, before);
+
+  /** The one after which the connection can be closed; undefined when the faulty request itself needs a response. */
+  last(socket: Socket): ServerResponse | undefined {
+    const latest = this.#latest.get(socket);
+    if (!latest || precedesFault(latest)) return latest;
+    const previous = this.#previous.get(latest);
+    return previous?.closed === false ? previous : undefined;
   }
-  LATEST_RESPONSES.set(request.socket, response);
-  return true;
 }
 
 const ONE_YEAR = 'max-age=31536000';
@@ -153,24 +166,19 @@ function formatRejection(rejection: Rejection) {
   return { head, body };
 }
 
-interface ParseError extends NodeJS.ErrnoException {
-  rawPacket?: Buffer;
-}
+type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 const KNOWN_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_LINE = /^[A-Za-z-]{1,40} \/\S* HTTP\/1\.[01]\r\n/;
 const OVERLONG_TOKEN = /^authorization:[^\r\n]{8000}/im;
 
-function respondToParseError(error: ParseError, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
+function respondToParseError(responses: Responses, error: ParseError, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   // The parser reports every further chunk.
-  if (ENDING_SOCKETS.has(socket)) return;
-  const last = lastResponse(socket);
+  if (responses.endingSockets.has(socket)) return;
+  const last = responses.last(socket);
   if (last) {
-    ENDING_SOCKETS.add(socket);
+    responses.endingSockets.add(socket);
     if (last.closed) socket.destroySoon();
     else last.once('close', () => socket.destroySoon());
     return;
@@ -180,14 +188,6 @@ function respondToParseError(error: ParseError, socket: Socket): void {
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
   const status = `HTTP/1.1 ${rejection[0]} ${STATUS_CODES[rejection[0]]}`;
   socket.end([status, 'Connection: close', ...lines, '', body].join('\r\n'));
-}
-
-/** The response after which the connection can be closed; undefined when the faulty request itself needs a response. */
-function lastResponse(socket: Socket): ServerResponse | undefined {
-  const latest = LATEST_RESPONSES.get(socket);
-  if (!latest || precedesFault(latest)) return latest;
-  const previous = PREVIOUS_RESPONSES.get(latest);
-  return previous?.closed === false ? previous : undefined;
 }
 
 function precedesFault({ req, headersSent, closed, shouldKeepAlive }: ServerResponse): boolean {
@@ -202,8 +202,6 @@ function toRejection({ code, rawPacket }: ParseError): Rejection {
   if (code === 'HPE_INVALID_METHOD' && rawPacket && REQUEST_LINE.test(rawPacket.toString('latin1'))) {
     return [405, 'MethodNotAllowed', `Only ${KNOWN_METHODS} can be used here`];
   }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return [408, 'InvalidParameter', 'The request took too long to arrive'];
-  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'InvalidParameter', 'The request took too long to arrive'];
   return [400, 'InvalidParameter', 'The request is not HTTP'];
 }

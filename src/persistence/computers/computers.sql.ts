@@ -105,6 +105,8 @@ export interface ComputerView {
   blocks: ReadonlySet<ComputerBlock>;
   now: Date;
   detailed?: boolean;
+  /** Names of the statements that are prepared so far. */
+  named?: Set<string>;
 }
 
 export const WITHOUT_BLOCKS: ComputerView = { blocks: new Set(), now: new Date(0) };
@@ -135,13 +137,12 @@ where ${VISIBLE}`;
 
 /** Planning costs half as much as execution, but there are thousands of plans and each connection keeps its own. */
 const MAX_NAMED = 32;
-const named = new Set<string>();
 
-function nameOf({ blocks, detailed }: ComputerView): string | undefined {
+function nameOf({ blocks, detailed, named }: ComputerView): string | undefined {
   const chosen = COMPUTER_BLOCKS.map((block) => (blocks.has(block) ? '1' : '0')).join('');
   const name = `computer-${detailed ? 'detail' : 'items'}-${chosen}`;
-  if (named.size < MAX_NAMED) named.add(name);
-  return named.has(name) ? name : undefined;
+  if (named && named.size < MAX_NAMED) named.add(name);
+  return blocks.size === 0 || named?.has(name) ? name : undefined;
 }
 
 /** One page of the distinct tags of visible computers, in order, and the total number. @param groups - null for all */

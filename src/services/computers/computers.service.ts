@@ -20,6 +20,8 @@ export interface ComputersQuery extends Omit<ComputerFilter, 'accountId' | 'grou
 }
 
 export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; clock: Clock }) {
+  const named = new Set<string>();
+  const viewOf = (blocks: ComputerBlocks) => ({ blocks, now: deps.clock.now(), named });
   return {
     /**
      * `deprecated`: the query uses a deprecated spelling. @throws {DomainError} InvalidQueryError;
@@ -30,15 +32,14 @@ export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; cloc
         throw new DomainError('InvalidParameterCombination', 'wsl_children needs root_only=false');
       }
       const { accountId } = caller;
-      const now = deps.clock.now();
       const selection = await prepareComputerQuery(deps, accountId, query.query);
       const filter = { accountId, groups: viewable(caller), selection, ...query };
-      return { ...(await listComputers(deps, filter, query, { blocks, now })), deprecated: selection.deprecated };
+      return { ...(await listComputers(deps, filter, query, viewOf(blocks))), deprecated: selection.deprecated };
     },
     /** One computer in detail, archived or not, as JSON text. @throws {DomainError} UnknownComputer */
     async get(caller: Caller, id: number, blocks: ComputerBlocks) {
       const scope = { accountId: caller.accountId, groups: viewable(caller), id };
-      const found = await findComputer(deps.genericPlanDb, scope, { blocks, now: deps.clock.now() });
+      const found = await findComputer(deps.genericPlanDb, scope, viewOf(blocks));
       if (found === null) throw new DomainError('UnknownComputer', 'There is no such computer');
       return found;
     },
