@@ -53,6 +53,11 @@ describe('bootstrap', () => {
     await client.close();
   });
 
+  it('finds the search attributes that the local server created its namespace with', async () => {
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'flotilla-test' });
+    expect(Object.keys(customAttributes!).sort()).toEqual(['FlotillaTest', 'FlotillaTestToo']);
+  });
+
   it('gives an existing namespace attributes and schedules, however often it runs, and keeps its retention', async () => {
     await Promise.all([bootstrap(settings), bootstrap(settings)]);
     await bootstrap(settings);

@@ -31,6 +31,12 @@ export const LOCAL_DYNAMIC_CONFIG: Readonly<Record<string, DynamicValue>> = {
   'history.hostLevelCacheMaxSize': 8096,
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
+  // Most of what the server does while idle is answering its own long polls.
+  'worker.perNamespaceWorkerOptions': { MaxConcurrentWorkflowTaskPollers: 8, StickyScheduleToStartTimeout: '60s' },
+  'worker.ParentCloseMaxConcurrentActivityTaskPollers': 1,
+  'worker.ParentCloseMaxConcurrentWorkflowTaskPollers': 2,
+  'worker.ScannerMaxConcurrentActivityTaskPollers': 1,
+  'worker.ScannerMaxConcurrentWorkflowTaskPollers': 2,
 };
 
 /** Settings of a dedicated server on PostgreSQL; docker-compose.yml uses the same. */

@@ -20,6 +20,8 @@ export interface TemporalServerOptions {
   ports: TemporalPorts;
   /** Created at the start if the store is SQLite. */
   namespace: string;
+  /** Keyword search attributes that the namespace is created with; others take the server seconds to know. */
+  searchAttributes?: readonly string[];
   /** With them only their owner can use the server; without, everybody who reaches its ports. */
   certificates: Certificates | null;
   /** Settings of the web UI; absent without one. */
@@ -64,7 +66,8 @@ export async function startTemporal(options: TemporalServerOptions): Promise<Ser
   await write(server, serverConfig(store, ports, certificates, dynamic));
   const showsUi = programs.hasUi && ports.ui !== null && options.ui !== undefined;
   if (showsUi) await write(ui, JSON.stringify(uiSettings(options)));
-  const namespace = 'sqlite' in store ? ['-namespace', options.namespace] : [];
+  const attributes = (options.searchAttributes ?? []).join(',');
+  const namespace = 'sqlite' in store ? ['-namespace', options.namespace, '-search-attributes', attributes] : [];
   return startServer({
     title: 'The Temporal server',
     program: programs.server,

@@ -178,6 +178,7 @@ export function temporalServices(directory: string, onStart: (pid: number) => vo
           store: { sqlite: null },
           ports: { host: '127.0.0.1', frontend: port, internal, ui: null },
           namespace: 'flotilla-test',
+          searchAttributes: ['FlotillaTest', 'FlotillaTestToo'],
           // Tests reach it in many ways; who may is tested on a stack.
           certificates: null,
           dynamicConfig: {

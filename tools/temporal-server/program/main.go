@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	_ "time/tzdata"
 
+	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/headers"
@@ -28,24 +30,25 @@ func main() {
 	serverFile := flag.String("server", "", "file with the configuration of the server, as the official server reads it")
 	uiFile := flag.String("ui", "", "file with the settings of the web UI; none without it")
 	namespace := flag.String("namespace", "", "namespace to make in an SQLite store that lacks it")
+	attributes := flag.String("search-attributes", "", "names of its Keyword search attributes, separated by commas")
 	flag.Parse()
 	if *version {
 		fmt.Printf("server %s, ui %s\n", headers.ServerVersion, uiVersion)
 		return
 	}
-	if err := run(*serverFile, *uiFile, *namespace); err != nil {
+	if err := run(*serverFile, *uiFile, *namespace, *attributes); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(serverFile, uiFile, namespace string) error {
+func run(serverFile, uiFile, namespace, attributes string) error {
 	cfg, err := config.Load(config.WithConfigFile(serverFile))
 	if err != nil {
 		return fmt.Errorf("the configuration cannot be read: %w", err)
 	}
 	if namespace != "" {
-		if err := prepareSQLite(cfg, namespace); err != nil {
+		if err := prepareSQLite(cfg, namespace, attributes); err != nil {
 			return fmt.Errorf("the store cannot be prepared: %w", err)
 		}
 	}
@@ -76,13 +79,18 @@ func run(serverFile, uiFile, namespace string) error {
 	}
 }
 
-// prepareSQLite makes the namespace, which would take seconds to be known later. The tables come with the first connection.
-func prepareSQLite(cfg *config.Config, namespace string) error {
+// prepareSQLite makes the namespace with its search attributes, which would take seconds to be known later. The tables come
+// with the first connection.
+func prepareSQLite(cfg *config.Config, namespace, attributes string) error {
 	store := cfg.Persistence.DataStores[cfg.Persistence.DefaultStore].SQL
 	if store == nil || store.PluginName != sqliteplugin.PluginName {
 		return fmt.Errorf("it is not SQLite")
 	}
-	wanted, err := sqliteschema.NewNamespaceConfig(cfg.ClusterMetadata.CurrentClusterName, namespace, false, nil)
+	types := map[string]enums.IndexedValueType{}
+	for _, name := range strings.FieldsFunc(attributes, func(r rune) bool { return r == ',' }) {
+		types[name] = enums.INDEXED_VALUE_TYPE_KEYWORD
+	}
+	wanted, err := sqliteschema.NewNamespaceConfig(cfg.ClusterMetadata.CurrentClusterName, namespace, false, types)
 	if err != nil {
 		return err
 	}
