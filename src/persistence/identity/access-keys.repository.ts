@@ -28,8 +28,8 @@ export async function accessKeyNames(sql: Sql, personId: number, accountId: numb
 }
 
 /** @remarks The person's row is locked: no other key of theirs is created meanwhile. */
-export async function insertAccessKey(tx: Sql, key: Omit<Credential, 'lastUsedAt' | 'membership'>): Promise<void> {
-  await tx.em.insert(Credential, key);
+export function insertAccessKey(tx: Sql, key: Omit<Credential, 'lastUsedAt' | 'membership'>): void {
+  tx.em.create(Credential, key);
 }
 
 /** Deletes one key of a person. @returns null when they have no such key */

@@ -35,8 +35,8 @@ export async function insertAccountWithAdministrator(
 /** Makes a person a member of an account with one role. */
 export async function insertAdministrator(tx: Sql, account: number, person: number, roleName: string): Promise<void> {
   const role = await tx.em.findOneOrFail(Role, { account, name: roleName });
-  await tx.em.insert(Membership, { account, person });
-  await tx.em.insert(MembershipRole, { accountId: account, personId: person, role });
+  tx.em.create(Membership, { account, person });
+  tx.em.create(MembershipRole, { accountId: account, personId: person, role });
 }
 
 /** Creates an account with its root access group and its roles. @returns null when an account of that name exists */
@@ -59,7 +59,9 @@ export async function insertPerson(tx: Sql, person: NewPerson, preferredAccount:
   const isTaken = await tx.em.count(Person, { [raw('lower(identity)')]: raw('lower(?)', [email]) });
   const identity = isTaken ? `${email}/${randomUUID()}` : email;
   const addresses = { email, allowableEmails: [email], identity };
-  return tx.em.insert(Person, { name, ...addresses, passwordHash, preferredAccount, operator });
+  const created = tx.em.create(Person, { name, ...addresses, passwordHash, preferredAccount, operator });
+  await tx.em.flush();
+  return created.id;
 }
 
 async function seedRoles({ em }: Sql, account: number, roles: readonly SeedRole[]): Promise<void> {

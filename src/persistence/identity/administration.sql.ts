@@ -164,20 +164,6 @@ export async function findAccessGroup(sql: Sql, account: number, name: string): 
   return rows[0] ?? null;
 }
 
-/** Moves its content to the parent; roles lose it. A computer enrolling meanwhile is moved too, or enrols again. */
-export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
-  const find = 'select parent_id from access_group where id = :groupId for update';
-  const [group] = await tx.query<{ parent_id: number | null }>(find, { groupId });
-  const move = { groupId, parentId: group!.parent_id };
-  await tx.query('update access_group set parent_id = :parentId where parent_id = :groupId', move);
-  // Locked in id order, as everywhere: the update has no order, and an exchange may hold some rows already.
-  await tx.query('select id from computer where access_group_id = :groupId order by id for no key update', { groupId });
-  for (const table of ['computer', 'removed_computer', 'usg_profile', 'script']) {
-    await tx.query(`update ${table} set access_group_id = :parentId where access_group_id = :groupId`, move);
-  }
-  await tx.query('delete from access_group where id = :groupId', { groupId });
-}
-
 /** Whether a person may use an invitation, unbound or bound to their address; null when it no longer exists. */
 export async function isOpenTo(sql: Sql, invitationId: number, who: { email: string } | { personId: number }) {
   const email = 'email' in who ? ':email' : '(select email from person where id = :personId)';

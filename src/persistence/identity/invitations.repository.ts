@@ -49,10 +49,10 @@ export async function insertInvitation(
   roleIds: readonly number[],
 ): Promise<number> {
   await tx.em.nativeDelete(Invitation, { account, expiresAt: { $lte: invitation.creationTime } });
-  const id = await tx.em.insert(Invitation, { ...invitation, account });
-  const roles = roleIds.map((role) => ({ invitation: id, role }));
-  await tx.em.insertMany(InvitationRole, roles);
-  return id;
+  const created = tx.em.create(Invitation, { ...invitation, account });
+  for (const role of roleIds) tx.em.create(InvitationRole, { invitation: created, role });
+  await tx.em.flush();
+  return created.id;
 }
 
 /** Deletes an invitation; of concurrent calls only the first gets the ids of its roles, the others null. */

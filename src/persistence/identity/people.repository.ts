@@ -76,8 +76,9 @@ export async function updateEmailCase(tx: Sql, id: number, email: string): Promi
 }
 
 /** Sets the only address of a person. @throws an error for which `isAddressTaken` is true */
-export async function setEmail(tx: Sql, personId: number, email: string): Promise<void> {
-  await tx.em.nativeUpdate(Person, personId, { email, allowableEmails: [email] });
+export async function setEmail({ em }: Sql, personId: number, email: string): Promise<void> {
+  em.assign(await em.findOneOrFail(Person, personId), { email, allowableEmails: [email] });
+  await em.flush();
 }
 
 /** Replaces an earlier pending change. @param change - without a token digest if no token was mailed */

@@ -17,26 +17,34 @@ export async function findIdsByName(
 export type RoleContent = Pick<Role, 'description' | 'permissions' | 'globalPermissions'>;
 
 /** @remarks The caller holds the rights lock of the account. @returns the id, or null when the name is taken */
-export async function insertRole(tx: Sql, account: number, name: string, content: RoleContent): Promise<number | null> {
-  if ((await tx.em.count(Role, { account, name })) > 0) return null;
-  return tx.em.insert(Role, { account, name, ...content });
+export async function insertRole(
+  { em }: Sql,
+  account: number,
+  name: string,
+  content: RoleContent,
+): Promise<number | null> {
+  if ((await em.count(Role, { account, name })) > 0) return null;
+  const role = em.create(Role, { account, name, ...content });
+  await em.flush();
+  return role.id;
 }
 
 /** Replaces the given fields. The caller holds the rights lock of the account. */
-export async function updateRole(tx: Sql, roleId: number, content: RoleContent): Promise<void> {
-  await tx.em.nativeUpdate(Role, roleId, content);
+export async function updateRole({ em }: Sql, roleId: number, content: RoleContent): Promise<void> {
+  em.assign(await em.findOneOrFail(Role, roleId), content);
 }
 
 /** The caller holds the rights lock of the account. */
-export async function replaceRoleGroups(tx: Sql, role: number, groupIds: readonly number[]): Promise<void> {
-  await tx.em.nativeDelete(RoleAccessGroup, { role });
-  const groups = groupIds.map((accessGroup) => ({ role, accessGroup }));
-  await tx.em.insertMany(RoleAccessGroup, groups);
+export async function replaceRoleGroups({ em }: Sql, role: number, groupIds: readonly number[]): Promise<void> {
+  const groups = await em.find(RoleAccessGroup, { role });
+  const ids = groups.map(({ accessGroup }) => accessGroup.id);
+  em.remove(groups.filter(({ accessGroup }) => !groupIds.includes(accessGroup.id)));
+  for (const accessGroup of groupIds) if (!ids.includes(accessGroup)) em.create(RoleAccessGroup, { role, accessGroup });
 }
 
 /** Deletes a role from all members and invitations. */
-export async function deleteRole(tx: Sql, roleId: number): Promise<void> {
-  await tx.em.nativeDelete(Role, roleId);
+export async function deleteRole({ em }: Sql, roleId: number): Promise<void> {
+  em.remove(await em.findOneOrFail(Role, roleId));
 }
 
 /** Whether any member of the account holds a role. */
@@ -44,38 +52,21 @@ export async function isRoleHeld(sql: Sql, account: number, name: string): Promi
   return (await sql.em.count(MembershipRole, { role: { account, name } })) > 0;
 }
 
-/** Makes a person a member; no effect on existing members. */
-export async function insertMembership(tx: Sql, account: number, person: number): Promise<void> {
-  await tx.em.upsert(Membership, { account, person }, { onConflictAction: 'ignore' });
+/** Makes a person a member; no effect on existing members. The caller holds the rights lock of the account. */
+export async function insertMembership({ em }: Sql, account: number, person: number): Promise<void> {
+  if (!(await em.findOne(Membership, { account, person }))) em.create(Membership, { account, person });
 }
 
-/** Gives a member these roles, and no others. */
+/** Gives a member these roles, and no others. The caller holds the rights lock of the account. */
 export async function replaceRoles(tx: Sql, accountId: number, personId: number, roleIds: readonly number[]) {
-  await tx.em.nativeDelete(MembershipRole, { accountId, personId, role: { $nin: [...roleIds] } });
-  await addRoles(tx, accountId, personId, roleIds);
+  const held = await addRoles(tx, accountId, personId, roleIds);
+  tx.em.remove(held.filter(({ role }) => !roleIds.includes(role.id)));
 }
 
-/** Idempotent; roles that the member already holds stay. */
-export async function addRoles(tx: Sql, accountId: number, personId: number, roleIds: readonly number[]) {
-  const roles = roleIds.map((role) => ({ accountId, personId, role }));
-  await tx.em.upsertMany(MembershipRole, roles, { onConflictAction: 'ignore' });
-}
-
-/** Whether another group than `name` has this title. */
-export async function isTitleTaken(sql: Sql, account: number, title: string, name: string | null): Promise<boolean> {
-  const group = await sql.em.findOne(AccessGroup, { account, title });
-  return group !== null && group.name !== name;
-}
-
-/** The caller holds the rights lock and has checked that name and title are free. */
-export async function insertAccessGroup(
-  tx: Sql,
-  group: { account: number; name: string; title: string; parent: number },
-): Promise<void> {
-  await tx.em.insert(AccessGroup, group);
-}
-
-/** The caller holds the rights lock and has checked that the title is free. */
-export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: string): Promise<void> {
-  await tx.em.nativeUpdate(AccessGroup, groupId, { title });
+/** Roles that the member already holds stay. Lock as `replaceRoles`. @returns the roles until now */
+export async function addRoles({ em }: Sql, accountId: number, personId: number, roleIds: readonly number[]) {
+  const held = await em.find(MembershipRole, { accountId, personId });
+  const ids = held.map(({ role }) => role.id);
+  for (const role of roleIds) if (!ids.includes(role)) em.create(MembershipRole, { accountId, personId, role });
+  return held;
 }

@@ -4,15 +4,15 @@ import { freeName } from '../../persistence/database/free-name.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import {
   type AccessGroupRow,
-  deleteAccessGroup,
   findAccessGroup,
   listAccessGroups,
 } from '../../persistence/identity/administration.sql.ts';
 import {
+  deleteAccessGroup,
   insertAccessGroup,
   isTitleTaken,
   updateAccessGroupTitle,
-} from '../../persistence/identity/roles.repository.ts';
+} from '../../persistence/identity/access-groups.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { fieldError } from '../common/fields.ts';
 import { resolveAccessGroups } from './resolve-names.ts';
@@ -36,7 +36,7 @@ export function createAccessGroupsService(deps: RightsChangeDeps) {
         const title = await requireFreeTitle(tx, account, given, null);
         const [parentId] = await resolveAccessGroups(tx, account, [parent], 'body.parent');
         const name = await freeName(tx, 'access_group', account, slugOf(title));
-        await insertAccessGroup(tx, { account, name, title, parent: parentId! });
+        insertAccessGroup(tx, { account, name, title, parent: parentId! });
         const group = await requireGroup(tx, caller, name);
         await record(tx, caller, 'AccessGroup', group, `Created the access group ${title} below ${parent}`);
         return group;

@@ -69,7 +69,7 @@ export function createCredentialsService(deps: CredentialsDeps) {
         const name = chooseName(wantedName, await accessKeyNames(tx, personId, accountId));
         const { accessKey, secretKey } = newAccessKey();
         const key = { accessKey, name, creationTime, expiresAt };
-        await insertAccessKey(tx, { ...key, accountId, personId, secretDigest: digestSecret(secretKey) });
+        insertAccessKey(tx, { ...key, accountId, personId, secretDigest: digestSecret(secretKey) });
         await recordKey(tx, caller, accountId, `Made the access key ${name}`);
         return { ...key, accountName, accountTitle, lastUsedAt: null, secretKey };
       });
