@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { LockMode, raw } from '@mikro-orm/core';
+import { raw } from '@mikro-orm/core';
 import type { SeedRole } from '../../domain/identity/permissions.ts';
 import type { Sql } from '../database/sql.ts';
 import { AccessGroup } from './access-group.entity.ts';
 import { Account } from './account.entity.ts';
-import { insertFreeAccount } from './administration.sql.ts';
 import { Membership, MembershipRole } from './membership.entity.ts';
 import { Person } from './person.entity.ts';
 import { Role, RoleAccessGroup } from './role.entity.ts';
 
-export type NewAccount = Parameters<typeof insertFreeAccount>[1];
+export type NewAccount = Pick<Account, 'name' | 'title' | 'autoRegister' | 'registrationKey'>;
 
 export interface NewPerson {
   email: string;
@@ -41,15 +40,17 @@ export async function insertAdministrator(tx: Sql, account: number, person: numb
 
 /** Creates an account with its root access group and its roles. @returns null when an account of that name exists */
 export async function insertAccount(tx: Sql, account: NewAccount, roles: readonly SeedRole[]): Promise<number | null> {
-  const accountId = await insertFreeAccount(tx, account);
-  if (accountId !== null) await seedRoles(tx, accountId, roles);
-  return accountId;
+  const insert = tx.em.createQueryBuilder(Account).insert(account).onConflict('name').ignore();
+  const created = await insert.returning('id').execute<{ id: number } | null>('get');
+  if (!created) return null;
+  await seedRoles(tx, created.id, roles);
+  return created.id;
 }
 
 /** Computers need the key and acceptance from now on. Null without the account, or when it has a key. */
 export async function closeEnrolment(tx: Sql, name: string, registrationKey: string) {
-  const where = { name, registrationKey: null };
-  const account = await tx.em.findOne(Account, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  await lockedAccount(tx).where('name', '=', name).execute();
+  const account = await tx.em.findOne(Account, { name, registrationKey: null });
   return account && tx.em.assign(account, { registrationKey, autoRegister: false });
 }
 
@@ -102,6 +103,10 @@ export async function findPreferences(sql: Sql, accountId: number): Promise<Pref
 
 /** Changes the given fields; undefined ones are unchanged. */
 export async function updatePreferences(tx: Sql, accountId: number, change: Partial<Preferences>) {
-  const account = await tx.em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  await lockedAccount(tx).where('id', '=', accountId).execute();
+  const account = await tx.em.findOne(Account, accountId);
   return account && tx.em.assign(account, change, { ignoreUndefined: true });
 }
+
+/** New rows may refer to it meanwhile: no lock mode of the entity manager is as weak. */
+const lockedAccount = ({ em }: Sql) => em.getKysely().selectFrom('account').select('id').forNoKeyUpdate();

@@ -2,7 +2,6 @@ import type { PageRequest, Paged } from '../database/page.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { AccessGroup } from './access-group.entity.ts';
-import type { Account } from './account.entity.ts';
 import { Membership } from './membership.entity.ts';
 import { Role } from './role.entity.ts';
 
@@ -32,19 +31,6 @@ export async function findAccount(sql: Sql, accountId: number): Promise<AccountR
   return rows[0] ?? null;
 }
 
-/** In SQL, as an upsert of the entity manager does not tell. @returns null when an account of that name exists */
-export async function insertFreeAccount(
-  tx: Sql,
-  account: Pick<Account, 'name' | 'title' | 'autoRegister' | 'registrationKey'>,
-): Promise<number | null> {
-  const rows = await tx.query<{ id: number }>(
-    `insert into account (name, title, auto_register, registration_key)
-     values (:name, :title, :autoRegister, :registrationKey) on conflict (name) do nothing returning id`,
-    account,
-  );
-  return rows[0]?.id ?? null;
-}
-
 export type AdministratorRow = Row<'person', 'id, name, email'> & { roles: string[] };
 
 const ADMINISTRATORS = `
@@ -66,24 +52,6 @@ export async function listAdministrators(sql: Sql, account: number, page: PageRe
 export async function findAdministrator(sql: Sql, account: number, person: number): Promise<AdministratorRow | null> {
   const rows = await sql.query<AdministratorRow>(`${ADMINISTRATORS} and m.person_id = :person`, { account, person });
   return rows[0] ?? null;
-}
-
-/** Deletes a membership with its roles; the person no longer prefers the account. In SQL for the database's time. */
-export async function deleteMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
-  // The person's row first: everything that changes a person and then reads memberships locks in this order.
-  await tx.query('select from person where id = :personId for no key update', { personId });
-  await tx.query(
-    'update person set preferred_account_id = null where id = :personId and preferred_account_id = :accountId',
-    { accountId, personId },
-  );
-  await tx.query(
-    `with removed as (
-       delete from membership where account_id = :accountId and person_id = :personId returning account_id, person_id
-     )
-     insert into former_member (account_id, person_id, left_at) select account_id, person_id, now() from removed
-     on conflict (account_id, person_id) do update set left_at = excluded.left_at`,
-    { accountId, personId },
-  );
 }
 
 export interface RoleRow extends Row<'role', 'id, name, description, read_only, permissions, global_permissions'> {
@@ -162,14 +130,4 @@ export async function listAccessGroups(sql: Sql, account: number, page: PageRequ
 export async function findAccessGroup(sql: Sql, account: number, name: string): Promise<AccessGroupRow | null> {
   const rows = await sql.query<AccessGroupRow>(`${ACCESS_GROUPS} and g.name = :name`, { account, name });
   return rows[0] ?? null;
-}
-
-/** Whether a person may use an invitation, unbound or bound to their address; null when it no longer exists. */
-export async function isOpenTo(sql: Sql, invitationId: number, who: { email: string } | { personId: number }) {
-  const email = 'email' in who ? ':email' : '(select email from person where id = :personId)';
-  const rows = await sql.query<{ open: boolean }>(
-    `select not bound or lower(email) = lower(${email}) as open from invitation where id = :invitationId`,
-    { invitationId, ...who },
-  );
-  return rows[0]?.open ?? null;
 }

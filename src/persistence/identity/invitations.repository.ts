@@ -41,6 +41,19 @@ export function findInvitationBySecureId(sql: Sql, secureId: string, now: Date) 
     .executeTakeFirst();
 }
 
+/** Whether a person may use an invitation, unbound or bound to their address; null when it no longer exists. */
+export async function isOpenTo({ em }: Sql, id: number, who: { email: string } | { personId: number }) {
+  const invitations = em.getKysely().selectFrom('invitation').where('id', '=', id);
+  const found = await invitations
+    .select((eb) => {
+      const person = eb.selectFrom('person').select('person.email');
+      const email = 'email' in who ? eb.val(who.email) : person.where('person.id', '=', who.personId);
+      return eb.or([eb.not('bound'), eb(eb.fn('lower', ['email']), '=', eb.fn('lower', [email]))]).as('open');
+    })
+    .executeTakeFirst();
+  return found?.open ?? null;
+}
+
 /** Stores an invitation, and deletes expired ones of the account. */
 export async function insertInvitation(
   tx: Sql,

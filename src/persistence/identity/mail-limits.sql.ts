@@ -34,14 +34,18 @@ export async function countInvitation(
   tx: Sql,
   invited: { accountId: number; email: string; at: Date; since: Date; most: number },
 ): Promise<Date | null> {
-  await tx.query('delete from invitation_mail where account_id = :accountId and at <= :since', invited);
-  const [counted] = await tx.query<{ count: number; oldest: Date | null }>(
-    'select count(*)::int as count, min(at) as oldest from invitation_mail where account_id = :accountId and address = lower(:email)',
-    invited,
-  );
-  if (counted!.count >= invited.most) return counted!.oldest;
-  const insert = 'insert into invitation_mail (account_id, address, at) values (:accountId, lower(:email), :at)';
-  await tx.query(insert, invited);
+  const { accountId, email, at, since, most } = invited;
+  const kysely = tx.em.getKysely();
+  await kysely.deleteFrom('invitation_mail').where('account_id', '=', accountId).where('at', '<=', since).execute();
+  const { count, oldest } = await kysely
+    .selectFrom('invitation_mail')
+    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('at').as('oldest')])
+    .where('account_id', '=', accountId)
+    .where('address', '=', ({ fn, val }) => fn<string>('lower', [val(email)]))
+    .executeTakeFirstOrThrow();
+  if (count >= most) return oldest;
+  const counted = kysely.insertInto('invitation_mail');
+  await counted.values(({ fn, val }) => ({ account_id: accountId, address: fn('lower', [val(email)]), at })).execute();
   return null;
 }
 

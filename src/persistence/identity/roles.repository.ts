@@ -1,6 +1,7 @@
 import type { Sql } from '../database/sql.ts';
-import { AccessGroup } from './access-group.entity.ts';
+import type { AccessGroup } from './access-group.entity.ts';
 import { Membership, MembershipRole } from './membership.entity.ts';
+import { Person } from './person.entity.ts';
 import { Role, RoleAccessGroup } from './role.entity.ts';
 
 /** Ids of an account's roles or access groups, by name. Unknown names are absent. */
@@ -55,6 +56,21 @@ export async function isRoleHeld(sql: Sql, account: number, name: string): Promi
 /** Makes a person a member; no effect on existing members. The caller holds the rights lock of the account. */
 export async function insertMembership({ em }: Sql, account: number, person: number): Promise<void> {
   if (!(await em.findOne(Membership, { account, person }))) em.create(Membership, { account, person });
+}
+
+/** Deletes a membership with its roles; the person no longer prefers the account. */
+export async function deleteMembership({ em }: Sql, account: number, person: number): Promise<void> {
+  // The person's row first: everything that changes a person and then reads memberships locks in this order.
+  await em.getKysely().selectFrom('person').select('id').where('id', '=', person).forNoKeyUpdate().execute();
+  await em.nativeUpdate(Person, { id: person, preferredAccount: account }, { preferredAccount: null });
+  if ((await em.nativeDelete(Membership, { account, person })) === 0) return;
+  const left = em.getKysely().insertInto('former_member');
+  await left
+    .values(({ fn }) => ({ account_id: account, person_id: person, left_at: fn<Date>('now') }))
+    .onConflict((c) =>
+      c.columns(['account_id', 'person_id']).doUpdateSet({ left_at: (eb) => eb.ref('excluded.left_at') }),
+    )
+    .execute();
 }
 
 /** Gives a member these roles, and no others. The caller holds the rights lock of the account. */

@@ -3,11 +3,10 @@ import { ADMINISTRATOR_ROLE } from '../../domain/identity/permissions.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import {
   type AdministratorRow,
-  deleteMembership,
   findAdministrator,
   listAdministrators,
 } from '../../persistence/identity/administration.sql.ts';
-import { isRoleHeld, replaceRoles } from '../../persistence/identity/roles.repository.ts';
+import { deleteMembership, isRoleHeld, replaceRoles } from '../../persistence/identity/roles.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { resolveRoles } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';

@@ -3,10 +3,10 @@ import type { Origin } from '../../domain/events/events.ts';
 import { isAddressTaken } from '../../persistence/database/errors.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { insertPerson } from '../../persistence/identity/accounts.repository.ts';
-import { isOpenTo } from '../../persistence/identity/administration.sql.ts';
 import {
   claimInvitation,
   findInvitationBySecureId,
+  isOpenTo,
   type OpenInvitation,
 } from '../../persistence/identity/invitations.repository.ts';
 import { findLoginPerson, type LoginPerson } from '../../persistence/identity/logins.sql.ts';

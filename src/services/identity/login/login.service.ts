@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { Origin } from '../../../domain/events/events.ts';
 import type { Database } from '../../../persistence/database/sql.ts';
-import { isOpenTo } from '../../../persistence/identity/administration.sql.ts';
-import { findInvitationBySecureId, type OpenInvitation } from '../../../persistence/identity/invitations.repository.ts';
+import {
+  findInvitationBySecureId,
+  isOpenTo,
+  type OpenInvitation,
+} from '../../../persistence/identity/invitations.repository.ts';
 import {
   findAccessKey,
   findLoginPerson,
