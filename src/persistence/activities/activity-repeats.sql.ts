@@ -1,5 +1,6 @@
 import type { DoneOperation } from '../../domain/engine/inverse.ts';
 import type { Sql } from '../database/sql.ts';
+import { Activity } from './activity.entity.ts';
 import type { NotReverted } from './activities.sql.ts';
 import type { OperationMessage } from './activity-creation.repository.ts';
 import { nameSentPackages } from './package-changes.sql.ts';
@@ -34,9 +35,10 @@ export function readSourceOperations(tx: Sql, activities: readonly number[]): Pr
 }
 
 /** The activities that some activities revert. */
-export async function readReverted(tx: Sql, activities: readonly number[]): Promise<number[]> {
-  const rows = await tx.query<{ reverts: number }>(REVERTED, { activities });
-  return rows.map(({ reverts }) => reverts);
+export async function readReverted({ em }: Sql, activities: readonly number[]): Promise<number[]> {
+  const reverting = em.getKysely().selectFrom('activity').select('reverts').where('reverts', 'is not', null);
+  const rows = await reverting.where((eb) => eb('id', '=', eb.fn.any(eb.val(activities)))).execute();
+  return rows.map(({ reverts }) => reverts!);
 }
 
 /** By payload id. */
@@ -61,7 +63,7 @@ export function readNotReverted(tx: Sql, operations: readonly number[]): Promise
 /** Links repeated operations to their repetitions, which take over what they revert. The caller locks their batches. */
 export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REAPPLIED_OPERATIONS, { group });
-  await tx.query('update activity set reapplied_by = :group where id = :source', { source, group });
+  await tx.em.nativeUpdate(Activity, source, { reappliedBy: group });
   await tx.query(CARRY_REVERTS_ON, { group });
   await tx.query(MOVE_REVERTED, { group });
   await nameSentPackages(tx, group);
@@ -70,7 +72,7 @@ export async function linkReapplied(tx: Sql, source: number, group: number): Pro
 /** As {@link linkReapplied}, for reverted operations. */
 export async function linkReverted(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REVERTED_OPERATIONS, { group });
-  await tx.query('update activity set reverted_by = :group where id = :source', { source, group });
+  await tx.em.nativeUpdate(Activity, source, { revertedBy: group });
   await nameSentPackages(tx, group);
 }
 
@@ -80,8 +82,6 @@ const SOURCES = `
     coalesce(p.parameters, a.parameters) as parameters
   from activity a left join activity p on p.id = a.parent_id and p.children_count <= p.computer_count
   where a.id = any(:activities::int[])`;
-
-const REVERTED = 'select reverts from activity where id = any(:activities::int[]) and reverts is not null';
 
 const COLUMNS = 'a.id, a.computer_id, a.type, a.summary, a.payload_id, a.blocked_by, a.delay_seconds';
 

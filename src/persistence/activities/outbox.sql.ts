@@ -1,5 +1,6 @@
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
+import { OutboxCommand as OutboxCommandEntity } from './outbox.entity.ts';
 
 /** Starts the workflow of the activity, or cancels the workflow, whose id is `key`. */
 export type OutboxCommand = Row<'outbox', 'id, kind, key, traceparent'>;
@@ -44,13 +45,7 @@ export async function deleteCommands(tx: Sql, commands: readonly number[]): Prom
 
 /** Whether the command that starts the workflow of an activity is still pending. */
 export async function hasStartCommand(db: Sql, activityId: number | null): Promise<boolean> {
-  return (
-    (
-      await db.query(`select from outbox where kind = 'start' and key = :activityId`, {
-        activityId: String(activityId),
-      })
-    ).length > 0
-  );
+  return (await db.em.count(OutboxCommandEntity, { kind: 'start', key: String(activityId) })) > 0;
 }
 
 /** Candidates of all accounts per requested command: some are locked by other dispatchers. */

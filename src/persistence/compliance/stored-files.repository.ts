@@ -22,8 +22,10 @@ export async function insertStoredFile(tx: Sql, { key, content, ...file }: NewFi
 }
 
 /** Inserts an empty file without a key, invisible until {@link publishDraft}. @returns its id */
-export async function insertDraft(tx: Sql, { accountId: account, ...draft }: FileDraft): Promise<number> {
-  return tx.em.insert(StoredFile, { ...draft, account });
+export async function insertDraft({ em }: Sql, { accountId: account, ...draft }: FileDraft): Promise<number> {
+  const created = em.create(StoredFile, { ...draft, account });
+  await em.flush();
+  return created.id;
 }
 
 /** @throws when the draft no longer exists */

@@ -32,7 +32,7 @@ export const UsgAuditReportSchema = defineEntity({
     activityId: p.integer().autoincrement(false).primary(),
     computerId: p.integer().index('usg_audit_report_computer'),
     runId: p.text(),
-    report: p.blob(),
+    report: p.blob().$type<Buffer>(),
     receivedAt: p.datetime(),
   },
 });

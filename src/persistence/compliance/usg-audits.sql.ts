@@ -85,10 +85,9 @@ export function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingRepo
 }
 
 /** The report as received. The caller has claimed it. */
-export async function readWaitingReport(tx: Sql, activityId: number): Promise<Buffer> {
-  const text = 'select report from usg_audit_report where activity_id = :activityId';
-  const rows = await tx.query<{ report: Buffer }>(text, { activityId });
-  return rows[0]!.report;
+export async function readWaitingReport({ em }: Sql, activityId: number): Promise<Buffer> {
+  const reports = em.getKysely().selectFrom('usg_audit_report').select('report');
+  return (await reports.where('activity_id', '=', activityId).executeTakeFirstOrThrow()).report;
 }
 
 /** Idempotent. */

@@ -24,7 +24,7 @@ export async function insertReportActivity(
     parameters: { operation: 'usg-report', profile_id },
     progress: 0,
   });
-  await tx.em.nativeUpdate(UsgReport, report, { activityId: id });
+  tx.em.assign(await tx.em.findOneOrFail(UsgReport, report), { activityId: id });
   await addStartCommand(tx, id, { accountId, traceparent, now });
   return id;
 }
@@ -40,7 +40,7 @@ export async function setReportFile(
   report: number,
   file: Pick<UsgReport, 'fileId' | 'fingerprint' | 'oldestRun'>,
 ): Promise<void> {
-  await tx.em.nativeUpdate(UsgReport, report, file);
+  tx.em.assign(await tx.em.findOneOrFail(UsgReport, report), file);
 }
 
 /** `canceled` when there is no such activity. */

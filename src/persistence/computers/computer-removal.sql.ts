@@ -5,11 +5,12 @@ import { isOpen } from '../database/status-sql.ts';
 export type ComputerToRemove = Row<'computer', 'id, title, archived'>;
 
 /** By id. */
-export async function findComputersToRemove(tx: Sql, computers: readonly number[]): Promise<ComputerToRemove[]> {
-  return tx.query<ComputerToRemove>(
-    'select id, title, archived from computer where id = any(:computers::int[]) order by id',
-    { computers },
-  );
+export async function findComputersToRemove({ em }: Sql, ids: readonly number[]): Promise<ComputerToRemove[]> {
+  const computers = em.getKysely().selectFrom('computer').select(['id', 'title', 'archived']);
+  return computers
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+    .orderBy('id')
+    .execute();
 }
 
 /** The group whose operation of type `type` archived a computer; null for none. */

@@ -49,8 +49,14 @@ export function readOpenBatches(db: Sql, group: number): Promise<BatchPlan[]> {
 }
 
 /** Batches of a group with open operations that have not been opened yet. */
-export async function readUnopenedBatches(db: Sql, group: number): Promise<number[]> {
-  const rows = await db.query<{ id: number }>(UNOPENED, { group });
+export async function readUnopenedBatches({ em }: Sql, group: number): Promise<number[]> {
+  const open = em
+    .getKysely()
+    .selectFrom('lane')
+    .select('id')
+    .where('parent_id', '=', group)
+    .where('open_count', '>', 0);
+  const rows = await open.where('opened_at', 'is', null).orderBy('id').execute();
   return rows.map(({ id }) => id);
 }
 
@@ -111,8 +117,6 @@ const OPEN_BATCHES = `
         min(a.id) filter (where ${isOpen('a.status')}))
       from activity a join computer c on c.id = a.computer_id where a.lane_id = l.id group by c.id) end as computer
   from lane l where l.parent_id = :group and l.open_count > 0 order by l.ordinal`;
-
-const UNOPENED = `select id from lane where parent_id = :group and open_count > 0 and opened_at is null order by id`;
 
 const CANCEL_OPENED = `
   with canceled as (

@@ -4,9 +4,9 @@ import type { Sql } from '../database/sql.ts';
 export type OpenBatch = Row<'lane', 'id, wf_id, parent_id'>;
 
 /** The state of a batch for repairs; undefined when there is no such batch. */
-export async function readBatchState(db: Sql, batch: number) {
-  const [row] = await db.query<OpenBatch & { open_count: number; opened: boolean }>(STATE, { batch });
-  return row;
+export function readBatchState({ em }: Sql, batch: number) {
+  const batches = em.getKysely().selectFrom('lane').select(['id', 'wf_id', 'parent_id', 'open_count', 'opened_at']);
+  return batches.where('id', '=', batch).executeTakeFirst();
 }
 
 /** Whether a group has open operations; false when it does not exist. */
@@ -16,17 +16,26 @@ export async function isGroupOpen(db: Sql, group: number): Promise<boolean> {
 
 /** Batches of a group with open operations. */
 export function readOpenBatchWorkflows(db: Sql, group: number): Promise<OpenBatch[]> {
-  return db.query<OpenBatch>(`${OPEN} and parent_id = :group order by id`, { group });
+  return openBatches(db).where('parent_id', '=', group).orderBy('id').execute();
 }
 
 /** Batches with open operations among those of some workflows. */
 export function readOpenBatchesOf(db: Sql, workflowIds: readonly string[]): Promise<OpenBatch[]> {
-  return db.query<OpenBatch>(`${OPEN} and wf_id = any(:workflowIds::text[])`, { workflowIds });
+  return openBatches(db)
+    .where((eb) => eb('wf_id', '=', eb.fn.any(eb.val(workflowIds))))
+    .execute();
 }
 
 /** Those of some activities that are groups with open operations. */
-export async function readOpenGroups(db: Sql, activities: readonly number[]): Promise<number[]> {
-  return (await db.query<{ id: number }>(OPEN_GROUPS, { activities })).map(({ id }) => id);
+export async function readOpenGroups({ em }: Sql, activities: readonly number[]): Promise<number[]> {
+  const open = em
+    .getKysely()
+    .selectFrom('activity')
+    .select('id')
+    .where('lane_id', 'is', null)
+    .where('open_count', '>', 0);
+  const groups = await open.where((eb) => eb('id', '=', eb.fn.any(eb.val(activities)))).execute();
+  return groups.map(({ id }) => id);
 }
 
 /** Batches with open operations that are older than `ageMs`, by id. */
@@ -45,14 +54,12 @@ export async function readClosedAmong(db: Sql, workflowIds: readonly string[], a
   return rows.map(({ wf_id }) => wf_id);
 }
 
-const STATE = 'select id, wf_id, parent_id, open_count, opened_at is not null as opened from lane where id = :batch';
-
-const OPEN = 'select id, wf_id, parent_id from lane where open_count > 0';
-
-const OPEN_GROUPS = 'select id from activity where id = any(:activities::int[]) and lane_id is null and open_count > 0';
+const openBatches = ({ em }: Sql) =>
+  em.getKysely().selectFrom('lane').select(['id', 'wf_id', 'parent_id']).where('open_count', '>', 0);
 
 const OPEN_PAGE = `
-  ${OPEN} and id > :after and closed_at is null and created_at <= now() - make_interval(secs => :ageMs::float8)
+  select id, wf_id, parent_id from lane
+  where open_count > 0 and id > :after and closed_at is null and created_at <= now() - make_interval(secs => :ageMs::float8)
   order by id limit :limit`;
 
 // Scans `lane_open`, as events need anyway: with an index on the time, updates of batches would not be HOT.

@@ -7,25 +7,29 @@ export async function lockImports(tx: Sql): Promise<void> {
 }
 
 /** The account of a name; with null every account, two at most. */
-export function findImportAccounts(tx: Sql, name: string | null) {
-  return tx.query<{ id: number; name: string }>(ACCOUNTS, { name });
+export function findImportAccounts({ em }: Sql, name: string | null) {
+  const accounts = em.getKysely().selectFrom('account').select(['id', 'name']).orderBy('id').limit(2);
+  return (name === null ? accounts : accounts.where('name', '=', name)).execute();
 }
 
 /** Accounts by the ids of licences, which are global. */
-export async function findLicenses(tx: Sql, ids: readonly number[]): Promise<Map<number, number>> {
-  const rows = await tx.query<{ id: number; account_id: number }>(LICENSES, { ids });
+export async function findLicenses({ em }: Sql, ids: readonly number[]): Promise<Map<number, number>> {
+  const licenses = em.getKysely().selectFrom('legacy_license').select(['id', 'account_id']);
+  const rows = await licenses.where((eb) => eb('id', '=', eb.fn.any(eb.val(ids)))).execute();
   return new Map(rows.map(({ id, account_id }) => [id, account_id]));
 }
 
 /** Those of some contracts that the account has. */
-export async function findContracts(tx: Sql, accountId: number, ids: readonly string[]): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(CONTRACTS, { accountId, ids });
+export async function findContracts({ em }: Sql, accountId: number, ids: readonly string[]): Promise<string[]> {
+  const contracts = em.getKysely().selectFrom('contract').select('id').where('account_id', '=', accountId);
+  const rows = await contracts.where((eb) => eb('id', '=', eb.fn.any(eb.val(ids)))).execute();
   return rows.map(({ id }) => id);
 }
 
 /** Every profile of the imported kinds. */
-export function findProfiles(tx: Sql, accountId: number) {
-  return tx.query<Pick<Profile, 'type' | 'id' | 'name'>>(PROFILES, { accountId });
+export function findProfiles({ em }: Sql, accountId: number) {
+  const profiles = em.getKysely().selectFrom('profile').select(['type', 'id', 'name']);
+  return profiles.where('account_id', '=', accountId).execute();
 }
 
 /** Accepted, unarchived computers for ids or hostnames in any case, in order: number of matches, id of a single one. */
@@ -119,14 +123,6 @@ function columns<T, Name extends keyof T & string>(rows: readonly T[], ...names:
   const entries = names.map((name) => [name, rows.map((row) => row[name])]);
   return Object.fromEntries(entries) as Record<Name, unknown[]>;
 }
-
-const ACCOUNTS = 'select id, name from account where :name::text is null or name = :name order by id limit 2';
-
-const LICENSES = 'select id, account_id from legacy_license where id = any(:ids::int[])';
-
-const CONTRACTS = 'select id from contract where account_id = :accountId and id = any(:ids::text[])';
-
-const PROFILES = 'select type, id, name from profile where account_id = :accountId';
 
 const COMPUTERS = `
   select case when count(c.id) = 1 then min(c.id) end as id, count(c.id)::int as count

@@ -1,3 +1,4 @@
+import { OutboxCommand } from '../activities/outbox.entity.ts';
 import { wakeDispatchers } from '../activities/outbox.sql.ts';
 import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
@@ -23,10 +24,7 @@ export async function enqueueScheduleSyncs(tx: Sql, scheduleIds: readonly string
 
 /** Whether the schedule on the server may be outdated. */
 export async function isScheduleSyncPending(tx: Sql, scheduleId: string): Promise<boolean> {
-  const rows = await tx.query(`select from outbox where kind = 'schedule_sync' and key = :scheduleId limit 1`, {
-    scheduleId,
-  });
-  return rows.length > 0;
+  return (await tx.em.count(OutboxCommand, { kind: 'schedule_sync', key: scheduleId })) > 0;
 }
 
 export interface ScheduleSync {

@@ -1,5 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
+import { ScriptVersion } from './script.entity.ts';
 import type { ScriptRow } from './scripts.sql.ts';
 
 /** Open operations with the code of a script. */
@@ -29,7 +30,7 @@ export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): 
 
 /** Deletes a script's code everywhere; agents reject what is sent again. @see docs/agent-protocol.md#scripts */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
-  await tx.query(`update script_version set code = null where script_id = :scriptId`, { scriptId });
+  await tx.em.nativeUpdate(ScriptVersion, { script: scriptId }, { code: null });
   await tx.query('update operation_payload set fields = fields || :wiped::jsonb where script_id = :scriptId', {
     scriptId,
     wiped: JSON.stringify(WIPED),

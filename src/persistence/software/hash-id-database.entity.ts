@@ -11,6 +11,6 @@ export const HashIdDatabaseSchema = defineEntity({
     /** All ids that it ever held: agents keep the file that they have. */
     packages: p.text().columnType('int4multirange'),
     etag: p.text(),
-    content: p.blob(),
+    content: p.blob().$type<Buffer>(),
   },
 });

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/sql.ts';
+import { HashIdDatabaseSchema } from './hash-id-database.entity.ts';
 
 /** What an agent can name in the address of its database. */
 export const CODE_NAME = '[a-z0-9.-]{1,64}';
@@ -59,7 +60,7 @@ export async function deleteHashIdDatabase(tx: Sql, codeName: string): Promise<v
 }
 
 export async function deleteHashIdDatabases(db: Sql, { except }: { except: readonly string[] }): Promise<void> {
-  await db.query('delete from hash_id_database where code_name <> all(:except::text[])', { except });
+  await db.em.nativeDelete(HashIdDatabaseSchema, { codeName: { $nin: [...except] } });
 }
 
 /** The digest of a release's file; null when there is none for everybody who may ask. */
@@ -74,12 +75,9 @@ export async function findHashIdDatabase(db: Sql, codeName: string): Promise<str
 }
 
 /** Null when it has been replaced by another. */
-export async function readHashIdDatabase(db: Sql, codeName: string, etag: string): Promise<Buffer | null> {
-  const rows = await db.query<{ content: Buffer }>(
-    'select content from hash_id_database where code_name = :codeName and etag = :etag',
-    { codeName, etag },
-  );
-  return rows[0]?.content ?? null;
+export async function readHashIdDatabase({ em }: Sql, codeName: string, etag: string): Promise<Buffer | null> {
+  const databases = em.getKysely().selectFrom('hash_id_database').select('content').where('code_name', '=', codeName);
+  return (await databases.where('etag', '=', etag).executeTakeFirst())?.content ?? null;
 }
 
 // Installed packages stay out: who reads the file, and anybody can, would learn which old versions are in use.

@@ -45,7 +45,7 @@ export async function repairBatch(deps: BatchRepairDeps, batch: number): Promise
     deps.logger.warn({ workflowId: row.wf_id }, 'canceled the open operations of a terminated workflow');
     return 'closed';
   }
-  if (!row.opened && row.parent_id !== null && state === 'missing') return 'none';
+  if (row.opened_at === null && row.parent_id !== null && state === 'missing') return 'none';
   const [startable] = await readStartableBatches(deps.db, [batch]);
   if (!startable) return 'none';
   await deps.workflows.start(startable, 'allow');
