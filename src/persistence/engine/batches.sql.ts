@@ -50,13 +50,9 @@ export function readOpenBatches(db: Sql, group: number): Promise<BatchPlan[]> {
 
 /** Batches of a group with open operations that have not been opened yet. */
 export async function readUnopenedBatches({ em }: Sql, group: number): Promise<number[]> {
-  const open = em
-    .getKysely()
-    .selectFrom('lane')
-    .select('id')
-    .where('parent_id', '=', group)
-    .where('open_count', '>', 0);
-  const rows = await open.where('opened_at', 'is', null).orderBy('id').execute();
+  const batches = em.getKysely().selectFrom('lane').select('id').where('parent_id', '=', group);
+  const open = batches.where('open_count', '>', 0).where('opened_at', 'is', null);
+  const rows = await open.orderBy('id').execute();
   return rows.map(({ id }) => id);
 }
 

@@ -28,14 +28,10 @@ export function readOpenBatchesOf(db: Sql, workflowIds: readonly string[]): Prom
 
 /** Those of some activities that are groups with open operations. */
 export async function readOpenGroups({ em }: Sql, activities: readonly number[]): Promise<number[]> {
-  const open = em
-    .getKysely()
-    .selectFrom('activity')
-    .select('id')
-    .where('lane_id', 'is', null)
-    .where('open_count', '>', 0);
-  const groups = await open.where((eb) => eb('id', '=', eb.fn.any(eb.val(activities)))).execute();
-  return groups.map(({ id }) => id);
+  const groups = em.getKysely().selectFrom('activity').select('id').where('lane_id', 'is', null);
+  const open = groups.where('open_count', '>', 0);
+  const rows = await open.where((eb) => eb('id', '=', eb.fn.any(eb.val(activities)))).execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Batches with open operations that are older than `ageMs`, by id. */

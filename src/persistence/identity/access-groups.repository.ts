@@ -1,4 +1,4 @@
-import { LockMode } from '@mikro-orm/core';
+import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import type { Sql } from '../database/sql.ts';
 import { AccessGroup } from './access-group.entity.ts';
 
@@ -9,11 +9,8 @@ export async function isTitleTaken(sql: Sql, account: number, title: string, nam
 }
 
 /** The caller holds the rights lock and has checked that name and title are free. */
-export function insertAccessGroup(
-  tx: Sql,
-  group: { account: number; name: string; title: string; parent: number },
-): void {
-  tx.em.create(AccessGroup, group);
+export function insertAccessGroup({ em }: Sql, group: RequiredEntityData<AccessGroup>): void {
+  em.create(AccessGroup, group);
 }
 
 /** The caller holds the rights lock and has checked that the title is free. */

@@ -2,15 +2,16 @@ import { LockMode } from '@mikro-orm/core';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { Invitation, InvitationRole } from './invitation.entity.ts';
+import { sameEmail } from './people.repository.ts';
 
 function openInvitations({ em }: Sql, now: Date) {
   const invitations = em.getKysely().selectFrom('invitation as i').innerJoin('account as a', 'a.id', 'i.account_id');
-  return invitations.select(['i.id', 'i.name', 'i.email']).where('i.expires_at', '>', now);
+  return invitations.select(['i.id', 'i.name', 'i.email', 'i.bound']).where('i.expires_at', '>', now);
 }
 
 function ofAccount(sql: Sql, account: number, now: Date) {
   return openInvitations(sql, now)
-    .select(['i.secure_id', 'a.title as account', 'i.creation_time', 'i.expires_at', 'i.bound'])
+    .select(['i.secure_id', 'a.title as account', 'i.creation_time', 'i.expires_at'])
     .where('i.account_id', '=', account);
 }
 
@@ -41,17 +42,9 @@ export function findInvitationBySecureId(sql: Sql, secureId: string, now: Date) 
     .executeTakeFirst();
 }
 
-/** Whether a person may use an invitation, unbound or bound to their address; null when it no longer exists. */
-export async function isOpenTo({ em }: Sql, id: number, who: { email: string } | { personId: number }) {
-  const invitations = em.getKysely().selectFrom('invitation').where('id', '=', id);
-  const found = await invitations
-    .select((eb) => {
-      const person = eb.selectFrom('person').select('person.email');
-      const email = 'email' in who ? eb.val(who.email) : person.where('person.id', '=', who.personId);
-      return eb.or([eb.not('bound'), eb(eb.fn('lower', ['email']), '=', eb.fn('lower', [email]))]).as('open');
-    })
-    .executeTakeFirst();
-  return found?.open ?? null;
+/** Whether an invitation is unbound, or bound to this address; false when it no longer exists. */
+export async function isOpenTo({ em }: Sql, id: number, email: string): Promise<boolean> {
+  return (await em.count(Invitation, { id, $or: [{ bound: false }, sameEmail(email)] })) > 0;
 }
 
 /** Stores an invitation, and deletes expired ones of the account. */

@@ -108,6 +108,7 @@ export async function takeEmailChange(
   return change?.email ?? null;
 }
 
-function sameEmail(email: string) {
+/** Condition on the addresses of a table, in any case. */
+export function sameEmail(email: string) {
   return { [raw('lower(email)')]: raw('lower(?)', [email]) };
 }

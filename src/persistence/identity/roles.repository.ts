@@ -18,15 +18,10 @@ export async function findIdsByName(
 export type RoleContent = Pick<Role, 'description' | 'permissions' | 'globalPermissions'>;
 
 /** @remarks The caller holds the rights lock of the account. @returns the id, or null when the name is taken */
-export async function insertRole(
-  { em }: Sql,
-  account: number,
-  name: string,
-  content: RoleContent,
-): Promise<number | null> {
-  if ((await em.count(Role, { account, name })) > 0) return null;
-  const role = em.create(Role, { account, name, ...content });
-  await em.flush();
+export async function insertRole(tx: Sql, account: number, name: string, content: RoleContent): Promise<number | null> {
+  if ((await tx.em.count(Role, { account, name })) > 0) return null;
+  const role = tx.em.create(Role, { account, name, ...content });
+  await tx.em.flush();
   return role.id;
 }
 

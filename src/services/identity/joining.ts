@@ -6,11 +6,10 @@ import { insertPerson } from '../../persistence/identity/accounts.repository.ts'
 import {
   claimInvitation,
   findInvitationBySecureId,
-  isOpenTo,
   type OpenInvitation,
 } from '../../persistence/identity/invitations.repository.ts';
 import { findLoginPerson, type LoginPerson } from '../../persistence/identity/logins.sql.ts';
-import { isEmailTaken } from '../../persistence/identity/people.repository.ts';
+import { isEmailTaken, isOwnEmail } from '../../persistence/identity/people.repository.ts';
 import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import { addRoles, insertMembership } from '../../persistence/identity/roles.repository.ts';
 import { emailTaken, readEmail } from '../common/fields.ts';
@@ -24,11 +23,11 @@ export async function consumeInvitation(tx: Sql, secureId: string, personId: num
   const found = await findInvitationBySecureId(tx, secureId, now);
   if (!found) throw unknownInvitation();
   await lockRights(tx, found.account_id);
-  if ((await isOpenTo(tx, found.id, { personId })) === false) {
-    throw new DomainError('Forbidden', 'This invitation is for somebody with another email address');
-  }
   const roleIds = await claimInvitation(tx, found.id);
   if (!roleIds) throw unknownInvitation();
+  if (found.bound && !(await isOwnEmail(tx, personId, found.email))) {
+    throw new DomainError('Forbidden', 'This invitation is for somebody with another email address');
+  }
   return { ...found, roleIds };
 }
 

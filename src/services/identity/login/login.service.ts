@@ -131,7 +131,7 @@ function isAddress(identity: string): boolean {
 async function findOpenInvitation({ db, clock }: LoginDeps, secureId: string, by: LoginCommand['by']) {
   const invitation = await findInvitationBySecureId(db, secureId, clock.now());
   if (!invitation || !('email' in by)) return null;
-  return (await isOpenTo(db, invitation.id, by)) ? invitation : null;
+  return (await isOpenTo(db, invitation.id, by.email)) ? invitation : null;
 }
 
 async function open(
