@@ -103,6 +103,7 @@ describe('agents behind a faulty network', { timeout: TIMEOUT_MS }, () => {
       groups.push(await act(turn, random, targets as number[]));
       if (turn === 2)
         expect((await api.request('POST', '/computers:delete', { computer_ids: leaving })).status).toBe(204);
+      // The next action comes at a random moment.
       await sleep(random.int(100, 900));
     }
     await channel.stopFaults();

@@ -35,6 +35,7 @@ describe(`crash loop, seed ${SEED}, ${KILLS} kills`, { timeout: TIMEOUT_MS }, ()
     const known = new Map<number, number[]>();
     for (let i = 0; i < KILLS; i += 1) {
       for (let n = random.int(1, 3); n > 0; n -= 1) await act(known);
+      // The kill comes at a random moment, and so does what comes after it.
       await sleep(random.int(0, 2500));
       if (random.chance(0.4)) await cancelOne(known);
       await strike();

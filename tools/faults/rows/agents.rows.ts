@@ -17,6 +17,7 @@ export const AGENTS: readonly RowCase[] = [
         await stage.enable('after-exchange-store', { kill: true });
         await stage.waitUntilStruck('after-exchange-store', before);
         for (const id of stage.all) stage.world.main.computers.byId(id)!.options.next.lostResponses = 1;
+        // Agents connect again in between.
         for (let times = 5; times > 0; times -= 1) {
           stage.world.proxies.agents.drop();
           await sleep(100);
@@ -38,9 +39,13 @@ export const AGENTS: readonly RowCase[] = [
           activity_ids: [group],
         });
         expect(body).toEqual([group]);
-        const isCanceled = async (): Promise<boolean> => ((await stage.statuses(group))['canceled'] ?? 0) > 0;
-        await stage.world.stack.waitUntil('rows to be canceled', isCanceled);
-        await sleep(stage.isLong ? 50_000 : 2000);
+        const hasEnded = async (): Promise<boolean> => {
+          const { succeeded = 0, canceled = 0 } = await stage.statuses(group);
+          return succeeded + canceled === stage.all.length;
+        };
+        await stage.world.stack.waitUntil('rows to be canceled', hasEnded);
+        // Longer than agents and server wait for each other.
+        if (stage.isLong) await sleep(50_000);
         const before = await succeededNow();
         stage.world.proxies.agents.thaw();
         await stage.world.stack.waitUntil('a late result', async () => (await succeededNow()) > before);
@@ -160,6 +165,7 @@ export const AGENTS: readonly RowCase[] = [
         await stage.mustInstall(session, [...ids, ...stage.all.slice(0, 5)]);
         for (const id of ids) {
           session.removed.add(id);
+          // Deliveries go on meanwhile.
           await sleep(150);
           const done = await session.request(world.main, 'POST', '/computers:delete', { computer_ids: [id] });
           expect(done?.status).toBe(204);
@@ -173,6 +179,7 @@ export const AGENTS: readonly RowCase[] = [
 /** @returns operations that no agent had received when the cancel got its response */
 async function race(stage: Stage, session: Parameters<Stage['install']>[0], afterMs: number): Promise<number[]> {
   const group = await stage.mustInstall(session);
+  // At a random moment.
   await sleep(afterMs);
   const done = await session.request(stage.world.main, 'POST', '/activities/cancel', { activity_ids: [group] });
   const unsent = done ? await neverHandedOut(stage.world.stack, group) : [];

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { RowCase, Stage } from './case.ts';
 
@@ -13,7 +12,13 @@ export const DATABASE: readonly RowCase[] = [
         const before = await stage.lastActivity();
         await stage.world.stack.administer('alter system set default_transaction_read_only = on');
         await stage.world.stack.administer('select pg_reload_conf()');
-        await sleep(1000);
+        const isReadOnly = async (): Promise<boolean> => {
+          const [row] = await stage.world.stack.rows<{ is: string }>(
+            `select current_setting('default_transaction_read_only') as is`,
+          );
+          return row!.is === 'on';
+        };
+        await stage.world.stack.waitUntil('the setting to apply', isReadOnly);
         expect(await stage.install(session)).toBeNull();
         expect(session.responses.get(503)).toBe(1);
         expect(await stage.groupsAfter(before)).toEqual([]);
@@ -58,7 +63,8 @@ export const DATABASE: readonly RowCase[] = [
         const computers = stage.all.slice(0, 3);
         await Promise.all(Array.from({ length: 12 }, () => stage.install(session, computers)));
         expect([...session.responses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-        await sleep(2500);
+        const isServed = async (): Promise<boolean> => (await stage.install(session, computers)) !== null;
+        await stage.world.stack.waitUntil('the pool to be back', isServed);
         for (let times = 40; times > 0; times -= 1) await stage.enable('before-accept-commit', { sqlState: '57014' });
         const lost = await Promise.all(Array.from({ length: 30 }, () => stage.install(session, computers)));
         expect(lost.every((group) => group === null)).toBe(true);

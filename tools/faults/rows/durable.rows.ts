@@ -56,6 +56,7 @@ export const DURABLE: readonly RowCase[] = [
       await stage.sound(async (session) => {
         for (const proxy of proxies) await proxy.cut();
         const group = await stage.mustInstall(session);
+        // An outage lasts.
         await sleep(stage.isLong ? 120_000 : 2000);
         expect(await stage.statuses(group)).toEqual({ undelivered: stage.all.length });
         for (const proxy of proxies) await proxy.mend();
@@ -90,7 +91,7 @@ export const DURABLE: readonly RowCase[] = [
       await stage.sound(async (session) => {
         const group = await stage.mustInstall(session);
         await stage.waitUntilDelivered(group);
-        await stage.world.processes.send('worker', { do: 'block', ms: stage.isLong ? 60_000 : 12_000 });
+        await stage.world.processes.send('worker', { do: 'block', ms: 60_000 });
         await stage.install(session);
       });
     },
@@ -119,9 +120,10 @@ export const DURABLE: readonly RowCase[] = [
     title: 'a commit that PostgreSQL dies under ends in 503 or is there, and pools connect again',
     async run(stage) {
       await stage.sound(async (session) => {
+        const before = stage.strikes('before-accept-commit');
         await stage.enable('before-accept-commit', { blockMs: 1500 });
         const requested = stage.install(session);
-        await sleep(300);
+        await stage.waitUntilStruck('before-accept-commit', before);
         await stage.world.kill('postmaster');
         await requested;
         await stage.world.waitUntilReady();

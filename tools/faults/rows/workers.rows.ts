@@ -63,7 +63,6 @@ export const WORKERS: readonly RowCase[] = [
         const { session } = await stage.sound(async (current) => {
           await stage.mustInstall(current, stage.all.slice(0, 5));
           await stage.mustInstall(current);
-          await sleep(stage.isLong ? 30_000 : 1000);
           const hasFailed = async (): Promise<boolean> => {
             if (readLog(log).includes(UNREADABLE)) return true;
             await stage.install(current, stage.all.slice(0, 2));
@@ -90,11 +89,11 @@ export const WORKERS: readonly RowCase[] = [
           return failed;
         });
         for (const role of ['api', 'worker'] as const) {
-          await sleep(500);
+          await waitUntilAccepted(stage, session);
           for (const { pid } of stage.world.stack.processes(role)) process.kill(pid, 'SIGTERM');
           stage.world.died(role);
-          await sleep(1500);
         }
+        await waitUntilAccepted(stage, session);
         await stage.world.waitUntilReady();
         isOver = true;
         expect(await Promise.all(clients)).toEqual([0, 0, 0, 0]);
@@ -127,12 +126,20 @@ function readLog(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
+/** Waits until more actions are accepted. */
+async function waitUntilAccepted({ world }: Stage, { groups }: Parameters<Stage['install']>[0]): Promise<void> {
+  const before = groups.length;
+  await world.stack.waitUntil('actions to be accepted', () => groups.length > before + 4);
+}
+
 const TRIES = 60;
+/** Of a client that tries again. */
+const RETRY_MS = 500;
 
 async function retryInstall(stage: Stage, session: Parameters<Stage['install']>[0]): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     if ((await stage.install(session, stage.all.slice(0, 2))) !== null) return true;
-    await sleep(500);
+    await sleep(RETRY_MS);
   }
   return false;
 }
