@@ -1,6 +1,7 @@
 import type { Origin } from '../../domain/events/events.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
+import { LoginFailure } from './login.entity.ts';
 import { withSavepoint } from '../database/transactions.ts';
 
 export type LoginPerson = Row<'person', 'id, name, email, password_hash, token_epoch, preferred_account_id'>;
@@ -161,5 +162,5 @@ export async function recordLoginFailure(
 
 /** Ends the throttling of a login name. Idempotent. */
 export async function deleteLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
-  await sql.query('delete from login_failure where name_digest = :nameDigest', { nameDigest });
+  await sql.em.nativeDelete(LoginFailure, { nameDigest });
 }

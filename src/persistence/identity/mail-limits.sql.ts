@@ -1,4 +1,5 @@
 import type { Sql } from '../database/sql.ts';
+import { Person } from './person.entity.ts';
 
 /** Counts a test mail of a person unless there are `most` since the given time; safe under concurrency. */
 export async function reserveTestMail(sql: Sql, personId: number, mail: { at: Date; since: Date; most: number }) {
@@ -22,11 +23,9 @@ export async function releaseTestMail(sql: Sql, personId: number, at: Date): Pro
 
 /** Time of the first test mail after `since`; null for none. */
 export async function findOldestTestMail(sql: Sql, personId: number, since: Date): Promise<Date | null> {
-  const rows = await sql.query<{ oldest: Date | null }>(
-    'select (select min(t) from unnest(test_mail_times) t where t > :since) as oldest from person where id = :personId',
-    { personId, since },
-  );
-  return rows[0]?.oldest ?? null;
+  const person = await sql.em.findOne(Person, personId);
+  const times = person?.testMailTimes.filter((time) => time > since) ?? [];
+  return times.length === 0 ? null : new Date(Math.min(...times.map(Number)));
 }
 
 /** Null when counted, else the time of the oldest of `most`. The caller holds the account's rights lock. */
