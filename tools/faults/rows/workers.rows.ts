@@ -63,6 +63,8 @@ export const WORKERS: readonly RowCase[] = [
         const { session } = await stage.sound(async (current) => {
           await stage.mustInstall(current, stage.all.slice(0, 5));
           await stage.mustInstall(current);
+          // The two workers share the work for a while.
+          await sleep(30_000);
           const hasFailed = async (): Promise<boolean> => {
             if (readLog(log).includes(UNREADABLE)) return true;
             await stage.install(current, stage.all.slice(0, 2));
