@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts';
 
 const STOP_LIMIT_MS = 2_000;
 const REPORTS_POLL_MS = 500;
-const REPORTS_IDLE_MS = 5_000;
+const REPORTS_IDLE_MS = 10_000;
 const OVERDUE_EVERY_MS = 60_000;
 
 /** The dispatcher, the gauges and the ingestion of audit reports. `stop` ends within 2 s, whatever they wait for. */

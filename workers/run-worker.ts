@@ -36,8 +36,11 @@ const CACHED_WORKFLOWS = { 'fleet-activity': 1_500, 'fleet-schedule': 100, 'flee
 /** Schedules start many workflows at once; their activities are local and hold a task while they run. */
 const CONCURRENT_TASKS = { 'fleet-activity': 100, 'fleet-schedule': 20, 'fleet-report': 5 } as const;
 /** Fixed: numbers that adapt cost the SDK 0.25 % of a core while nothing happens. */
-const WORKFLOW_POLLERS = { type: 'simple-maximum', maximum: 4 } as const;
-const ACTIVITY_POLLERS = { type: 'simple-maximum', maximum: 2 } as const;
+const POLLERS = {
+  'fleet-activity': { workflows: 4, activities: 2 },
+  'fleet-schedule': { workflows: 2, activities: 1 },
+  'fleet-report': { workflows: 2, activities: 1 },
+} as const;
 const CONCURRENT_REPORTS = 2;
 const RESERVED_CONNECTIONS = 4;
 const LOCAL_ACTIVITIES = 200;
@@ -146,10 +149,10 @@ function workerOptions(
     maxConcurrentLocalActivityExecutions: queue === TASK_QUEUES.activity ? LOCAL_ACTIVITIES : concurrency,
     maxConcurrentActivityTaskExecutions:
       queue === TASK_QUEUES.report ? Math.min(concurrency, CONCURRENT_REPORTS) : concurrency,
-    workflowTaskPollerBehavior: WORKFLOW_POLLERS,
+    workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS[queue].workflows },
     // After a worker is lost, its cached workflows wait this long before another takes over.
     stickyQueueScheduleToStartTimeout: '5s',
-    activityTaskPollerBehavior: ACTIVITY_POLLERS,
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: POLLERS[queue].activities },
     ...(config.embedded ? SHUTDOWN.embedded : SHUTDOWN.separate),
   };
 }

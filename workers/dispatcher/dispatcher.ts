@@ -46,7 +46,7 @@ export interface Dispatcher {
 const OUTBOX_POLL_MS = 1_000;
 const INBOX_POLL_MS = 500;
 /** With nothing to do, polls become as rare as this. */
-const IDLE_POLL_MS = 5_000;
+const IDLE_POLL_MS = 10_000;
 const DUE_RUNS_POLL_MS = 2_000;
 /** Under load, polls of the inbox take at most a quarter of one connection's time. */
 const INBOX_REST_SHARE = 3;
