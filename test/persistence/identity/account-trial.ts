@@ -154,8 +154,8 @@ const DELIVER = `
   with due as (
     select m.activity_id from computer c join agent_message m on m.computer_id = c.id
     where c.id = $1 and ${isDue('$2')} and (m.activity_id < ${firstOf}) is not false
-    order by 1 limit least($3, coalesce($4::int - (
-      select count(*) from agent_message where computer_id = $1 and state = 'sent'), 1000))
+    order by 1 limit greatest(0, least($3, coalesce($4::int - (
+      select count(*) from agent_message where computer_id = $1 and state = 'sent'), 1000)))
   ), sent as (
     update agent_message m set state = 'sent', sent_at = $2, send_count = send_count + 1
     from due where m.activity_id = due.activity_id returning m.activity_id, m.lane_id

@@ -13,5 +13,10 @@ export const SEED = inject('seed');
 
 fc.configureGlobal({ seed: SEED });
 
+const given = process.env['FLOTILLA_TEST_SEED'];
+
+/** Seed of a model test, which repeats itself unless `FLOTILLA_TEST_SEED` is set: what another seed finds is new work. */
+export const seedOr = (fixed: number): number => (given === undefined ? fixed : SEED);
+
 /** fast-check with the seed of the run. */
 export default fc;
