@@ -1,25 +1,21 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eachOperation, loadDocument } from '../../../src/api/openapi/document.ts';
 import { killStack } from '../../../tools/harness/stack-processes.ts';
-import type { Report } from '../../../tools/temporal-server/binary-resolver.ts';
-import { cacheDirectory, findInCache, findOnPath, makeInCache } from '../../../tools/temporal-server/program-cache.ts';
-import { runTool } from '../../../tools/temporal-server/run-tool.ts';
 import { FIELD_RULES } from '../../schemathesis/field-rules.ts';
+import { findSchemathesis, NoSchemathesis } from '../../schemathesis/find-schemathesis.ts';
 import { startMailServer } from '../../support/http/servers.ts';
 import { temporaryDirectory } from '../../support/common/process.ts';
+import { seedOr } from '../../support/common/random.ts';
 import { stackSettings, startStack } from './npm-start.ts';
 
 /** With the values at every bound of every schema, which take most of the time. */
 const LONG = process.env['FLOTILLA_E2E_LONG'] === '1';
 const EXAMPLES = Number(process.env['FLOTILLA_SCHEMATHESIS_EXAMPLES'] ?? (LONG ? 5 : 3));
-/** Fixed by default: what another seed finds is new work, not a fault of the change under test. */
-const SEED = Number(process.env['FLOTILLA_TEST_SEED'] ?? 1);
+const SEED = seedOr(1);
 const ADMIN = { email: 'admin@example.com', password: 'Correct-horse-7' };
 const HOOKS = join(import.meta.dirname, '../../schemathesis/hooks.py');
 const SECOND_MS = 1000;
@@ -71,15 +67,12 @@ async function startWorld(dataDir: string): Promise<string> {
  * for a rule between fields, a rejection of valid data is let through here and held to those rules by the hooks.
  */
 function configOf(): string {
-  const ruled = eachOperation(loadDocument())
-    .map(({ operation }) => operation)
-    .filter(
-      ({ operationId, 'x-errors': errors }) =>
-        operationId in FIELD_RULES || errors?.['400']?.some((code) => code !== 'InvalidParameter'),
-    );
-  const mailing = eachOperation(loadDocument()).flatMap(({ operation: { operationId, 'x-errors': errors } }) =>
-    errors?.['502'] ? [operationId] : [],
+  const operations = eachOperation(loadDocument()).map(({ operation }) => operation);
+  const ruled = operations.filter(
+    ({ operationId, 'x-errors': errors }) =>
+      operationId in FIELD_RULES || errors?.['400']?.some((code) => code !== 'InvalidParameter'),
   );
+  const mailing = operations.filter(({ 'x-errors': errors }) => errors?.['502']);
   return `
 seed = ${SEED}
 workers = 1
@@ -101,22 +94,25 @@ enabled = ${LONG}
 [output.truncation]
 enabled = false
 
-# 431 among them, for a query that is longer than the server takes.
+# The default, with 431 for a query that is longer than the server takes.
 [checks.negative_data_rejection]
-expected-statuses = ["4xx"]
+expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "415", "422", "428", "429", "431"]
 
 # The mail server need not take an address that is drawn.
 [[operations]]
-include-operation-id = ${JSON.stringify(mailing)}
+include-operation-id = ${idsOf(mailing)}
 [operations.checks.not_a_server_error]
 expected-statuses = ["2xx", "4xx", "502"]
 
 [[operations]]
-include-operation-id = ${JSON.stringify(ruled.map(({ operationId }) => operationId))}
+include-operation-id = ${idsOf(ruled)}
 [operations.checks.positive_data_acceptance]
 expected-statuses = ["2xx", "400", "401", "403", "404", "409", "429"]
 `;
 }
+
+const idsOf = (operations: ReadonlyArray<{ operationId: string }>): string =>
+  JSON.stringify(operations.map(({ operationId }) => operationId));
 
 async function run(program: string, config: string, baseUrl: string): Promise<{ code: number; output: string }> {
   const args = ['--config-file', config, 'run', `${baseUrl}/openapi.json`, '--no-color'];
@@ -166,94 +162,6 @@ async function expectRights(baseUrl: string): Promise<void> {
   const response = await fetch(`${baseUrl}/api/v2/preferences`, { headers: { authorization: `Bearer ${token}` } });
   expect(response.status).toBe(200);
 }
-
-const REQUIREMENTS = join(import.meta.dirname, '../../schemathesis/requirements.txt');
-/** The pinned wheels are for these. */
-const PYTHON_NAMES = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
-const OLDEST_MINOR = 11;
-const NEWEST_MINOR = 14;
-const INSTALL_LIMIT_MS = 10 * 60_000;
-
-/** An environment is moved when it is whole, so that nothing in it may name its own place. */
-const LAUNCHER = `#!/bin/sh
-exec "$(dirname "$(readlink -f "$0")")/venv/bin/python" -I -B -c 'from schemathesis.cli import schemathesis; schemathesis()' "$@"
-`;
-
-/** Schemathesis cannot be installed on this machine; the message has the reason. */
-class NoSchemathesis extends Error {}
-
-/**
- * The path of the pinned schemathesis, in a Python environment of its own in our cache, made when it is not there yet.
- * Its key is the digest of the requirements and the Python it was made with.
- *
- * @throws {NoSchemathesis} where there is no fitting Python, or no registry to get the pinned packages from
- * @throws when what the registry gives has not the pinned digest
- */
-async function findSchemathesis(report: Report): Promise<string> {
-  const python = await findPython();
-  const requirements = readFileSync(REQUIREMENTS);
-  const key = createHash('sha256').update(requirements).update(python.identity).update(LAUNCHER).digest('hex');
-  const program = { directory: `schemathesis-${key.slice(0, 16)}`, file: 'schemathesis' };
-  const cache = cacheDirectory(process.env);
-  const found = await findInCache(cache, program);
-  return found ?? makeInCache(cache, program, report, (directory) => install(python.path, directory, report));
-}
-
-async function findPython(): Promise<{ path: string; identity: string }> {
-  const reasons: string[] = [];
-  if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) {
-    throw new NoSchemathesis(
-      `the pinned packages are for Linux on x64 and arm64, not ${process.platform} ${process.arch}`,
-    );
-  }
-  for (const name of PYTHON_NAMES) {
-    const path = await findOnPath(name, process.env);
-    if (!path) continue;
-    const code = 'import sys, venv, ensurepip; print(sys.version_info[1], sys.version, sys.base_prefix)';
-    const response = await runTool(path, ['-I', '-c', code], { env: process.env, limitMs: 60_000 }).catch(
-      (error: Error) => error,
-    );
-    if (response instanceof Error) {
-      reasons.push(`${name}: ${response.message}`);
-      continue;
-    }
-    const minor = Number(response.split(' ')[0]);
-    if (minor >= OLDEST_MINOR && minor <= NEWEST_MINOR) return { path, identity: response };
-    reasons.push(`${name} is 3.${minor}`);
-  }
-  const wanted = `Python 3.${OLDEST_MINOR} to 3.${NEWEST_MINOR} with venv is needed`;
-  throw new NoSchemathesis(reasons.length > 0 ? `${wanted}; ${reasons.join('; ')}` : `${wanted}; there is no python3`);
-}
-
-async function install(python: string, directory: string, report: Report): Promise<void> {
-  report('making a Python environment with schemathesis, once');
-  const environment = join(directory, 'venv');
-  await runTool(python, ['-I', '-m', 'venv', environment], { env: process.env, limitMs: INSTALL_LIMIT_MS });
-  const startedAt = performance.now();
-  const progress = setInterval(() => {
-    report(`getting the pinned Python packages: ${Math.round((performance.now() - startedAt) / 1000)} s`);
-  }, 10_000);
-  let printed = '';
-  const options = ['--require-hashes', '--only-binary', ':all:', '--no-deps', '--no-input', '--no-cache-dir'];
-  try {
-    await runTool(join(environment, 'bin/python'), ['-m', 'pip', 'install', ...options, '-r', REQUIREMENTS], {
-      env: process.env,
-      limitMs: INSTALL_LIMIT_MS,
-      onError: (text) => {
-        printed += text;
-      },
-    });
-  } catch (error) {
-    if (!UNREACHABLE.test(printed)) throw error;
-    throw new NoSchemathesis(`the package registry cannot be reached: ${(error as Error).message}`);
-  } finally {
-    clearInterval(progress);
-  }
-  await writeFile(join(directory, 'schemathesis'), LAUNCHER, { mode: 0o755 });
-}
-
-const UNREACHABLE =
-  /NewConnectionError|ConnectTimeout|ReadTimeout|Read timed out|ProxyError|NameResolution|Connection (refused|reset|aborted)|Could not fetch URL/;
 
 const ENROLMENT_LIMIT_MS = 300_000;
 const COMPUTERS = 25;
