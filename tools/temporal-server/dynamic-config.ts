@@ -32,7 +32,10 @@ export const LOCAL_DYNAMIC_CONFIG: Readonly<Record<string, DynamicValue>> = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   // Most of what the server does while idle is answering its own long polls.
-  'worker.perNamespaceWorkerOptions': { MaxConcurrentWorkflowTaskPollers: 8, StickyScheduleToStartTimeout: '60s' },
+  'worker.perNamespaceWorkerOptions': {
+    ...LIMITS['worker.perNamespaceWorkerOptions'],
+    MaxConcurrentWorkflowTaskPollers: 8,
+  },
   'worker.ParentCloseMaxConcurrentActivityTaskPollers': 1,
   'worker.ParentCloseMaxConcurrentWorkflowTaskPollers': 2,
   'worker.ScannerMaxConcurrentActivityTaskPollers': 1,
