@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder';
 export interface Execution {
   /** Title, unique in the fleet. */
   computer: string;
-  /** The computer's id at the server. */
+  /** The computer's id at the server when it received the operation. */
   computerId: number | null;
   operationId: number;
   type: string;

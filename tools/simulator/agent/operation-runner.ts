@@ -27,6 +27,8 @@ export interface RunnerHost {
 
 interface Task {
   message: BObject;
+  /** The computer's id when it was accepted; it has another one if it was removed and enrolled again meanwhile. */
+  computerId: number | null;
   /** Recorded executions when it was accepted: one more means that this one is recorded. */
   recorded: number;
   /** The agent's generation when it was accepted. */
@@ -94,7 +96,8 @@ export class OperationRunner {
   }
 
   #add(message: BObject, recorded: number): void {
-    const task = { message, recorded, generation: this.#host.generation };
+    const { computerId, generation } = this.#host;
+    const task = { message, computerId, recorded, generation };
     this.#tasks.set(Number(message['operation-id']), task);
     if (this.#tasks.size === 1) this.#start(task);
   }
@@ -123,8 +126,8 @@ export class OperationRunner {
       this.#context.wheel.after(DOWN_POLL_MS, () => this.#finish(task, outcome));
       return;
     }
-    const { message, recorded, generation } = task;
-    if (this.#executions(message) === recorded) this.#record(message);
+    const { message, computerId, recorded, generation } = task;
+    if (this.#executions(message) === recorded) this.#record(message, computerId);
     this.#tasks.delete(Number(message['operation-id']));
     this.#host.finished(outcome, generation);
     const [next] = this.#tasks.values();
@@ -153,7 +156,7 @@ export class OperationRunner {
   }
 
   #executeWithoutResult(message: BObject): void {
-    this.#record(message);
+    this.#record(message, this.#host.computerId);
     void this.#execute(message);
   }
 
@@ -161,8 +164,8 @@ export class OperationRunner {
     return this.#context.executionLog.count(this.#host.title, Number(message['operation-id']));
   }
 
-  #record(message: BObject): void {
-    const { title: computer, computerId } = this.#host;
+  #record(message: BObject, computerId: number | null): void {
+    const computer = this.#host.title;
     const [operationId, type] = [Number(message['operation-id']), String(message['type'])];
     this.#context.executionLog.record({ computer, computerId, operationId, type });
   }
