@@ -14,6 +14,8 @@ interface RawActivity {
   reverts: number | null;
   after_activity_id: number | null;
   message: string | null;
+  /** It had a message, which its computer took along when it was removed. */
+  message_removed: boolean;
   /** A cancel of it, of its group or of all its operations is pending. */
   cancel_requested: boolean;
   /** How it ended is known and not processed yet. */
@@ -26,11 +28,14 @@ export function readRaw(sql: Sql, accountId: number): Promise<RawActivity[]> {
   return sql.query<RawActivity>(
     `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.delivery_time, a.reverts,
        a.after_activity_id, m.state as message,
+       m.activity_id is null and l.opened_at is not null and c.id is null as message_removed,
        exists (select from agent_inbox i where i.kind = 'cancel' and case when a.lane_id is null
          then i.activity_id is null and i.lane_id in (select l.id from lane l where l.parent_id = a.id)
          else i.lane_id = a.lane_id and coalesce(i.activity_id, a.id) = a.id end) as cancel_requested,
        exists (select from agent_inbox i where i.activity_id = a.id and i.kind in ('result', 'gone')) as ends_ahead
-     from activity a left join agent_message m on m.activity_id = a.id where a.account_id = $1 order by a.id`,
+     from activity a left join agent_message m on m.activity_id = a.id
+       left join lane l on l.id = a.lane_id left join computer c on c.id = a.computer_id
+     where a.account_id = $1 order by a.id`,
     [accountId],
   );
 }
@@ -133,7 +138,7 @@ export class Recount {
         row.id < id &&
         row.status === 'undelivered' &&
         this.#isDue(row) &&
-        (row.message === null || row.message === 'queued'),
+        (row.message === 'queued' || (row.message === null && !row.message_removed)),
     );
   }
 
