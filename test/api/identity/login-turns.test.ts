@@ -37,7 +37,6 @@ describe('POST /login', () => {
     await Promise.all(storm);
     expect(passed).toBeLessThan((hashed() - before) / 2);
     const rejected = responses.filter(({ status }) => status !== 401);
-    expect(rejected.length).toBeGreaterThan(STORM / 4);
     expect(new Set(rejected.map(({ status, retryAfter }) => `${status} after ${retryAfter}`))).toEqual(
       new Set(['503 after 1']),
     );

@@ -60,7 +60,7 @@ const MARKS: ReadonlyArray<readonly [Mark, RegExp]> = [
   ['run', /insert into (usg_run|script_profile_run)\b/],
   ['enrol', /insert into agent_identity\b/],
   ['cancel', /insert into agent_inbox[^;]*'cancel'/],
-  ['accept', /insert into "outbox"/],
+  ['accept', /insert into ("outbox"|outbox \(kind, key, traceparent)/],
   ['outbox', /delete from outbox\b/],
   ['events', /from lane l where l\.id = \$1 for update/],
   ['exchange', /update agent\b/],
