@@ -1,20 +1,11 @@
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  defineSignal,
-  patched,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, continueAsNew, patched, workflowInfo } from '@temporalio/workflow';
 import { runComputerOperation } from './computer-operation.workflow.ts';
 import type { BatchProgress } from './contracts/activities.ts';
-import {
-  type BatchInput,
-  type ComputerOperationInput,
-  type OperationCounts,
-  type ReleasedBatchInput,
-  WAKE_UP_SIGNAL,
+import type {
+  BatchInput,
+  ComputerOperationInput,
+  OperationCounts,
+  ReleasedBatchInput,
 } from './contracts/activity.contract.ts';
 import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
@@ -22,8 +13,7 @@ import { batchProgress } from './support/details.ts';
 import { DueTimer } from './support/due-timer.ts';
 import { activities } from './support/named-activities.ts';
 import { createProgressBoard } from './support/progress-board.ts';
-
-const wakeUp = defineSignal(WAKE_UP_SIGNAL);
+import { onWakeUp } from './support/wake-up.ts';
 
 /** Patch: a batch of one computer closes as Canceled if any operation was canceled, even when others succeeded. */
 const ANY_CANCELED = 'any-canceled';
@@ -45,7 +35,7 @@ async function drive(input: BatchInput | ReleasedBatchInput, cancellation: Cance
   const wake = (): void => {
     isWoken = true;
   };
-  setHandler(wakeUp, wake);
+  onWakeUp(wake);
   const board = createProgressBoard();
   const timer = new DueTimer(wake, input.overdue);
   const isCancelPending = (): boolean => cancellation.requested && !isCancelApplied;

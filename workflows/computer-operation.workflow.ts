@@ -1,21 +1,13 @@
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  defineSignal,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { BatchProgress } from './contracts/activities.ts';
-import { type ComputerOperationInput, type OperationCounts, WAKE_UP_SIGNAL } from './contracts/activity.contract.ts';
+import type { ComputerOperationInput, OperationCounts } from './contracts/activity.contract.ts';
 import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { batchProgress } from './support/details.ts';
 import { DueTimer } from './support/due-timer.ts';
 import { operationActivities } from './support/named-activities.ts';
 import { createProgressBoard } from './support/progress-board.ts';
-
-const wakeUp = defineSignal(WAKE_UP_SIGNAL);
+import { onWakeUp } from './support/wake-up.ts';
 
 /** What the workflow waits for: a cancel, a report of the agent, or the next due moment, in this order. */
 type Occurrence = 'cancel' | 'report' | 'due';
@@ -69,7 +61,7 @@ function watchOccurrences(input: ComputerOperationInput, cancellation: CancelWat
   let isReported = false;
   let isDue = false;
   let isCancelHandled = false;
-  setHandler(wakeUp, () => {
+  onWakeUp(() => {
     isReported = true;
   });
   const timer = new DueTimer(() => {

@@ -18,12 +18,12 @@ import {
   groupPath,
   outcome,
   refreshed,
+  reportOutcome,
   reportPath,
   type Scenario,
   scheduledPath,
   startBatch,
   succeed,
-  reportOutcome,
   triggerPath,
   wf,
 } from './paths.ts';
@@ -34,6 +34,9 @@ import {
  */
 export const SCENARIOS: readonly Scenario[] = [
   outcome('operation-succeeded', 'succeeded'),
+  // Woken by the signal of today's name; the others were recorded with that of 0.1.0.
+  outcome('operation-woken', 'succeeded'),
+  computerPath('computer-woken', 1, (stage, batch) => reportOutcome(stage, batch, 0, 'succeeded')),
   outcome('operation-failed', 'failed'),
   outcome('operation-row-canceled', 'canceled'),
   batchPath('operation-cancel-requested', [1], async (stage) => {

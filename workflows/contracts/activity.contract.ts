@@ -41,4 +41,6 @@ export interface OperationCounts {
 }
 
 /** Signal without payload: a batch has pending events. May be lost, repeated or late without harm. */
-export const WAKE_UP_SIGNAL = 'nudge';
+export const WAKE_UP_SIGNAL = 'wakeUp';
+/** Its name in 0.1.0, whose dispatchers can run beside newer ones and whose histories have it. */
+export const RELEASED_WAKE_UP_SIGNAL = 'nudge';

@@ -226,8 +226,8 @@ interface Edit {
 const BATCH_EDITS: readonly Edit[] = [
   {
     file: 'workflows/batch.workflow.ts',
-    find: '  defineSignal,\n',
-    replace: '  defineSignal,\n  sleep,\n',
+    find: ' patched, workflowInfo }',
+    replace: ' patched, sleep, workflowInfo }',
   },
   {
     file: 'workflows/batch.workflow.ts',

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { describe, expect } from 'vitest';
-import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
+import { RELEASED_WAKE_UP_SIGNAL, WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import { FAILURE_TYPES } from '../../../workflows/contracts/failures.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import type { FakeBatches } from '../../support/activities/fakes.ts';
@@ -40,6 +40,15 @@ describe('batch of one computer', () => {
     expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
     // What the batch costs the Temporal server, which stores every event: waiting costs nothing.
     expect((await countEvents(handle)).total).toBe(11);
+  });
+
+  it('is woken by a dispatcher of 0.1.0', async ({ batch, batches, start }) => {
+    batches.add(batch, 1);
+    const handle = await start();
+    await until(() => advances(batches) === 1);
+    batches.report(batch, 0, 'succeeded');
+    await handle.signal(RELEASED_WAKE_UP_SIGNAL);
+    expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
   });
 
   it('fails when the computer fails', async ({ server, batch, batches, start, wakeUp }) => {

@@ -1,6 +1,10 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { describe, expect } from 'vitest';
-import type { ComputerOperationInput, OperationCounts } from '../../../workflows/contracts/activity.contract.ts';
+import {
+  type ComputerOperationInput,
+  type OperationCounts,
+  RELEASED_WAKE_UP_SIGNAL,
+} from '../../../workflows/contracts/activity.contract.ts';
 import { OPERATIONS_QUERY, PROGRESS_QUERY } from '../../../workflows/contracts/queries.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { itWithBatch } from '../../support/temporal/skipped-time.ts';
@@ -41,6 +45,15 @@ describe('an action on one computer', () => {
     // What an action on one computer costs the Temporal server, which stores every event.
     const events = await countEvents(handle);
     expect(events.total - events.of('workflowTaskScheduled') * 3).toBe(5);
+  });
+
+  it('is woken by a dispatcher of 0.1.0', async ({ batch, batches, startGroup }) => {
+    batches.add(batch, 1);
+    const handle = await startGroup();
+    await until(() => batches.calls.length === 1);
+    batches.report(batch, 0, 'succeeded');
+    await handle.signal(RELEASED_WAKE_UP_SIGNAL);
+    expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
   });
 
   it('completes in its first workflow task when the result is already there', async ({
