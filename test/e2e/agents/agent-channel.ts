@@ -63,7 +63,8 @@ export class AgentChannel {
   readonly faultCounts = new Map<ChannelFault, number>();
   readonly #target: URL;
   readonly #server: ReturnType<typeof createServer>;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  // A kept connection that the server closes in the same moment would look like an error of the server.
+  readonly #agent = new Agent({ keepAlive: false, maxSockets: 64 });
   readonly #history: Sent[] = [];
   readonly #held = new Map<string, (() => Promise<unknown>)[]>();
   readonly #jobs = new Set<Promise<unknown>>();
