@@ -14,8 +14,8 @@ export async function ignoreNotFound(call: Promise<unknown>): Promise<boolean> {
 }
 
 /** Signals a batch to process its events; safe to lose or repeat. @returns false when its workflow has ended */
-export function sendWakeUp(client: Client, workflowId: string): Promise<boolean> {
-  return ignoreNotFound(client.workflow.getHandle(workflowId).signal(WAKE_UP_SIGNAL));
+export function sendWakeUp(client: Client, workflowId: string, signal = WAKE_UP_SIGNAL): Promise<boolean> {
+  return ignoreNotFound(client.workflow.getHandle(workflowId).signal(signal));
 }
 
 /** See {@link CancelActivities.cancelRun}. */

@@ -6,6 +6,7 @@ import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limi
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
+import { RELEASED_WAKE_UP_SIGNAL, WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
 import { sendWakeUp } from '../workflow-calls.ts';
 import type { Poll } from './loop.ts';
 import { isServerUnavailable, RejectedEntries } from './rejected.ts';
@@ -97,7 +98,9 @@ async function wakeBatch(deps: InboxDeps, batch: Due): Promise<void> {
     deps.count('late');
     return;
   }
-  if (await sendWakeUp(deps.client, batch.workflowId)) {
+  // Beside this worker an older build may run the workflow, during an upgrade or after a rollback.
+  const signal = batch.repeated ? RELEASED_WAKE_UP_SIGNAL : WAKE_UP_SIGNAL;
+  if (await sendWakeUp(deps.client, batch.workflowId, signal)) {
     deps.count('nudged');
     if (batch.repeated) deps.count('repeated');
   } else await deps.repair(batch.id);

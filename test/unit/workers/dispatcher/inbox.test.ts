@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../../../src/process/logger.ts';
 import { type InboxDeps, inboxPoll } from '../../../../workers/dispatcher/inbox.ts';
+import { RELEASED_WAKE_UP_SIGNAL, WAKE_UP_SIGNAL } from '../../../../workflows/contracts/activity.contract.ts';
 
 const BATCHES = 50;
 const REJECTED = 1;
@@ -10,6 +11,7 @@ const UNAVAILABLE = 14;
 /** A dispatcher with pending events of 50 batches, of which the first gets no signal because of `error`. */
 function aDispatcher(error: Error) {
   const woken: number[] = [];
+  const signals = new Set<string>();
   const counts: Record<string, number> = {};
   const pending = Array.from({ length: BATCHES }, (_, n) => ({
     id: n + 1,
@@ -23,10 +25,11 @@ function aDispatcher(error: Error) {
     ageMs: 0,
   }));
   const getHandle = (workflowId: string) => ({
-    async signal() {
+    async signal(name: string) {
       const batch = Number(workflowId.slice('activity/'.length));
       if (batch === REJECTED) throw error;
       woken.push(batch);
+      signals.add(name);
     },
   });
   const deps = {
@@ -39,7 +42,7 @@ function aDispatcher(error: Error) {
       counts[what] = (counts[what] ?? 0) + 1;
     },
   } as unknown as InboxDeps;
-  return { round: inboxPoll(deps), woken, counts };
+  return { round: inboxPoll(deps), woken, signals, counts };
 }
 
 describe('a poll of the inbox', () => {
@@ -57,6 +60,16 @@ describe('a poll of the inbox', () => {
     vi.advanceTimersByTime(1000);
     await round();
     expect(counts).toEqual({ refused: 2, nudged: BATCHES - 1 });
+  });
+
+  it('repeats a wake-up under the name that every build obeys', async () => {
+    const { round, signals, counts } = aDispatcher(new Error('rejected'));
+    await round();
+    expect([...signals]).toEqual([WAKE_UP_SIGNAL]);
+    vi.advanceTimersByTime(5000);
+    await round();
+    expect([...signals]).toEqual([WAKE_UP_SIGNAL, RELEASED_WAKE_UP_SIGNAL]);
+    expect(counts).toMatchObject({ repeated: BATCHES - 1 });
   });
 
   it('fails when the database is unavailable', async () => {
