@@ -1,5 +1,6 @@
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { resolveTemporal } from '../temporal-server/programs.ts';
 import type { Benchmark } from './bench.ts';
 import { describeMachine } from './harness/machine.ts';
 import { renderTable, writeReport } from './harness/report.ts';
@@ -73,6 +74,9 @@ if (options.mode !== 'page') {
         .map((load) => load.toFixed(2))
         .join(' ')}`,
   );
+  // A new machine builds the server first, which takes longer than any start may.
+  const bin = process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null;
+  await resolveTemporal({ bin, env: process.env, report: (text) => process.stderr.write(`${text}\n`) });
 }
 const results: KeptResult[] = [];
 for (const [index, name] of options.names.entries()) {
