@@ -52,6 +52,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   packages,
 };
 
+const env = process.env;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let current: Resources | null = null;
 let interrupted = false;
@@ -75,8 +76,8 @@ if (options.mode !== 'page') {
         .join(' ')}`,
   );
   // A new machine builds the server first, which takes longer than any start may.
-  const bin = process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null;
-  await resolveTemporal({ bin, env: process.env, report: (text) => process.stderr.write(`${text}\n`) });
+  const bin = env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null;
+  await resolveTemporal({ bin, env, report: (text) => process.stderr.write(`${text}\n`) });
 }
 const results: KeptResult[] = [];
 for (const [index, name] of options.names.entries()) {
@@ -93,7 +94,7 @@ if (options.mode === 'page' || (options.keep && results.length > 0)) {
 
 /** @returns null when it is void */
 async function runOne(name: BenchmarkName): Promise<KeptResult | null> {
-  const resources = createResources(process.env);
+  const resources = createResources(env);
   current = resources;
   const started = performance.now();
   const progress = (text: string) =>
