@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const SOURCES = globSync('{src,temporal,workflows,workers,tools,test}/**/*.{ts,mjs}');
+const SOURCES = globSync('{src,temporal,workflows,workers,packages,tools,test}/**/*.{ts,mjs}');
 const PAGES = globSync(['*.md', 'docs/**/*.md']);
 
 /** Anchors of a page's headings, as GitHub makes them. */
@@ -60,7 +60,7 @@ describe('references', () => {
     const dead = PAGES.filter((page) => page !== 'CHANGELOG.md').flatMap((page) =>
       [
         ...readFileSync(page, 'utf8').matchAll(
-          /`((?:src|temporal|workers|workflows|tools|test|docs|deploy)\/[\w./-]+\.\w+)`/g,
+          /`((?:src|temporal|workers|workflows|packages|tools|test|docs|deploy)\/[\w./-]+\.\w+)`/g,
         ),
       ]
         .map(([, file]) => file!)

@@ -162,7 +162,9 @@ describe('tests', () => {
 describe('folders', () => {
   it(`hold at most ${MAX_FILES} files`, () => {
     const counts = new Map<string, number>();
-    for (const file of globSync('{src,temporal,workflows,workers,tools,test,docs}/**/*.*')) {
+    for (const file of globSync('{src,temporal,workflows,workers,packages,tools,test,docs}/**/*.*', {
+      exclude: ['**/node_modules'],
+    })) {
       counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
     }
     expect([...counts].filter(([folder, count]) => count > MAX_FILES && !RECORDS.includes(folder))).toEqual([]);
@@ -197,7 +199,9 @@ describe('packages', () => {
 describe('environment variables', () => {
   // What drivers and tests start inherits theirs.
   const inheriting = ['tools/harness/stack-programs.ts', 'tools/harness/test-log.ts'];
-  const readers = globSync('{src,temporal,workflows,workers,tools}/**/*.{ts,mjs}')
+  const readers = globSync('{src,temporal,workflows,workers,packages,tools}/**/*.{ts,mjs}', {
+    exclude: ['**/node_modules'],
+  })
     .map((path) => ({ path, reads: readFileSync(path, 'utf8').split('process.env').length - 1 }))
     .filter(({ path, reads }) => reads > 0 && !inheriting.includes(path));
 
@@ -217,7 +221,7 @@ describe('environment variables', () => {
 
 describe('variables of modules', () => {
   it('are constants', () => {
-    const files = globSync('{src,temporal,workflows,workers}/**/*.ts');
+    const files = globSync('{src,temporal,workflows,workers,packages}/**/*.ts');
     const changeable = files.filter((path) => /^(export )?(let|var) /m.test(readFileSync(path, 'utf8')));
     expect(changeable.sort()).toEqual([]);
   });
@@ -225,7 +229,7 @@ describe('variables of modules', () => {
   it('hold no state but the logging context and results that depend on nothing else', () => {
     const state =
       /^(?:export )?const (\w+) = new (?:(?:Weak)?(?:Map|Set)|LRUCache|AsyncLocalStorage)(?:<.*>)?\((?:\)|\{$)/gm;
-    const found = globSync('{src,temporal,workflows,workers}/**/*.ts').flatMap((path) =>
+    const found = globSync('{src,temporal,workflows,workers,packages}/**/*.ts').flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(state)].map(([, name]) => `${path}: ${name}`),
     );
     expect(found.sort()).toEqual([

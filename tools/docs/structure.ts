@@ -52,6 +52,7 @@ export const LAYERS: readonly Layer[] = [
     holds: 'the worker process and its Temporal activities',
     mayUse: ['workflows', 'temporal', 'src/services', 'src/persistence', 'src/domain', 'src/process'],
   },
+  { path: 'packages/client', holds: 'the client library of the API', mayUse: [] },
   {
     path: 'tools/temporal-server',
     holds: 'the Temporal server that `npm start` and tests run',

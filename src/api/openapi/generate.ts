@@ -5,14 +5,17 @@ import { DOCUMENT_FILE, eachOperation, type OpenApiDocument } from './document.t
 import { mergeDocument } from './merge-document.ts';
 
 const TYPES_FILE = join(import.meta.dirname, 'types.generated.ts');
+const CLIENT_TYPES_FILE = join(import.meta.dirname, '../../../packages/client/src/schema.generated.ts');
 
 /** What is generated from the files of the document, by file: the merged document, and TypeScript types of it. */
 async function render(): Promise<ReadonlyMap<string, string>> {
   const document = mergeDocument();
   const json = `${JSON.stringify(document, null, 1)}\n`;
+  const types = await renderTypes(document);
   return new Map([
     [DOCUMENT_FILE, json],
-    [TYPES_FILE, await renderTypes(document)],
+    [TYPES_FILE, types],
+    [CLIENT_TYPES_FILE, types],
   ]);
 }
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -15,6 +16,7 @@ interface LockedPackage {
 
 const run = promisify(execFile);
 const read = (file: string) => readFile(file, 'utf8');
+const WORKSPACES = globSync('packages/*');
 const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 const manifest = JSON.parse(await read('package.json'));
 const { packages: locked, lockfileVersion } = JSON.parse(await read('package-lock.json')) as {
@@ -22,7 +24,7 @@ const { packages: locked, lockfileVersion } = JSON.parse(await read('package-loc
   lockfileVersion: number;
 };
 const installed = Object.entries(locked)
-  .filter(([path]) => path !== '')
+  .filter(([path, { link }]) => path.startsWith('node_modules/') && !link)
   .map(([path, entry]) => ({ ...entry, path, name: path.slice(path.lastIndexOf('node_modules/') + 13) }));
 
 describe('npm packages', () => {
@@ -39,11 +41,22 @@ describe('npm packages', () => {
     for (const version of overrides.flatMap((one) => (typeof one === 'string' ? one : Object.values(one)))) {
       expect(version.startsWith('$') || EXACT.test(version), version).toBe(true);
     }
-    for (const { path, version, integrity, resolved, link } of installed) {
+    for (const { path, version, integrity, resolved } of installed) {
       expect(version, path).toMatch(EXACT);
       expect(integrity, path).toMatch(/^sha512-[A-Za-z0-9+/]{86}==$/);
       expect(resolved ?? 'https://registry.npmjs.org/', path).toMatch(/^https:\/\/registry\.npmjs\.org\//);
-      expect(link, path).toBeUndefined();
+    }
+  });
+
+  it('are pinned in the workspaces, too, which are all that is linked', async () => {
+    const linked = Object.values(locked).flatMap(({ link, resolved }) => (link ? [resolved] : []));
+    expect(linked.sort()).toEqual(WORKSPACES.sort());
+    for (const folder of WORKSPACES) {
+      const { dependencies = {}, devDependencies = {} } = JSON.parse(await read(join(folder, 'package.json')));
+      expect(locked[folder]).toMatchObject({ dependencies });
+      for (const [name, version] of Object.entries<string>({ ...dependencies, ...devDependencies })) {
+        expect(version, name).toMatch(EXACT);
+      }
     }
   });
 

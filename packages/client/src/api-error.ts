@@ -1,0 +1,31 @@
+/** A field (`path`) or an object (`id`) that is the reason for an error. */
+export interface ErrorDetail {
+  path?: string;
+  id?: number;
+  message: string;
+}
+
+/** An error response of the API; its message is for people. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** Of HTTP. */
+  readonly status: number;
+  /** Stable, such as `InvalidParameter`; `Unknown` if the response did not come from the API. */
+  readonly code: string;
+  readonly details: readonly ErrorDetail[];
+  /** Under which the log of the server has the request. */
+  readonly requestId: string | null;
+
+  constructor(response: Response, body: unknown) {
+    const { error, message, details } = (typeof body === 'object' && body !== null ? body : {}) as {
+      error?: string;
+      message?: string;
+      details?: ErrorDetail[];
+    };
+    super(message ?? `The server responded with status ${response.status}`);
+    this.status = response.status;
+    this.code = error ?? 'Unknown';
+    this.details = details ?? [];
+    this.requestId = response.headers.get('x-request-id');
+  }
+}

@@ -1,0 +1,180 @@
+import createFetchClient from 'openapi-fetch';
+import { ApiError } from './api-error.ts';
+import { fetchWithRetries } from './retry.ts';
+import type { components } from './schema.generated.ts';
+import { type Credentials, isLogin, loginRequest, type Session } from './session.ts';
+import { sleep } from './sleep.ts';
+import type { Call, ListCall } from './types.ts';
+
+const VERSION = '/api/v2';
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const ENDED = new Set(['succeeded', 'failed', 'canceled']);
+const FIRST_PAUSE_MS = 250;
+const PAUSE_FACTOR = 1.5;
+const MAX_PAUSE_MS = 5000;
+/** Of JavaScript's timers. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface ClientOptions {
+  /** Of the server, with or without `/api/v2`. */
+  url: string;
+  credentials?: Credentials;
+  /** Called after each login, also when the client has logged in again because the token had expired. */
+  onSession?: (session: Session) => void;
+  fetch?: typeof fetch;
+  userAgent?: string;
+}
+
+export type Activity = components['schemas']['DetailedActivity'];
+
+/** The activity had not ended when the time of {@link FlotillaClient.waitFor} was over. */
+export class WaitTimeout extends Error {
+  override readonly name = 'WaitTimeout';
+}
+
+export interface WaitOptions {
+  /** Milliseconds; default: no limit. */
+  timeout?: number;
+  signal?: AbortSignal;
+  /** Called with what each poll returns. */
+  onProgress?: (activity: Activity) => void;
+}
+
+/**
+ * The operations of the API by their methods and paths, typed from its OpenAPI document as by openapi-fetch. Unlike there, an
+ * error response is thrown as an {@link ApiError}. Requests that cannot do anything twice are repeated after failures.
+ */
+export interface FlotillaClient {
+  GET: Call<'get'>;
+  POST: Call<'post'>;
+  PUT: Call<'put'>;
+  PATCH: Call<'patch'>;
+  DELETE: Call<'delete'>;
+  /** Any path below `/api/v2`, without types. @throws {ApiError} */
+  request(
+    method: string,
+    path: string,
+    init?: { query?: Readonly<Record<string, string>>; body?: unknown; signal?: AbortSignal },
+  ): Promise<{ data: unknown; response: Response }>;
+  /** Exchanges the credentials for a token; calls do it when they need one. @throws {ApiError} */
+  login(): Promise<Session>;
+  /** The pages of a list, each read when it is needed. @throws {ApiError} */
+  pages: ListCall<'pages'>;
+  /** As `pages`, row by row. */
+  items: ListCall<'items'>;
+  /** Waits until an activity has ended, whatever its status. @throws {ApiError}, {WaitTimeout}, or the reason of `signal` */
+  waitFor(activityId: number, options?: WaitOptions): Promise<Activity>;
+}
+
+type Init = { params?: object; body?: unknown; signal?: AbortSignal; querySerializer?: () => string };
+type UntypedCall = (path: string, init?: Init) => Promise<{ data: unknown; response: Response }>;
+
+/** Creates a client of one server. It sends nothing before the first call. */
+export function createClient(options: ClientOptions): FlotillaClient {
+  const baseUrl = `${options.url.replace(/\/+$/, '').replace(/\/api(\/v2)?$/, '')}${VERSION}`;
+  const { send, login } = createSession({ ...options, baseUrl });
+  // With the types of the document it would only accept literals here; those of FlotillaClient are what callers see.
+  const transport = createFetchClient<Record<string, Record<string, object>>>({ baseUrl, fetch: send });
+  const request = async (method: string, path: string, init: Init = {}) => {
+    const { data, error, response } = await transport.request(method as never, path as never, init as never);
+    if (!response.ok) throw new ApiError(response, error);
+    return { data: data as unknown, response };
+  };
+  const [GET, POST, PUT, PATCH, DELETE] = METHODS.map(
+    (method): UntypedCall =>
+      (path, init) =>
+        request(method, path, init),
+  ) as [UntypedCall, UntypedCall, UntypedCall, UntypedCall, UntypedCall];
+  const untyped = {
+    ...{ GET, POST, PUT, PATCH, DELETE, login },
+    request(method: string, path: string, { query, ...init }: Init & { query?: object } = {}) {
+      const below = path.startsWith(`${VERSION}/`) ? path.slice(VERSION.length) : path;
+      return request(method.toLowerCase(), below, { ...init, params: { query } });
+    },
+    pages: (path: string, init?: Init) => readPages(GET, path, init),
+    async *items(path: string, init?: Init) {
+      for await (const { results } of readPages(GET, path, init)) yield* results;
+    },
+  };
+  const client = untyped as unknown as Omit<FlotillaClient, 'waitFor'>;
+  return { ...client, waitFor: (id, wait) => waitFor(client.GET, id, wait) };
+}
+
+/** Sends requests with a token, and obtains one when there is none or it has expired. */
+function createSession({
+  baseUrl,
+  credentials,
+  onSession,
+  userAgent,
+  fetch = globalThis.fetch,
+}: ClientOptions & { baseUrl: string }) {
+  const byLogin = credentials ? loginRequest(credentials) : null;
+  let token = credentials && 'token' in credentials ? credentials.token : null;
+  let loggingIn: Promise<Session> | null = null;
+  const authorized = (request: Request): Promise<Response> => {
+    if (userAgent) request.headers.set('user-agent', userAgent);
+    if (token !== null && !isLogin(request)) request.headers.set('authorization', `Bearer ${token}`);
+    return fetch(request);
+  };
+  const exchange = async (): Promise<Session> => {
+    if (!byLogin) throw new Error('These credentials are a token: there is nothing to log in with');
+    const headers = { 'content-type': 'application/json' };
+    const request = new Request(`${baseUrl}${byLogin.path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(byLogin.body),
+    });
+    const response = await fetchWithRetries(request, authorized);
+    const body = await response.json().catch(() => null);
+    if (!response.ok) throw new ApiError(response, body);
+    const session = body as Session;
+    token = session.token;
+    onSession?.(session);
+    return session;
+  };
+  // Calls that start together share one login.
+  const login = () => {
+    loggingIn ??= exchange().finally(() => {
+      loggingIn = null;
+    });
+    return loggingIn;
+  };
+  const send = async (request: Request): Promise<Response> => {
+    const canLogIn = byLogin !== null && !isLogin(request);
+    if (canLogIn && token === null) await login();
+    const used = token;
+    const response = await fetchWithRetries(request, authorized);
+    if (response.status !== 401 || !canLogIn) return response;
+    if (token === used) await login();
+    return await fetchWithRetries(request, authorized);
+  };
+  return { send, login };
+}
+
+async function* readPages(get: UntypedCall, path: string, init?: Init): AsyncGenerator<{ results: unknown[] }> {
+  let next: string | null = null;
+  do {
+    // Of a link only the query counts: its host is the public one of the server, which may not be reachable from here.
+    const query: string = next === null ? '' : new URL(next).search.slice(1);
+    const { data } = await get(path, next === null ? init : { ...init, querySerializer: () => query });
+    const page = data as { results: unknown[]; next: string | null };
+    yield page;
+    next = page.next;
+  } while (next !== null);
+}
+
+async function waitFor(get: Call<'get'>, id: number, { timeout, signal, onProgress }: WaitOptions = {}) {
+  const limit = timeout === undefined ? null : AbortSignal.timeout(Math.min(timeout, MAX_TIMER_MS));
+  const stop = AbortSignal.any([limit, signal].filter((part) => part !== null && part !== undefined));
+  try {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * PAUSE_FACTOR, MAX_PAUSE_MS)) {
+      const { data } = await get('/activities/{activity_id}', { params: { path: { activity_id: id } }, signal: stop });
+      onProgress?.(data);
+      if (data.activity_status !== null && ENDED.has(data.activity_status)) return data;
+      await sleep(pause, stop);
+    }
+  } catch (error) {
+    if (limit?.aborted) throw new WaitTimeout(`Activity ${id} has not ended in ${timeout} ms`);
+    throw error;
+  }
+}
