@@ -72,7 +72,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'tools/harness',
     holds: 'a whole stack in processes, for benchmarks, the fault driver and tests',
-    mayUse: ['tools/stack', 'tools/simulator', 'tools/temporal-server', 'temporal', 'src'],
+    mayUse: ['tools/stack', 'tools/simulator', 'tools/temporal-server', 'temporal', 'packages/client', 'src'],
   },
   {
     path: 'tools/bench',

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, type FlotillaClient } from '@flotilla/client';
 
 /** The keys of an activity that tests check. */
 export interface ActivityBody {
@@ -28,26 +28,17 @@ export interface ApiResponse<T> {
   text: string;
 }
 
-/** The response has an unexpected status. */
-export class UnexpectedResponse extends Error {
-  readonly status: number;
-
-  constructor(method: string, path: string, status: number, text: string) {
-    super(`${method} ${path} returned ${status}: ${text.slice(0, 500)}`);
-    this.name = 'UnexpectedResponse';
-    this.status = status;
-  }
-}
-
-/** A client of the REST API like an administrator's script: one token, plain JSON. */
+/** The client library with the calls that tests and the fault driver share; it also gives its token away. */
 export class ApiClient {
   readonly #base: string;
+  #library: FlotillaClient;
   #token: string | null;
 
   /** @param url - of the stack, without `/api/v2` */
   constructor(url: string, token: string | null = null) {
-    this.#base = `${url}/api/v2`;
+    this.#base = url;
     this.#token = token;
+    this.#library = createClient({ url, credentials: token === null ? undefined : { token } });
   }
 
   get token(): string {
@@ -55,24 +46,28 @@ export class ApiClient {
     return this.#token;
   }
 
+  /** Also when the token has expired. @throws {ApiError} */
   async login(email: string, password: string): Promise<void> {
-    const { token } = await this.post<{ token: string }>('/login', { email, password });
-    this.#token = token;
+    const onSession = ({ token }: { token: string }) => {
+      this.#token = token;
+    };
+    this.#library = createClient({ url: this.#base, credentials: { email, password }, onSession });
+    await this.#library.login();
   }
 
-  /** @throws {UnexpectedResponse} unless 200 */
+  /** @throws {ApiError} */
   async get<T>(path: string): Promise<T> {
-    return this.#expect<T>('GET', path);
+    return (await this.#library.request('GET', path)).data as T;
   }
 
-  /** @throws {UnexpectedResponse} unless 200 or 201 */
+  /** @throws {ApiError} */
   async post<T>(path: string, body: unknown): Promise<T> {
-    return this.#expect<T>('POST', path, body);
+    return (await this.#library.request('POST', path, { body })).data as T;
   }
 
-  /** Sends one request and returns any response. @throws when the connection breaks, or without a response for 20 s */
+  /** Sends one request, once, and returns any response. @throws when the connection breaks, or without a response for 20 s */
   async request<T = unknown>(method: string, path: string, body?: unknown): Promise<ApiResponse<T>> {
-    const response = await fetch(`${this.#base}${path}`, {
+    const response = await fetch(`${this.#base}/api/v2${path}`, {
       method,
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -99,35 +94,13 @@ export class ApiClient {
   /** Ids of all computers of the account, in order, including WSL instances. */
   async computerIds(): Promise<number[]> {
     const ids: number[] = [];
-    for (;;) {
-      const page = await this.get<Page<{ id: number }>>(`/computers?root_only=false&limit=1000&offset=${ids.length}`);
-      ids.push(...page.results.map((computer) => computer.id));
-      if (page.next === null || page.results.length === 0) return ids;
-    }
+    const query = { root_only: false, limit: 1000 };
+    for await (const { id } of this.#library.items('/computers', { params: { query } })) ids.push(id);
+    return ids;
   }
 
-  /** Polls until the activity is in a final state. Tolerates broken connections and 5xx, for use across faults. */
+  /** Polls until the activity is in a final state, also across faults. */
   async pollActivity(id: number, limitMs: number): Promise<ActivityBody> {
-    const end = performance.now() + limitMs;
-    for (let last = 'no response'; ; ) {
-      try {
-        const activity = await this.activity(id);
-        if (['succeeded', 'failed', 'canceled'].includes(activity.activity_status)) return activity;
-        last = activity.activity_status;
-      } catch (error) {
-        if (error instanceof UnexpectedResponse && error.status < 500) throw error;
-        last = String(error);
-      }
-      if (performance.now() > end) throw new Error(`activity ${id} is not final after ${limitMs / 1000} s: ${last}`);
-      await sleep(250);
-    }
-  }
-
-  async #expect<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await this.request<T>(method, path, body);
-    if (response.status !== 200 && response.status !== 201) {
-      throw new UnexpectedResponse(method, path, response.status, response.text);
-    }
-    return response.body;
+    return (await this.#library.waitFor(id, { timeout: limitMs })) as unknown as ActivityBody;
   }
 }

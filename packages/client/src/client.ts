@@ -12,6 +12,8 @@ const ENDED = new Set(['succeeded', 'failed', 'canceled']);
 const FIRST_PAUSE_MS = 250;
 const PAUSE_FACTOR = 1.5;
 const MAX_PAUSE_MS = 5000;
+/** How long `waitFor` waits for a server that does not respond. */
+const MAX_OUTAGE_MS = 120_000;
 /** Of JavaScript's timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -62,7 +64,7 @@ export interface FlotillaClient {
   pages: ListCall<'pages'>;
   /** As `pages`, row by row. */
   items: ListCall<'items'>;
-  /** Waits until an activity has ended, whatever its status. @throws {ApiError}, {WaitTimeout}, or the reason of `signal` */
+  /** Waits until an activity has ended, whatever its status, also while the server restarts. @throws {ApiError}, {WaitTimeout}, or the reason of `signal` */
   waitFor(activityId: number, options?: WaitOptions): Promise<Activity>;
 }
 
@@ -166,15 +168,36 @@ async function* readPages(get: UntypedCall, path: string, init?: Init): AsyncGen
 async function waitFor(get: Call<'get'>, id: number, { timeout, signal, onProgress }: WaitOptions = {}) {
   const limit = timeout === undefined ? null : AbortSignal.timeout(Math.min(timeout, MAX_TIMER_MS));
   const stop = AbortSignal.any([limit, signal].filter((part) => part !== null && part !== undefined));
+  const read = throughOutages(() =>
+    get('/activities/{activity_id}', { params: { path: { activity_id: id } }, signal: stop }),
+  );
   try {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * PAUSE_FACTOR, MAX_PAUSE_MS)) {
-      const { data } = await get('/activities/{activity_id}', { params: { path: { activity_id: id } }, signal: stop });
-      onProgress?.(data);
-      if (data.activity_status !== null && ENDED.has(data.activity_status)) return data;
+      const activity = (await read())?.data;
+      if (activity) onProgress?.(activity);
+      if (activity?.activity_status && ENDED.has(activity.activity_status)) return activity;
       await sleep(pause, stop);
     }
   } catch (error) {
     if (limit?.aborted) throw new WaitTimeout(`Activity ${id} has not ended in ${timeout} ms`);
     throw error;
   }
+}
+
+/** The function, with null in place of errors of the network and of an overloaded server, for at most two minutes. */
+function throughOutages<T>(read: () => Promise<T>): () => Promise<T | null> {
+  let failingSince: number | null = null;
+  return async () => {
+    try {
+      const result = await read();
+      failingSince = null;
+      return result;
+    } catch (error) {
+      failingSince ??= Date.now();
+      const mayPass =
+        error instanceof ApiError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
+      if (!mayPass || Date.now() - failingSince > MAX_OUTAGE_MS) throw error;
+      return null;
+    }
+  };
 }

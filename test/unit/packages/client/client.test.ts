@@ -154,6 +154,21 @@ describe('waitFor', () => {
     expect(requests.map(({ url }) => url)).toEqual(Array(3).fill(`${URL_OF_SERVER}/api/v2/activities/7`));
   });
 
+  it('goes on when the server has been away, but not for more than two minutes', async () => {
+    const away = Array<Outcome>(10).fill(BROKEN);
+    const back = await withoutPauses(clientOf(...away, activity('succeeded')).client.waitFor(7));
+    expect(back.result).toMatchObject({ status: 'fulfilled', value: { activity_status: 'succeeded' } });
+    const gone = await withoutPauses(clientOf(failure(503)).client.waitFor(7));
+    expect(gone.result).toMatchObject({ status: 'rejected', reason: { status: 503 } });
+    expect(gone.ms).toBeGreaterThan(120_000);
+  });
+
+  it('reports an activity that is not there at once', async () => {
+    const { client, requests } = clientOf(failure(404));
+    await expect(client.waitFor(7)).rejects.toMatchObject({ status: 404 });
+    expect(requests).toHaveLength(1);
+  });
+
   it('ends when its time is over', async () => {
     vi.useRealTimers();
     const { client } = clientOf(activity('undelivered'));
