@@ -18,13 +18,18 @@ export async function readSources(
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
     ruleSet: { forbidden: [{ name: 'no-cycle', from: {}, to: { circular: true } }] },
     validate: true,
   });
   return (output as ICruiseResult).modules
     .filter(({ source }) => folders.some((folder) => source.startsWith(`${folder}/`)))
     .map(({ source, dependencies }) => {
-      const local = dependencies.filter(({ dependencyTypes }) => dependencyTypes.includes('local'));
+      // The packages of this repository are imported by their names.
+      const local = dependencies.filter(
+        ({ dependencyTypes, resolved }) =>
+          dependencyTypes.includes('local') || /^packages\/[^/]+\/(?!node_modules\/)/.test(resolved),
+      );
       return {
         path: source,
         imports: local.map((to) => to.resolved),

@@ -53,6 +53,7 @@ export const LAYERS: readonly Layer[] = [
     mayUse: ['workflows', 'temporal', 'src/services', 'src/persistence', 'src/domain', 'src/process'],
   },
   { path: 'packages/client', holds: 'the client library of the API', mayUse: [] },
+  { path: 'packages/cli', holds: 'the command line `flotilla`', mayUse: ['packages/client'] },
   {
     path: 'tools/temporal-server',
     holds: 'the Temporal server that `npm start` and tests run',

@@ -24,7 +24,7 @@ const { packages: locked, lockfileVersion } = JSON.parse(await read('package-loc
   lockfileVersion: number;
 };
 const installed = Object.entries(locked)
-  .filter(([path, { link }]) => path.startsWith('node_modules/') && !link)
+  .filter(([path, { link }]) => path.includes('node_modules/') && !link)
   .map(([path, entry]) => ({ ...entry, path, name: path.slice(path.lastIndexOf('node_modules/') + 13) }));
 
 describe('npm packages', () => {
