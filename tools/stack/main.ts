@@ -57,11 +57,10 @@ function withToken({ identity }: Config): string {
 }
 
 function howToLogIn(api: string, config: Config, administrator: StartedStack['administrator']): string[] {
-  const url = `${api}/login`;
   if (!administrator) {
     const withoutAccount = config.adminEmail === '' && config.deployment === 'standalone';
     return [
-      `  Log in         with an existing person's email and password: POST ${url}`,
+      `  Log in         with an existing person's email and password: POST ${api}/login`,
       ...(withoutAccount
         ? [`  First account  where there is none yet: POST ${api}/standalone-account${withToken(config)}`]
         : []),
@@ -72,6 +71,6 @@ function howToLogIn(api: string, config: Config, administrator: StartedStack['ad
     `  Log in as      ${email}`,
     `  Password       ${generatedPassword ? `${generatedPassword}   (shown only now)` : 'as set by FLOTILLA_ADMIN_PASSWORD'}`,
     `  Forgotten?     npm run reset-password -- ${email}`,
-    `  Try            curl ${url} -H 'Content-Type: application/json' -d '{"email":"${email}","password":"..."}'`,
+    `  Try            npx flotilla login ${api} --email ${email}`,
   ];
 }
