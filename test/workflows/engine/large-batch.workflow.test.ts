@@ -52,8 +52,8 @@ describe('batch of many computers', () => {
       expect(await first.result()).toEqual({ succeeded: 30, failed: 0, canceled: 0 });
       const firstRun = await countEvents(server.client.workflow.getHandle(first.workflowId, first.firstExecutionRunId));
       expect(firstRun.of('workflowExecutionContinuedAsNew')).toBe(1);
-      // It goes on while events are pending, so a slow machine adds some; all 30 wake-ups in one run would be over 120.
-      expect(firstRun.total).toBeLessThanOrEqual(60);
+      // All 30 wake-ups in one run would be over 120. It goes on while events are pending, which is longer on a slow machine.
+      expect(firstRun.total).toBeLessThan(120);
     });
   });
 
