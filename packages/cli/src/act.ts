@@ -3,7 +3,7 @@ import type { Cli } from './cli.ts';
 import { EXIT } from './errors.ts';
 import type { Columns } from './output/output.ts';
 import { chooseTargets, queriesFor, type Target, type TargetOptions } from './targets.ts';
-import { type DetailedActivity, exitCodeOf, sayHowToContinue, watch } from './watch.ts';
+import { type DetailedActivity, exitCodeOf, printHowToContinue, watch } from './watch.ts';
 
 /** What all the responses that describe an activity have. */
 interface Activity {
@@ -58,7 +58,7 @@ export async function act(
   else await startAndWait(cli, client, options, start(client, targets), show.ended);
 }
 
-/** Starts activities, shows them, and waits for their end if the options say so. */
+/** Starts activities, shows them, and waits for their end if the options request it. */
 export async function startAndWait(
   cli: Cli,
   client: FlotillaClient,
@@ -80,7 +80,7 @@ export async function startAndWait(
   await followActivities(cli, client, activities, options, showEnded);
 }
 
-/** Starts one activity, shows it, and waits for its end if the options say so. */
+/** Starts one activity, shows it, and waits for its end if the options request it. */
 export async function startOne(
   cli: Cli,
   options: WaitOptions,
@@ -90,7 +90,7 @@ export async function startOne(
   await followActivities(cli, client, [(await start(client)).data], options);
 }
 
-/** Waits for activities if the options say so, and shows how they stand. */
+/** Waits for activities if the options request it, and shows how they stand. */
 export async function followActivities(
   cli: Cli,
   client: FlotillaClient,
@@ -104,13 +104,13 @@ export async function followActivities(
   if (ended !== null) {
     cli.exitCode = exitCodeOf(ended);
     await showEnded(ended);
-    sayWhatNeedsApproval(cli, ended);
+    printPendingApprovals(cli, ended);
     return;
   }
   await cli.output.rows(activities, ACTIVITY_COLUMNS);
   if (!isWatched && exitCodeOf(activities) === EXIT.unapproved) cli.exitCode = EXIT.unapproved;
-  sayWhatNeedsApproval(cli, activities);
-  if (isWatched || cli.output.isForPeople) sayHowToContinue(cli, ids);
+  printPendingApprovals(cli, activities);
+  if (isWatched || cli.output.isForPeople) printHowToContinue(cli, ids);
 }
 
 /** Watches activities. When that fails they go on all the same: it shows them before it throws the error. */
@@ -120,7 +120,7 @@ async function watchOrShow(cli: Cli, client: FlotillaClient, activities: Activit
     return await watch(cli, client, ids, { timeout });
   } catch (error) {
     await cli.output.rows(activities, ACTIVITY_COLUMNS);
-    sayHowToContinue(cli, ids);
+    printHowToContinue(cli, ids);
     throw error;
   }
 }
@@ -153,7 +153,7 @@ export async function edit(
   await cli.output.rows(targets, { id: (target) => target.id, title: (target) => target.title });
 }
 
-function sayWhatNeedsApproval(cli: Cli, activities: readonly Activity[]): void {
+function printPendingApprovals(cli: Cli, activities: readonly Activity[]): void {
   const ids = activities.filter((activity) => activity.activity_status === 'unapproved').map(({ id }) => id);
   if (ids.length > 0) cli.output.note(`Needs approval: flotilla activities approve ${ids.join(' ')}`);
 }

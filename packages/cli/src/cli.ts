@@ -48,7 +48,7 @@ export class Cli {
     return this.#connection?.url ?? null;
   }
 
-  /** Whether somebody can be asked. */
+  /** Whether there is a terminal to prompt on. */
   get isInteractive(): boolean {
     return this.runtime.stdin.isTTY === true && this.runtime.stderr.isTTY === true;
   }

@@ -23,9 +23,9 @@ export async function complete(program: Command, words: readonly string[], cli: 
 
 function candidatesOf(program: Command, command: Command, previous: string | undefined): string[] {
   const options = [...command.options, ...(command === program ? [] : program.options)];
-  const asked = options.find(({ long, short }) => previous !== undefined && [long, short].includes(previous));
-  if (asked?.argChoices) return [...asked.argChoices];
-  if (asked && (asked.required || asked.optional)) return [];
+  const expecting = options.find(({ long, short }) => previous !== undefined && [long, short].includes(previous));
+  if (expecting?.argChoices) return [...expecting.argChoices];
+  if (expecting && (expecting.required || expecting.optional)) return [];
   const names = command.commands.map((one) => one.name());
   const values = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
   return [...names, ...values, ...options.flatMap(({ long }) => long ?? []), '--help'];

@@ -63,7 +63,7 @@ const WAIT = new Option('--wait', 'wait until all of it has ended');
 const TIMEOUT = new Option('--timeout <duration>', 'wait at most this long, such as 10m; implies --wait').argParser(
   parseDuration,
 );
-const YES = new Option('-y, --yes', 'do not ask');
+const YES = new Option('-y, --yes', 'do not ask for confirmation');
 const AFTER = new Option('--after <activity>', 'only where this activity has succeeded').argParser(parseId);
 
 /** A subcommand that starts an activity. */
@@ -106,7 +106,7 @@ export interface DeliveryOptions {
   after?: number | undefined;
 }
 
-/** The fields of a request body that say when computers get an operation. */
+/** The fields of a request body for the time of delivery. */
 export function deliveryOf({ deliverAfter, spread, after }: DeliveryOptions) {
   return {
     ...(deliverAfter === undefined ? {} : { deliver_after: deliverAfter }),

@@ -2,22 +2,22 @@ import type { Cli } from './cli.ts';
 import { CliError, EXIT } from './errors.ts';
 import { visibleLine } from './output/text.ts';
 
-/** Asks for a line of text. @throws {CliError} when it is interrupted */
-export async function askText(cli: Cli, message: string): Promise<string> {
+/** Prompts for a line of text. @throws {CliError} when it is interrupted */
+export async function promptText(cli: Cli, message: string): Promise<string> {
   const { default: input } = await import('@inquirer/input');
   return answered(input({ message, required: true }, contextOf(cli)));
 }
 
-/** Asks for a password without showing it. @throws {CliError} when it is interrupted */
-export async function askPassword(cli: Cli, message: string): Promise<string> {
+/** Prompts for a password without showing it. @throws {CliError} when it is interrupted */
+export async function promptPassword(cli: Cli, message: string): Promise<string> {
   const { default: password } = await import('@inquirer/password');
   return answered(password({ message, toggleMask: false }, contextOf(cli)));
 }
 
 /**
- * Says what is about to happen and asks whether it may; `--yes` answers.
+ * Prints what is about to happen and prompts for confirmation, unless `--yes` gives it.
  *
- * @throws {CliError} when the answer is no, and when nobody can be asked
+ * @throws {CliError} when the answer is no, and when there is no terminal
  */
 export async function confirm(cli: Cli, what: string, yes: boolean | undefined): Promise<void> {
   if (yes) {
@@ -25,10 +25,10 @@ export async function confirm(cli: Cli, what: string, yes: boolean | undefined):
     return;
   }
   if (!cli.isInteractive) {
-    throw new CliError(EXIT.usage, `${what}? Nobody can be asked here: add --yes if that is what you want`);
+    throw new CliError(EXIT.usage, `${what}? There is no terminal to confirm it on: add --yes`);
   }
-  const { default: ask } = await import('@inquirer/confirm');
-  const answer = await answered(ask({ message: visibleLine(`${what}?`), default: false }, contextOf(cli)));
+  const { default: prompt } = await import('@inquirer/confirm');
+  const answer = await answered(prompt({ message: visibleLine(`${what}?`), default: false }, contextOf(cli)));
   if (!answer) throw new CliError(EXIT.canceled, 'Nothing was done');
 }
 

@@ -21,10 +21,10 @@ const MAX_TERMS = 200;
 const SHOWN_TITLES = 3;
 
 /**
- * Finds the computers that the options choose, says how many there are, and asks before more than one is touched.
+ * Finds the computers that the options choose, prints how many there are, and prompts before more than one is touched.
  *
  * @param what - what happens to them, such as `Restart`
- * @param always - ask for a single computer, too
+ * @param always - prompt for a single computer, too
  * @throws {CliError} without exactly one choice, for an unknown id, and when the answer is no
  */
 export async function chooseTargets(
@@ -63,8 +63,8 @@ async function findTargets(client: FlotillaClient, { query, id, all }: TargetOpt
     throw new CliError(EXIT.usage, 'The query is empty, which finds all computers: use --all if that is what you want');
   }
   if (id === undefined) return findByQuery(client, query ?? '');
-  const asked = id.map((one) => ({ id: one, title: '' }));
-  const found = (await Promise.all(queriesFor(asked).map((one) => findByQuery(client, one)))).flat();
+  const requested = id.map((one) => ({ id: one, title: '' }));
+  const found = (await Promise.all(queriesFor(requested).map((one) => findByQuery(client, one)))).flat();
   const known = new Set(found.map((target) => target.id));
   const unknown = id.filter((one) => !known.has(one));
   if (unknown.length > 0) {

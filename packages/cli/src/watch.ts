@@ -48,13 +48,13 @@ export async function watch(
   return ended;
 }
 
-/** Tells people how to see what becomes of activities. */
-export function sayHowToContinue(cli: Cli, ids: readonly number[]): void {
+/** Prints the command that shows what becomes of activities. */
+export function printHowToContinue(cli: Cli, ids: readonly number[]): void {
   const hint = ids.length > MAX_SHOWN_IDS ? 'flotilla activities list' : `flotilla activities watch ${ids.join(' ')}`;
   cli.output.note(`To see what becomes of it: ${hint}`);
 }
 
-/** The exit code that says how activities stand. */
+/** The exit code for the states of activities. */
 export function exitCodeOf(activities: ReadonlyArray<{ activity_status: string | null }>): ExitCode {
   const has = (status: string) => activities.some(({ activity_status }) => activity_status === status);
   if (has('failed')) return EXIT.failed;

@@ -39,7 +39,7 @@ export interface Received {
 /** What a stand-in answers. */
 export type Answer = readonly [status: number, body: unknown, headers?: Record<string, string>];
 
-/** A stand-in for a server that records what it is asked. */
+/** A stand-in for a server that records what it receives. */
 export interface StandIn {
   url: string;
   env: NodeJS.ProcessEnv;

@@ -146,7 +146,7 @@ function registerActions(command: Command, cli: Cli): void {
   registerArchive(command, cli);
 }
 
-/** Archiving is final, so it asks for a single computer, too. */
+/** Archiving is final, so it prompts for a single computer, too. */
 function registerArchive(command: Command, cli: Cli): void {
   computersCommand(command, 'archive')
     .description('archive computers for good')

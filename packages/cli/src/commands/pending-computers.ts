@@ -24,7 +24,7 @@ export function register(command: Command, cli: Cli): void {
     .command('accept')
     .description('accept computers')
     .addArgument(IDS)
-    .option('--access-group <name>', 'where they go; otherwise where they asked to go')
+    .option('--access-group <name>', 'where they go; otherwise the one that they requested')
     .action(async (ids, { accessGroup }) => {
       const client = await cli.client();
       const body = { computer_ids: ids, ...(accessGroup === undefined ? {} : { access_group: accessGroup }) };

@@ -64,7 +64,7 @@ export class Output {
     await this.#write(this.#stdout.isTTY ? visibleText(text) : text);
   }
 
-  /** Tells people something on standard error. */
+  /** Writes a message for people to standard error. */
   note(message: string): void {
     this.#stderr.write(`${visibleText(message)}\n`);
   }

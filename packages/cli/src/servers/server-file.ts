@@ -38,7 +38,7 @@ export async function readServers(path: string): Promise<StoredServers> {
     const { current, servers } = JSON.parse(text) as StoredServers;
     if (Array.isArray(servers)) return { current, servers };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new CliError(EXIT.usage, `${path} is damaged. Remove it and log in again: flotilla login URL`);
 }

@@ -49,7 +49,7 @@ describe('moments', () => {
   });
 });
 
-it('delivery is only sent where it is asked for, its window in whole minutes', () => {
+it('delivery is only sent where it is requested, its window in whole minutes', () => {
   expect(deliveryOf({})).toEqual({});
   expect(deliveryOf({ deliverAfter: '2036-05-04', spread: 90_000, after: 7 })).toEqual({
     deliver_after: '2036-05-04',

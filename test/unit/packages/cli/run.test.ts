@@ -111,7 +111,7 @@ describe('exit codes', () => {
 });
 
 describe('an action', () => {
-  it('on several computers is refused where nobody can be asked, and nothing is sent', async () => {
+  it('on several computers is refused without a terminal, and nothing is sent', async () => {
     const { env, received } = await startStandIn(serverWith([1, 2, 3, 4], 'succeeded'));
     const ended = await runInProcess(INSTALL, env);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
@@ -214,7 +214,7 @@ describe('an action', () => {
     expect(JSON.parse(failed.stdout)).toMatchObject([{ id: 17 }]);
   });
 
-  it('tells how its operations ended, in lines where there is no terminal', async () => {
+  it('reports how its operations ended, in lines where there is no terminal', async () => {
     const children = ['succeeded', 'failed', 'succeeded'];
     const { env } = await startStandIn(serverWith([1, 2, 3], 'failed', children));
     const ended = await runInProcess([...INSTALL, '--yes', '--wait'], env);

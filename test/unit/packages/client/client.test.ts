@@ -88,7 +88,7 @@ describe('retries', () => {
     expect(requests).toHaveLength(5);
   });
 
-  it('wait as long as the server says', async () => {
+  it('wait as long as `Retry-After`', async () => {
     const { client } = clientOf(failure(429, { 'retry-after': '20' }), json({}));
     const { result, ms } = await withoutPauses(get(client));
     expect(result.status).toBe('fulfilled');
@@ -126,7 +126,7 @@ describe('addresses', () => {
 });
 
 describe('errors', () => {
-  it('carry what the API says', async () => {
+  it('carry what the API reports', async () => {
     const body = { error: 'InvalidParameter', message: 'no', code: 400, details: [{ path: 'body.a', message: 'no' }] };
     const { client } = clientOf(json(body, 400, { 'x-request-id': 'r1' }));
     const error = await get(client).catch((reason: unknown) => reason);
