@@ -44,4 +44,4 @@ EXPOSE 8080 9464
 # Every kind of process serves its health on its metrics port.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=6 CMD ["node", "src/process/health-check.ts"]
 STOPSIGNAL SIGTERM
-CMD ["node", "--max-semi-space-size=16", "--min-semi-space-size=8", "src/server/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "src/server/main.ts"]

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../src/process/config.ts';
-import { notifyReady } from '../src/process/lifecycle.ts';
+import { collectGarbageAfterStart, notifyReady } from '../src/process/lifecycle.ts';
 import type { Logger } from '../src/process/logger.ts';
 import { createDatabaseFileStore } from '../src/services/common/files.ts';
 import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
@@ -56,6 +56,7 @@ export async function serveQueues(
       logger.info({ queue }, 'polling');
       if (!waiting.delete(queue) || waiting.size > 0) return;
       notifyReady();
+      collectGarbageAfterStart();
       ready.resolve();
     };
     const activities = createActivities(queue, parts);

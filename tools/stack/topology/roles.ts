@@ -76,14 +76,9 @@ export function localUrl(config: Config): string {
 
 /**
  * Commands of our processes, with bounded young generations (MiB of each half). Most garbage is buffers outside the
- * heap, freed only by a collection, and V8's defaults on a large machine let many of them accumulate. Without a minimum
- * the collection after the start shrinks the generation, and the first minute of load costs a quarter more.
+ * heap, freed only by a collection, and V8's defaults on a large machine let many of them accumulate.
  */
-export const API_COMMAND: readonly string[] = [
-  '--max-semi-space-size=16',
-  '--min-semi-space-size=8',
-  'src/server/main.ts',
-];
+export const API_COMMAND: readonly string[] = ['--max-semi-space-size=16', 'src/server/main.ts'];
 export const WORKER_COMMAND: readonly string[] = ['--max-semi-space-size=4', 'workers/main.ts'];
 
 export const COMMANDS = {
