@@ -90,7 +90,7 @@ export function createClient(options: ClientOptions): FlotillaClient {
   const untyped = {
     ...{ GET, POST, PUT, PATCH, DELETE, login },
     request(method: string, path: string, { query, ...init }: Init & { query?: object } = {}) {
-      const below = path.startsWith(`${VERSION}/`) ? path.slice(VERSION.length) : path;
+      const below = path.replace(/^\/api(\/v2)?\//, '/');
       return request(method.toLowerCase(), below, { ...init, params: { query } });
     },
     pages: (path: string, init?: Init) => readPages(GET, path, init),

@@ -30,7 +30,8 @@ export async function fetchWithRetries(request: Request, send: (request: Request
   const isRepeatable = REPEATABLE.has(request.method);
   const attempt = async () => {
     const response = await send(request.clone());
-    const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
+    // The API sends seconds; proxies may send a date, which the usual pauses replace.
+    const retryAfterMs = (Number(response.headers.get('retry-after')) || 0) * 1000;
     const isRetryable = UNCHANGED.has(response.status) || (isRepeatable && UNCERTAIN.has(response.status));
     if (isRetryable && retryAfterMs <= MAX_RETRY_AFTER_MS) throw new RetryableResponse(response, retryAfterMs);
     return response;

@@ -95,6 +95,11 @@ describe('retries', () => {
     expect(ms).toBeGreaterThanOrEqual(20_000);
   });
 
+  it('happen as usual where a proxy sends a date', async () => {
+    const { client } = clientOf(failure(503, { 'retry-after': 'Fri, 27 Nov 2026 12:00:00 GMT' }), json({}));
+    expect((await withoutPauses(get(client))).result.status).toBe('fulfilled');
+  });
+
   it('leave a wait of more than 30 s to the caller', async () => {
     const { client, requests } = clientOf(failure(429, { 'retry-after': '31' }));
     const { result } = await withoutPauses(get(client));
