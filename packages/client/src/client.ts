@@ -7,7 +7,6 @@ import { sleep } from './sleep.ts';
 import type { Call, ListCall } from './types.ts';
 
 const VERSION = '/api/v2';
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const ENDED = new Set(['succeeded', 'failed', 'canceled']);
 const FIRST_PAUSE_MS = 250;
 const PAUSE_FACTOR = 1.5;
@@ -64,7 +63,10 @@ export interface FlotillaClient {
   pages: ListCall<'pages'>;
   /** As `pages`, row by row. */
   items: ListCall<'items'>;
-  /** Waits until an activity has ended, whatever its status, also while the server restarts. @throws {ApiError}, {WaitTimeout}, or the reason of `signal` */
+  /**
+   * Waits until an activity has ended, whatever its status, also while the server restarts.
+   * @throws {ApiError}, {WaitTimeout}, or the reason of `signal`
+   */
   waitFor(activityId: number, options?: WaitOptions): Promise<Activity>;
 }
 
@@ -77,21 +79,19 @@ export function createClient(options: ClientOptions): FlotillaClient {
   const { send, login } = createSession({ ...options, baseUrl });
   // With the types of the document it would only accept literals here; those of FlotillaClient are what callers see.
   const transport = createFetchClient<Record<string, Record<string, object>>>({ baseUrl, fetch: send });
-  const request = async (method: string, path: string, init: Init = {}) => {
-    const { data, error, response } = await transport.request(method as never, path as never, init as never);
-    if (!response.ok) throw new ApiError(response, error);
-    return { data: data as unknown, response };
-  };
-  const [GET, POST, PUT, PATCH, DELETE] = METHODS.map(
-    (method): UntypedCall =>
-      (path, init) =>
-        request(method, path, init),
-  ) as [UntypedCall, UntypedCall, UntypedCall, UntypedCall, UntypedCall];
+  const call =
+    (method: string): UntypedCall =>
+    async (path, init = {}) => {
+      const { data, error, response } = await transport.request(method as never, path as never, init as never);
+      if (!response.ok) throw new ApiError(response, error);
+      return { data: data as unknown, response };
+    };
+  const GET = call('get');
   const untyped = {
-    ...{ GET, POST, PUT, PATCH, DELETE, login },
+    ...{ GET, POST: call('post'), PUT: call('put'), PATCH: call('patch'), DELETE: call('delete'), login },
     request(method: string, path: string, { query, ...init }: Init & { query?: object } = {}) {
       const below = path.replace(/^\/api(\/v2)?\//, '/');
-      return request(method.toLowerCase(), below, { ...init, params: { query } });
+      return call(method.toLowerCase())(below, { ...init, params: { query } });
     },
     pages: (path: string, init?: Init) => readPages(GET, path, init),
     async *items(path: string, init?: Init) {

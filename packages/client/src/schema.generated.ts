@@ -6973,6 +6973,3 @@ export interface operations {
         };
     };
 }
-
-/** Operations without security. */
-export type PublicOperationId = 'login' | 'getStandaloneAccount' | 'createStandaloneAccount' | 'getInvitationSummary' | 'loginByAccessKey' | 'getLoginMethods';
