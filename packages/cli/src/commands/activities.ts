@@ -108,10 +108,7 @@ function registerChoices(command: Command, cli: Cli): void {
         for (let i = 0; i < ids.length; i += MAX_IDS) {
           await client.POST(path, { body: { activity_ids: ids.slice(i, i + MAX_IDS) } });
         }
-        await cli.output.rows(
-          ids.map((id) => ({ id })),
-          { id: (row) => row.id },
-        );
+        await cli.output.ids(ids);
       });
   }
 }

@@ -20,10 +20,10 @@ export function register(command: Command, cli: Cli): void {
     });
 }
 
-/** The path below `/api/v2` and the parameters of what somebody has typed; repeated parameters become lists. */
+/** The path and the parameters of what somebody has typed; repeated parameters become lists. */
 export function splitPath(text: string): { path: string; query: Record<string, string> } {
   const [address = '', ...rest] = text.split('?');
-  const path = `/${address}`.replace(/^\/+/, '/').replace(/^\/api(\/v2)?\//, '/');
+  const path = `/${address}`.replace(/^\/+/, '/');
   const parameters = new URLSearchParams(rest.join('?'));
   const names = [...new Set(parameters.keys())];
   return { path, query: Object.fromEntries(names.map((name) => [name, parameters.getAll(name).join(',')])) };

@@ -29,10 +29,7 @@ export function register(command: Command, cli: Cli): void {
       const client = await cli.client();
       const body = { computer_ids: ids, ...(accessGroup === undefined ? {} : { access_group: accessGroup }) };
       const { data } = await client.POST('/pending-computers:accept', { body });
-      await cli.output.rows(
-        data.map((id) => ({ id })),
-        { id: (row) => row.id },
-      );
+      await cli.output.ids(data);
     });
   command
     .command('reject')
@@ -41,9 +38,6 @@ export function register(command: Command, cli: Cli): void {
     .action(async (ids) => {
       const client = await cli.client();
       const { data } = await client.POST('/pending-computers:reject', { body: { computer_ids: ids } });
-      await cli.output.rows(
-        data.map((id) => ({ id })),
-        { id: (row) => row.id },
-      );
+      await cli.output.ids(data);
     });
 }

@@ -1,7 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Cli } from '../cli.ts';
-import { CliError, EXIT } from '../errors.ts';
-import { readServers, writeServers } from '../servers/server-file.ts';
+import { findServer, readServers, writeServers } from '../servers/server-file.ts';
 
 export function register(command: Command, cli: Cli): void {
   command
@@ -23,8 +22,7 @@ export function register(command: Command, cli: Cli): void {
     .argument('<name>', 'name of the login')
     .action(async (name) => {
       const stored = await readServers(cli.serverFile);
-      const server = stored.servers.find((one) => one.name === name);
-      if (!server) throw new CliError(EXIT.usage, `There is no login named ${name}; "flotilla servers" lists them`);
+      const server = findServer(stored, name);
       await writeServers(cli.serverFile, { ...stored, current: name });
       cli.output.note(`Commands now use ${server.url} as ${server.email}.`);
     });

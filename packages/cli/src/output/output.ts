@@ -41,6 +41,12 @@ export class Output {
     }
   }
 
+  /** Shows a list of which only the ids are known. */
+  async ids(ids: readonly number[]): Promise<void> {
+    const rows = ids.map((id) => ({ id }));
+    await this.rows(rows, { id: (row) => row.id });
+  }
+
   /** Shows one object. */
   async item<Row>(item: Row, columns: Columns<Row>): Promise<void> {
     if (this.format === 'csv') await this.#csv([item], columns);

@@ -1,6 +1,6 @@
 import type { Credentials } from '@flotilla/client';
 import { CliError, EXIT } from '../errors.ts';
-import type { StoredServers } from './server-file.ts';
+import { findServer, type StoredServers } from './server-file.ts';
 
 /** The server to talk to, and the credentials for it. */
 export interface Connection {
@@ -29,9 +29,8 @@ export function chooseConnection(
     throw new CliError(EXIT.usage, 'FLOTILLA_TOKEN is set: set FLOTILLA_URL to the address of its server, too');
   }
   if (name === null) throw new CliError(EXIT.usage, 'Log in first: flotilla login URL');
-  const found = stored.servers.find((one) => one.name === name);
-  if (!found) throw new CliError(EXIT.usage, `There is no login named ${name}; "flotilla servers" lists them`);
-  return { url: found.url, credentials: { token: found.token } };
+  const { url, token } = findServer(stored, name);
+  return { url, credentials: { token } };
 }
 
 function connectTo(url: string, stored: StoredServers, env: NodeJS.ProcessEnv): Connection {

@@ -55,6 +55,13 @@ export function withServer(stored: StoredServers, server: StoredServer): StoredS
   return { current: server.name, servers: [...others, server].sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
+/** The login of a name. @throws {CliError} when there is none */
+export function findServer({ servers }: StoredServers, name: string): StoredServer {
+  const found = servers.find((server) => server.name === name);
+  if (found) return found;
+  throw new CliError(EXIT.usage, `There is no login named ${name}; "flotilla servers" lists them`);
+}
+
 /** The logins without this one. */
 export function withoutServer(stored: StoredServers, name: string): StoredServers {
   const servers = stored.servers.filter((server) => server.name !== name);
