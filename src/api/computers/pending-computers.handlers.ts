@@ -21,14 +21,5 @@ export function pendingComputersHandlers({ pendingComputers }: Services) {
 type PendingComputer = Awaited<ReturnType<PendingComputersService['list']>>['rows'][number];
 
 function toPendingComputerResponse(computer: PendingComputer): Schemas['PendingComputer'] {
-  return {
-    id: computer.id,
-    title: computer.title,
-    hostname: computer.hostname,
-    creation_time: formatTime(computer.creation_time),
-    client_tags: computer.client_tags,
-    vm_info: computer.vm_info,
-    container_info: computer.container_info,
-    access_group: computer.access_group,
-  };
+  return { ...computer, creation_time: formatTime(computer.creation_time) };
 }

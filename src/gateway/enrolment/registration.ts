@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../domain/agents/facts.ts';
+import type { RegisteredInfo } from '../../persistence/computers/computer.entity.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { readTagList } from '../facts/computer.ts';
 import { type Fault, MessageFaults } from '../facts/faults.ts';
@@ -17,8 +18,7 @@ export interface Registration {
   hostname: string;
   tags: string[];
   accessGroup: string | null;
-  vmInfo: string;
-  containerInfo: string;
+  info: RegisteredInfo;
   machineId: string | null;
   proInfo: Json;
   cloneSecureId: string | null;
@@ -43,8 +43,10 @@ export function readRegistration(message: BObject): Registration {
     hostname,
     tags: readTagList(optional('tags', 100_000), faults),
     accessGroup: optional('access_group'),
-    vmInfo: shown('vm-info') || shown('vm_info'),
-    containerInfo: shown('container-info') || shown('container_info'),
+    info: {
+      vm_info: shown('vm-info') || shown('vm_info'),
+      container_info: shown('container-info') || shown('container_info'),
+    },
     machineId: optional('machine_id') || null,
     proInfo: readProInfo(optional('ubuntu_pro_info', MAX_PRO_INFO), faults),
     cloneSecureId: optional('clone_secure_id') || null,
@@ -76,14 +78,14 @@ function tryJson(text: string): Json | undefined {
 
 /** WSL instances have the host agent uid of their Windows host. */
 export function isWsl(registration: Registration): boolean {
-  return registration.containerInfo === 'wsl';
+  return registration.info.container_info === 'wsl';
 }
 
 /** Equal for repetitions and indistinguishable machines. @param ownMark - unique to this machine, if known */
 export function registrationDigest(accountId: number, registration: Registration, ownMark: Buffer | null): Buffer {
-  const { title, hostname, machineId, containerInfo, hostagentUid } = registration;
+  const { title, hostname, machineId, info, hostagentUid } = registration;
   const digest = createHash('sha256').update(
-    JSON.stringify([accountId, title, hostname, machineId, containerInfo, hostagentUid]),
+    JSON.stringify([accountId, title, hostname, machineId, info.container_info, hostagentUid]),
   );
   return (ownMark === null ? digest : digest.update(ownMark)).digest();
 }

@@ -1,3 +1,4 @@
+import { REGISTERED_COLUMNS, type RegisteredInfo } from '../computers/computer.entity.ts';
 import type { Sql } from '../database/sql.ts';
 
 export interface EnrollingAccount {
@@ -94,8 +95,7 @@ interface NewComputer {
   title: string;
   hostname: string;
   tags: readonly string[];
-  vmInfo: string | null;
-  containerInfo: string | null;
+  info: RegisteredInfo;
   machineId: string | null;
   proInfo: unknown;
   hostagentUid: string | null;
@@ -109,10 +109,10 @@ interface NewComputer {
 
 /** Inserts a pending computer with its first identity. @returns its id */
 export async function insertPendingComputer(tx: Sql, computer: NewComputer): Promise<number> {
-  const { proInfo } = computer;
+  const { info, proInfo } = computer;
   const [row] = await tx.query<{ id: number }>(
     INSERT,
-    { ...computer, proInfo: proInfo === null ? null : JSON.stringify(proInfo) },
+    { ...computer, ...info, proInfo: proInfo === null ? null : JSON.stringify(proInfo) },
     'gateway-enrol',
   );
   return row!.id;
@@ -135,9 +135,10 @@ const INSERT = `
     union all
     select id from twin where state = 'approved' and not archived
   ), made as (
-    insert into computer (account_id, access_group_id, state, title, hostname, tags, vm_info, container_info, machine_id,
-      distro_pro_info, hostagent_uid, is_wsl, clone_id, created_at)
-    select :accountId, id, 'pending', :title, :hostname, :tags::text[], :vmInfo, :containerInfo, :machineId, :proInfo::jsonb, :hostagentUid, :isWsl, (select min(id) from original), :now
+    insert into computer (account_id, access_group_id, state, title, hostname, tags, machine_id, distro_pro_info,
+      hostagent_uid, is_wsl, clone_id, created_at, ${REGISTERED_COLUMNS.join(', ')})
+    select :accountId, id, 'pending', :title, :hostname, :tags::text[], :machineId, :proInfo::jsonb, :hostagentUid, :isWsl,
+      (select min(id) from original), :now, ${REGISTERED_COLUMNS.map((column) => `:${column}`).join(', ')}
     from wanted returning id
   ), session as (
     insert into agent (computer_id, registration_digest, registered_at_agent) select id, :digest, :madeAt from made

@@ -1,4 +1,4 @@
-import { REPORTED_COLUMNS } from './computer.entity.ts';
+import { REGISTERED_COLUMNS, REPORTED_COLUMNS } from './computer.entity.ts';
 
 interface Aliases {
   computer: string;
@@ -23,13 +23,17 @@ const ELSEWHERE = new Set([
 ]);
 const LISTED = REPORTED_COLUMNS.filter((column) => !ELSEWHERE.has(column));
 
+/** An empty text is null in responses. */
+export const registeredInfo = (c: string) =>
+  REGISTERED_COLUMNS.map((column) => `nullif(${c}.${column}, '') as ${column}`).join(', ');
+
 /** The columns of every list, parent, child and detail. @see docs/api-conventions.md#computer-fields */
 const fieldsOf = ({ computer: c, group, contact }: Aliases) => `
   ${c}.id, ${c}.title, ${c}.comment, ${LISTED.map((column) => `${c}.${column}`).join(', ')},
   ${c}.reboot_required as reboot_required_flag, coalesce(${c}.update_manager_prompt, '') as update_manager_prompt, ${c}.clone_id,
   ${time(`${contact}.last_exchange_time`)} as last_exchange_time, ${time(`${contact}.last_ping_time`)} as last_ping_time,
   (select coalesce(array_agg(tag order by tag), '{}') from unnest(${c}.tags) tag) as tags,
-  ${group}.name as access_group, nullif(${c}.vm_info, '') as vm_info, nullif(${c}.container_info, '') as container_info,
+  ${group}.name as access_group, ${registeredInfo(c)},
   ${c}.is_wsl as is_wsl_instance, ${c}.archived, ${c}.employee_id, ${time(`${c}.registered_at`)} as registered_at`;
 
 const joinsOf = ({ computer: c, group, contact }: Aliases) => `

@@ -21,6 +21,15 @@ const REPORTED = {
   distroProRebootRequiredInfo: p.json<Json>().strictNullable(),
 };
 
+/** Texts that only the registration sets, `''` where it has none. */
+const REGISTERED = {
+  vmInfo: p.text().strictNullable(),
+  containerInfo: p.text().strictNullable(),
+};
+
+export type RegisteredInfo = Required<Reported<typeof REGISTERED>>;
+export const REGISTERED_COLUMNS = columnsOf(REGISTERED);
+
 /** Columns that agents set; only those present change. */
 export type ComputerReport = Reported<typeof REPORTED>;
 export const REPORTED_COLUMNS = columnsOf(REPORTED);
@@ -45,8 +54,7 @@ export const ComputerSchema = defineEntity({
     hostagentUid: p.text().strictNullable(),
     cloneId: p.integer().strictNullable(),
     employeeId: p.text().strictNullable(),
-    vmInfo: p.text().strictNullable(),
-    containerInfo: p.text().strictNullable(),
+    ...REGISTERED,
     createdAt: p.datetime().defaultRaw('now()'),
     registeredAt: p.datetime().strictNullable(),
     proAttached: p

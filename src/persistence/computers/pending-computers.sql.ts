@@ -1,15 +1,15 @@
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
+import type { RegisteredInfo } from './computer.entity.ts';
+import { registeredInfo } from './computer-columns.ts';
 import type { ComputerScope } from './computers.sql.ts';
 
-export interface PendingComputerRow {
+export interface PendingComputerRow extends RegisteredInfo {
   id: number;
   title: string;
   hostname: string;
   creation_time: Date;
   client_tags: string[];
-  vm_info: string | null;
-  container_info: string | null;
   access_group: string;
 }
 
@@ -45,7 +45,7 @@ const COUNT = `select count(*)::int as count from computer c where ${PENDING}`;
 
 const LIST = `
   select c.id, c.title, c.hostname, c.created_at as creation_time, coalesce(i.client_tags, '{}') as client_tags,
-    nullif(c.vm_info, '') as vm_info, nullif(c.container_info, '') as container_info, g.name as access_group
+    ${registeredInfo('c')}, g.name as access_group
   from (select c.id from computer c where ${PENDING} order by c.id limit :limit offset :offset) page
   join computer c on c.id = page.id
   join access_group g on g.id = c.access_group_id

@@ -64,8 +64,7 @@ const registration = (name: string, of: Partial<Registration> = {}): Registratio
   hostname: name,
   tags: [],
   accessGroup: null,
-  vmInfo: '',
-  containerInfo: '',
+  info: { vm_info: '', container_info: '' },
   machineId: null,
   proInfo: null,
   cloneSecureId: null,
@@ -79,8 +78,8 @@ const KINDS: Record<string, Partial<Registration>> = {
   'a machine nobody knows': { machineId: 'machine-new' },
   'a machine that is there already': { machineId: 'machine-7' },
   'a machine without an id': {},
-  'an instance whose host is not there yet': { containerInfo: 'wsl', hostagentUid: 'host-new' },
-  'an instance of a host': { containerInfo: 'wsl', hostagentUid: 'host-7' },
+  'an instance whose host is not there yet': { info: { vm_info: '', container_info: 'wsl' }, hostagentUid: 'host-new' },
+  'an instance of a host': { info: { vm_info: '', container_info: 'wsl' }, hostagentUid: 'host-7' },
   'a host nobody knows': { hostagentUid: 'host-alone' },
 };
 

@@ -80,7 +80,7 @@ function loadOf({ noise }: KeptResult): string {
 }
 
 function renderMachines(results: readonly KeptResult[]): string {
-  const head = ['On', 'At', 'Commit', 'Machine', 'Versions', 'Asked for'];
+  const head = ['On', 'At', 'Commit', 'Machine', 'Versions', 'Command'];
   const lines = results.map(({ on, at, machine, command }) => [
     on,
     at.slice(0, 16).replace('T', ' '),
