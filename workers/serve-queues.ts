@@ -75,13 +75,13 @@ async function setCurrentIfAllowed(config: Config, buildId: string, logger: Logg
 
 function createActivities(queue: TaskQueue, parts: Parts) {
   const { config, measures, db } = parts;
-  const { eventRetentionDays, activityRetentionDays } = config;
+  const { eventRetentionDays, eventFeedDays, activityRetentionDays } = config;
   switch (queue) {
     case TASK_QUEUES.activity:
       return createEngineActivities({ ...parts, concurrency: activityConcurrency(config.databasePoolSize) });
     case TASK_QUEUES.schedule:
       return {
-        ...createReconciler({ ...parts, eventRetentionDays, metrics: measures }),
+        ...createReconciler({ ...parts, eventRetentionDays, eventFeedDays, metrics: measures }),
         ...createProfileActivities(parts),
         ...createRetentionActivities({ ...parts, activityRetentionDays }),
         ...createHashIdDatabaseActivities({ ...parts, settings: config.hashIdDatabases }),

@@ -196,6 +196,10 @@ export const SETTINGS = {
     about: 'How long the event log keeps an entry; -1 = forever.',
     unit: 'days',
   }),
+  FLOTILLA_EVENT_FEED_DAYS: setting(types.retentionDays(3650).default(14), 'worker', {
+    about: 'How long events can be read with `GET /events?after=` and sent to webhooks; -1 = forever.',
+    unit: 'days',
+  }),
   FLOTILLA_ACTIVITY_RETENTION_DAYS: setting(types.retentionDays(36_500).default(-1), 'worker', {
     about:
       'How long activities are kept after their end, each group as a whole; -1 = forever. The latest run of every profile stays, and so does what a computer was sent and has not acknowledged.',

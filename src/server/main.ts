@@ -47,6 +47,8 @@ async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   }
   logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
   shutDownOnSignal(logger, async () => {
+    // Whoever waits or follows a stream is answered, and goes on with another process.
+    await services.eventHub.close();
     await server.close();
     await close();
     await temporal.close();

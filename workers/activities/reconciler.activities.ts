@@ -11,7 +11,7 @@ import {
   wakeLeftRunning,
 } from '../../src/services/engine/repairs.ts';
 import { repairIfRestored } from '../../src/services/engine/restore.ts';
-import { purgeExpiredEventLog } from '../../src/services/events/purge-expired-events.ts';
+import { type EventRetention, purgeExpiredEventLog } from '../../src/services/events/purge-expired-events.ts';
 import {
   compareSchedules,
   requestEveryScheduleUpdate,
@@ -25,8 +25,7 @@ import { createProfileSchedules, createWorkflows, type WorkflowsOptions } from '
 import { reportStuckWorkflows } from '../reconciler/stuck-workflows.ts';
 import { closedAbnormally, deleteOldRuns, runningBatches } from '../reconciler/visibility.ts';
 
-export interface ReconcilerOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
-  eventRetentionDays: number;
+export interface ReconcilerOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions, EventRetention {
   clock: Clock;
   kinds: ProfileKinds;
   /** Younger batches are skipped: the dispatcher may be about to start them. Default 60,000. */
@@ -83,7 +82,7 @@ export function createReconciler(
         await compareSchedules(deps, clock.now());
       await endFastPolling(options.db, clock.now());
       await deleteOldRuns(client, startedAt);
-      await purgeExpiredEventLog(options.db, options.logger, options.eventRetentionDays);
+      await purgeExpiredEventLog(options.db, options.logger, options);
       options.metrics?.reconciled((clock.now().getTime() - startedAt) / 1000);
       const next = { closedSince: startedAt - LAG_MS, batchAfter, mark: startedAt, idleAfter, runningBefore };
       return { cursor: next, ...repairs.made };

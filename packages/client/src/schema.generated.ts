@@ -641,8 +641,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists who did what, when and from where, newest first */
+        /**
+         * Lists who did what, when and from where, newest first; with `after`, reads all events in the order of commits
+         * @description Without `after`: the event log, which needs the permission `ViewEventLog`.
+         *
+         *     With `after`: events about everything that the caller may see, as CloudEvents, in an order in which no event appears
+         *     before one that was read already. Go on with the `cursor` of the response. `GET /events:stream` sends the same events
+         *     as they happen.
+         */
         get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events:stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sends events as they are committed, as server-sent events
+         * @description Each event has its id as `id`, its type as `event` and the CloudEvent as `data`. A client that reconnects sends the last
+         *     id as `Last-Event-ID`; it gets every event after it, once. A comment is sent every 15 seconds without an event. The
+         *     stream ends within two seconds when the token ends or the caller's permissions change.
+         */
+        get: operations["streamEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2735,6 +2764,63 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
+        /**
+         * @description | type | when | `data`, beside `activity_id` and `computer_id` |
+         *     |---|---|---|
+         *     | `activity.created` | an activity was created | `activity_type`, `summary`, `activity_status`, `creator_id` |
+         *     | `activity.approved` | an activity that needed approval got it | as `activity.ended` |
+         *     | `activity.started` | the first computer got its operation | as `activity.ended` |
+         *     | `activity.ended` | all its operations have ended | `activity_type`, `summary`, `activity_status`, `succeeded`, `failed`, `canceled` |
+         *     | `operation.delivered` | a computer got an operation | `operation_id`, `activity_type`, `activity_status`, `result_code` |
+         *     | `operation.ended` | an operation has ended | as `operation.delivered` |
+         *     | `computer.enrolled` | a computer was accepted | `title` |
+         *     | `computer.changed` | something that `GET /computers` shows of it has changed | `title`, `changed` (names of fields) |
+         *     | `computer.removed` | a computer was removed | `title` |
+         *     | `alert.raised` `alert.resolved` | an alert became active on a computer, or inactive | `alert_type` |
+         *     | `profile.run` | a profile has started a run | `profile_type` (`usg`, `script`), `profile_id`, `computers` |
+         *     | `permissions.changed` | a role, its access groups, or the roles of an administrator have changed; needs `ViewEventLog` | `person_id`, `role_id`, `access_group_id` where they apply |
+         *     | `log.recorded` | an entry of the event log; needs `ViewEventLog` | `log_id` and the fields of the entry |
+         * @enum {string}
+         */
+        EventType: "activity.created" | "activity.approved" | "activity.started" | "activity.ended" | "operation.delivered" | "operation.ended" | "computer.enrolled" | "computer.changed" | "computer.removed" | "alert.raised" | "alert.resolved" | "profile.run" | "permissions.changed" | "log.recorded";
+        /** @description A CloudEvent 1.0 in structured JSON */
+        CloudEvent: {
+            /** @enum {string} */
+            specversion: "1.0";
+            /**
+             * @description Unique and stable; also a cursor
+             * @example 81234-507
+             */
+            id: string;
+            /**
+             * @description The account
+             * @example /accounts/1
+             */
+            source: string;
+            type: components["schemas"]["EventType"];
+            /**
+             * @example activities/12
+             * @example computers/7
+             */
+            subject: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-27T10:30:00.123Z
+             */
+            time: string;
+            /** @enum {string} */
+            datacontenttype: "application/json";
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        EventFeed: {
+            events: components["schemas"]["CloudEvent"][];
+            /** @description Where to go on */
+            cursor: string;
+            /** @description Whether there may be more events already */
+            more: boolean;
+        };
         Feature: {
             /** @example script-profiles */
             key: string;
@@ -3788,6 +3874,10 @@ export interface components {
         PositiveLimit: number;
         /** @description Rows to skip */
         Offset: number;
+        /** @description Only events of these types, separated by commas */
+        EventTypes: components["schemas"]["EventType"][];
+        /** @description Only events about computers that this query of `GET /computers` finds now, and of their activities */
+        EventQuery: string;
         /**
          * @description Terms separated by spaces, all of which must match: keywords (part of the summary, in any case) and selectors
          *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
@@ -4924,10 +5014,19 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
-                /** @description Number of days to look back */
+                /** @description Number of days to look back, without `after` */
                 days?: number;
-                /** @description Part of the message or of a name, in any case; there are no wildcards */
+                /** @description Part of the message or of a name, in any case; there are no wildcards. Without `after` */
                 search?: string;
+                /**
+                 * @description The id of the last event, or the `cursor` of a response; `oldest` for all events that are kept, `latest` for none.
+                 *     410 `EventsExpired` when events after it were deleted; the error names the oldest cursor.
+                 */
+                after?: string;
+                /** @description Only events of these types, separated by commas */
+                types?: components["parameters"]["EventTypes"];
+                /** @description Only events about computers that this query of `GET /computers` finds now, and of their activities */
+                query?: components["parameters"]["EventQuery"];
             };
             header?: never;
             path?: never;
@@ -4941,7 +5040,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EventPage"];
+                    "application/json": components["schemas"]["EventPage"] | components["schemas"]["EventFeed"];
+                };
+            };
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description As of `GET /events`; `Last-Event-ID` wins */
+                after?: string;
+                /** @description Only events of these types, separated by commas */
+                types?: components["parameters"]["EventTypes"];
+                /** @description Only events about computers that this query of `GET /computers` finds now, and of their activities */
+                query?: components["parameters"]["EventQuery"];
+            };
+            header?: {
+                /** @description The id of the last event that the client has */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, until either side closes the connection */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };

@@ -27,13 +27,15 @@ export type Call<M extends Method> = <P extends PathsOf<M>>(
   ...init: Init<P, M>
 ) => Promise<{ data: Data<P, M>; response: Response }>;
 
+type PageOf<P extends PathsOf<'get'>> = Extract<Data<P, 'get'>, { results: readonly unknown[]; next: unknown }>;
+
 /** Paths of lists. */
 export type ListPath = {
-  [P in PathsOf<'get'>]: Data<P, 'get'> extends { results: readonly unknown[]; next: unknown } ? P : never;
+  [P in PathsOf<'get'>]: [PageOf<P>] extends [never] ? never : P;
 }[PathsOf<'get'>];
 
 /** One page of a list: its rows, and the count of all. */
-export type Page<P extends ListPath> = Data<P, 'get'>;
+export type Page<P extends ListPath> = PageOf<P>;
 
 export type Row<P extends ListPath> = Page<P> extends { results: ReadonlyArray<infer R> } ? R : never;
 

@@ -1,19 +1,66 @@
+import { Readable } from 'node:stream';
+import { DomainError } from '../../domain/common/errors.ts';
+import type { EventFeedRequest, StreamItem } from '../../services/events/event-feed.service.ts';
 import type { EventsService } from '../../services/events/events.service.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers, Schemas, Services } from '../http/handler.ts';
+import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 
-export function eventsHandlers(services: Services) {
+export function eventsHandlers({ events, eventFeed }: Services) {
   return {
     listEvents: async (context) => {
-      const { days = DEFAULT_DAYS, search = '' } = context.query;
-      const { count, rows } = await services.events.list(context.caller, { days, search, ...pageOf(context) });
+      const { caller, query } = context;
+      if (query.after !== undefined) {
+        requireOnlyFeed(query);
+        return eventFeed.read(caller, toFeedRequest(query, query.after), pageOf(context).limit);
+      }
+      requireOnlyLog(query);
+      if (!caller.may('ViewEventLog')) throw new DomainError('Forbidden', 'The permission ViewEventLog is needed');
+      const { days = DEFAULT_DAYS, search = '' } = query;
+      const { count, rows } = await events.list(caller, { days, search, ...pageOf(context) });
       return envelope(context, { count, results: rows }, toEventResponse);
+    },
+    streamEvents: async ({ caller, query, request, response }) => {
+      const after = request.get('Last-Event-ID') ?? query.after ?? 'latest';
+      const items = await eventFeed.follow(caller, toFeedRequest(query, after));
+      // Proxies would collect events before they pass them on.
+      response.type(EVENT_STREAM).set('X-Accel-Buffering', 'no');
+      return Readable.from(format(items), { objectMode: false });
     },
   } satisfies Handlers;
 }
 
 const DEFAULT_DAYS = 30;
+export const EVENT_STREAM = 'text/event-stream';
+const RETRY_MS = 1_000;
+
+type FeedQuery = RequestContext<'streamEvents'>['query'];
+
+function toFeedRequest({ types, query }: FeedQuery, after: string): EventFeedRequest {
+  return { after, types: types ?? null, query: query ?? null };
+}
+
+type EventsQuery = RequestContext<'listEvents'>['query'];
+
+function requireOnlyLog({ types, query }: EventsQuery): void {
+  const given = types ? 'types' : query !== undefined ? 'query' : null;
+  if (given) throw new DomainError('InvalidParameterCombination', `${given} needs after`);
+}
+
+function requireOnlyFeed({ days = DEFAULT_DAYS, search, offset = 0 }: EventsQuery): void {
+  // The validator fills in defaults.
+  const given = days !== DEFAULT_DAYS ? 'days' : search !== undefined ? 'search' : offset > 0 ? 'offset' : null;
+  if (given) throw new DomainError('InvalidParameterCombination', `${given} cannot be combined with after`);
+}
+
+async function* format(items: AsyncIterable<StreamItem>): AsyncGenerator<string> {
+  yield `retry: ${RETRY_MS}\n\n`;
+  for await (const item of items) {
+    if (item.kind === 'idle') yield ': heartbeat\n\n';
+    else if (item.kind === 'cursor') yield `id: ${item.cursor}\n\n`;
+    else yield `id: ${item.event.id}\nevent: ${item.event.type}\ndata: ${JSON.stringify(item.event)}\n\n`;
+  }
+}
 
 type Event = Awaited<ReturnType<EventsService['list']>>['rows'][number];
 

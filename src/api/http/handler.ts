@@ -32,7 +32,7 @@ type ResponseBody<Declared> = {
   >;
 }[keyof Declared];
 
-type ContentBody<Content> = Content extends { 'text/csv': unknown }
+type ContentBody<Content> = Content extends { 'text/csv': unknown } | { 'text/event-stream': unknown }
   ? Readable
   : Content extends { 'application/json': infer Body }
     ? Body | JsonText

@@ -27,6 +27,7 @@ export const ERROR_STATUS = {
   DuplicateRole: 409,
   DuplicateSavedSearch: 409,
   SavedSearchChanged: 409,
+  EventsExpired: 410,
   LastGlobalAdmin: 409,
   RoleInUse: 409,
   RoleReadOnly: 400,

@@ -49,6 +49,7 @@ import {
   ProfileAlertDismissalSchema,
   ProfileAlertSchema,
 } from '../events/alert.entity.ts';
+import { CloudEventFeedSchema, CloudEventSchema } from '../events/cloud-event.entity.ts';
 import { EventEntrySchema } from '../events/event.entity.ts';
 import { AccessGroupSchema } from '../identity/access-group.entity.ts';
 import { AccountSchema } from '../identity/account.entity.ts';
@@ -117,6 +118,8 @@ export const ENTITIES = [
   AlertSchema,
   ProfileAlertDismissalSchema,
   ProfileAlertSchema,
+  CloudEventFeedSchema,
+  CloudEventSchema,
   EventEntrySchema,
   AccessGroupSchema,
   AccountSchema,

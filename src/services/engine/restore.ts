@@ -9,6 +9,7 @@ import {
 } from '../../persistence/activities/restore.sql.ts';
 import { trySessionLock } from '../../persistence/database/advisory-locks.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
+import { skipPositions } from '../../persistence/events/cloud-events.sql.ts';
 import { recordEvent } from '../../persistence/events/events.sql.ts';
 import { revokeAfterRestore } from '../../persistence/identity/rights.repository.ts';
 import type { RepairDeps } from '../activities/workflows.ts';
@@ -58,7 +59,10 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
   const { db, workflows: onServer, logger } = deps;
   // Before anything can be created under an id that a workflow or an agent knows.
   const highest = await onServer.highestActivity();
-  await db.transaction((tx) => skipIds(tx, now, highest));
+  await db.transaction(async (tx) => {
+    await skipIds(tx, now, highest);
+    await skipPositions(tx);
+  });
   const skippedRuns = await skipMissedRuns(deps, now);
   const operations = await db.transaction(async (tx) => {
     await resetExchangeTokens(tx);

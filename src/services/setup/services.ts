@@ -14,6 +14,8 @@ import { createComputerRemovalService } from '../computers/computer-removal.serv
 import { createComputersService } from '../computers/computers.service.ts';
 import { createCredentialsService } from '../identity/login/credentials.service.ts';
 import { createEmailChangesService } from '../identity/email-changes.service.ts';
+import { createEventFeedService } from '../events/event-feed.service.ts';
+import { createEventHub } from '../events/event-hub.ts';
 import { createEventsService } from '../events/events.service.ts';
 import { listFeatures } from '../identity/features.ts';
 import { createDatabaseFileStore } from '../common/files.ts';
@@ -75,6 +77,7 @@ export function createServices(deps: ServicesDeps) {
   const files = createDatabaseFileStore(db);
   const login = { db, clock, tokenSigner, authenticator, hashing, throttle, identities, passwords };
   const mailing = { db, clock, mailer, authenticator, publicUrl };
+  const hub = createEventHub({ db, logger });
   const acting = { db, clock, settings: settings.activities, publicUrl };
   return {
     authenticator,
@@ -102,6 +105,8 @@ export function createServices(deps: ServicesDeps) {
     tags: createTagsService({ db }),
     savedSearches: createSavedSearchesService({ db }),
     events: createEventsService({ db }),
+    eventHub: hub,
+    eventFeed: createEventFeedService({ db, clock, hub, authenticator }),
     messageBacklog: createMessageBacklogService({ db }),
     recoveryKeys: createRecoveryKeysService({ ...acting, encryptionKeys: settings.encryptionKeys }),
     scriptProfiles: createScriptProfilesService({ ...acting, limits: settings.scriptProfiles }),

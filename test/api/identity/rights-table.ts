@@ -67,7 +67,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^\w+ \/(administrators|invitations|roles|access-groups)(\/|$)/, needs: ['ManageRole'], roles: 'G' },
   { operations: /^(PUT|DELETE) \/message-backlog-settings$/, needs: ['ManageAccount'], roles: 'G' },
   { operations: /^(GET|PATCH) \/preferences$/, needs: ['ManageAccount'], roles: 'G' },
-  { operations: /^GET \/events$/, needs: ['ViewEventLog'], roles: 'GA' },
+  { operations: /^GET \/events(:stream)?$/, needs: 'account', roles: 'GASD' },
   { operations: /^\w+ \/pending-computers(:|$)/, needs: ['ManagePendingComputer'], roles: 'GD' },
   { operations: /^POST \/alerts\//, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /^GET \/tags$/, needs: ['ViewComputer'], roles: 'GASD' },
@@ -139,7 +139,7 @@ const PLAIN = new Set(
   email end_date enforce_password_strength expires_at expiry_minutes force global_permissions held identity installed keep_access_keys key limit
   max_message_backlog mode name names new_password offset pass_rate_from pass_rate_to password permissions pids
   reboot_after registration_password restart_deliver_delay restart_deliver_delay_window root_only schedule script_type script_version_id searches setup_token
-  secret_key security snaps start_date status tags tailoring_file time_limit timezone title token trigger upgrade username
+  secret_key security snaps start_date status tags tailoring_file time_limit timezone title token trigger types upgrade username
   value with_alerts with_all_network with_annotations with_grouped_hardware with_hardware with_network with_profiles
   with_reboot_packages with_release_upgrades with_upgrades with_wsl_profiles wsl_children wsl_parents`.split(/\s+/),
 );
@@ -147,6 +147,9 @@ const PLAIN = new Set(
 /** The secret of an invitation is for whoever presents it first, and an access key is presented with its secret. */
 const isSecret = (where: ObjectPlace['where'], name: string) =>
   name === 'secure_id' || (where === 'body' && (name === 'invitation_id' || name === 'access_key'));
+
+/** In bodies `after` names an activity. */
+const isCursor = (where: ObjectPlace['where'], name: string) => where === 'query' && name === 'after';
 
 /** A place of a request that names an object. */
 export interface ObjectPlace {
@@ -177,7 +180,7 @@ export const OBJECT_PLACES: readonly ObjectPlace[] = OPERATIONS.flatMap((operati
 function placesOf(operation: DocumentedOperation, where: ObjectPlace['where'], names: string[]): ObjectPlace[] {
   return names.flatMap((name) => {
     const read = NAMING[name];
-    return read && !isSecret(where, name) ? [{ operation, where, name, read }] : [];
+    return read && !isSecret(where, name) && !isCursor(where, name) ? [{ operation, where, name, read }] : [];
   });
 }
 

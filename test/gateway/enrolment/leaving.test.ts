@@ -208,7 +208,7 @@ describe('POST /computers:delete', () => {
     expect([response.status, response.text]).toEqual([204, '']);
     await served.processEvents();
     for (const agent of agents) {
-      expect(await rowsOf(agent.id)).toEqual(['activity.computer_id']);
+      expect(await rowsOf(agent.id)).toEqual(['activity.computer_id', 'cloud_event.computer_id']);
       expect((await call('GET', `/computers/${agent.id}`)).body.error).toBe('UnknownComputer');
       expect(await ping(served, agent.id)).toEqual({});
       expect((await agent.exchange()).types).toEqual(['unknown-id', 'accepted-types']);
@@ -257,7 +257,8 @@ describe('POST /computers:delete', () => {
     ]);
     expect(outcomes.map(({ status }) => status).filter((status) => ![200, 204, 404].includes(status))).toEqual([]);
     await served.processEvents();
-    for (const agent of agents) expect(await rowsOf(agent.id)).toEqual(['activity.computer_id']);
+    for (const agent of agents)
+      expect(await rowsOf(agent.id)).toEqual(['activity.computer_id', 'cloud_event.computer_id']);
     const [open] = await served.db.query<{ count: number }>(
       `select count(*)::int as count from activity where computer_id = any($1) and status not in ('canceled', 'succeeded', 'failed')`,
       [agents.map(({ id }) => id)],

@@ -80,7 +80,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const kinds = createProfileKinds({ db, settings: activities, limits, publicUrl, logger });
   const common = { db, client, engine, publicUrl, logger, kinds, clock: systemClock };
   const reconcilerWith = (own: Client, over: Partial<ReconcilerOptions> = {}) =>
-    createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, ...over });
+    createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, eventFeedDays: 30, ...over });
   const dispatchers: Dispatcher[] = [];
   const workers: Array<() => Promise<void>> = [];
   return {

@@ -126,7 +126,10 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
       if (response.status !== 200) throw new Error(`login: ${response.status} ${response.text}`);
       return response.body.token;
     },
-    close: () => closeServer(server),
+    async close() {
+      await services.eventHub.close();
+      await closeServer(server);
+    },
   };
 }
 
@@ -148,7 +151,10 @@ async function callApp(url: string, method: string, path: string, options: CallO
     headers,
     body: (json ? JSON.stringify(options.body) : options.raw) as RequestInit['body'],
   });
-  const text = await response.text();
+  // Streams do not end by themselves: their own tests read them.
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  if (isStream) await response.body!.cancel();
+  const text = isStream ? '' : await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
   return {
     status: response.status,

@@ -46,6 +46,8 @@ export async function generateComputers(
     await tx.query('delete from computer where id = any($1::int[])', [prototypes.map(({ id }) => id)]);
     progress('memberships and alerts');
     await fillMemberships(tx, { accountId, seed, now });
+    // Nobody follows these.
+    await tx.query('delete from cloud_event where account_id = $1', [accountId]);
     const [range] = await tx.query<{ first: number; last: number }>(
       'select min(id) as first, max(id) as last from planned',
     );

@@ -58,6 +58,7 @@ import { Migration20261125080200ProfileCreators } from './migration-202611250802
 import { Migration20261126010000HashIdDatabases } from './migration-20261126010000-hash-id-databases.ts';
 import { Migration20261126030000AgentIntervals } from './migration-20261126030000-agent-intervals.ts';
 import { Migration20261126030100FastAgents } from './migration-20261126030100-fast-agents.ts';
+import { Migration20261127010000CloudEvents } from './migration-20261127010000-cloud-events.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -121,4 +122,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261126010000HashIdDatabases', class: Migration20261126010000HashIdDatabases },
   { name: 'Migration20261126030000AgentIntervals', class: Migration20261126030000AgentIntervals },
   { name: 'Migration20261126030100FastAgents', class: Migration20261126030100FastAgents },
+  { name: 'Migration20261127010000CloudEvents', class: Migration20261127010000CloudEvents },
 ];
