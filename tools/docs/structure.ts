@@ -100,7 +100,7 @@ export const AREAS: readonly Area[] = [
   { name: 'openapi', holds: 'the document of the API and its generated types (api only)', mayUse: [] },
   { name: 'http', holds: 'requests and responses whatever the resource (api only)', mayUse: ['openapi'] },
   { name: 'identity', holds: 'accounts, people, roles, access groups, login, tokens', mayUse: FRAME },
-  { name: 'events', holds: 'the event log and alerts', mayUse: [...FRAME, 'identity', 'query'] },
+  { name: 'events', holds: 'events for clients, the event log and alerts', mayUse: [...FRAME, 'identity', 'query'] },
   { name: 'query', holds: 'the query language and its translation to SQL', mayUse: [...FRAME, 'events', 'activities'] },
   { name: 'activities', holds: 'activities, their groups, delivery and outbox', mayUse: [...FRAME, 'query'] },
   { name: 'schedules', holds: 'recurrence rules, cron and the dates of profiles', mayUse: [...FRAME, 'activities'] },
