@@ -28,6 +28,7 @@ import { snaps } from './sets/snaps.bench.ts';
 import { soak } from './sets/soak.bench.ts';
 import { startup } from './sets/startup.bench.ts';
 import { usg } from './sets/usg.bench.ts';
+import { waiters } from './sets/waiters.bench.ts';
 
 const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   startup,
@@ -50,6 +51,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   soak,
   idle,
   packages,
+  waiters,
 };
 
 const env = process.env;

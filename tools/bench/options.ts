@@ -21,6 +21,7 @@ export const BENCHMARKS = [
   'soak',
   'idle',
   'packages',
+  'waiters',
 ] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
@@ -65,7 +66,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
   --on embedded            or topology: two APIs, two gateways, three workers, the Temporal server on PostgreSQL
                            (not ${EMBEDDED_ONLY.join(', ')})
   --computers N,N          (or --sizes) group sizes of snaps (1000,10000) and growth (1000,3000,10000), fleet sizes of
-                           computers (1000,10000,100000) and, the last one, of usg, report, idle (10000), recovery (1000),
+                           computers (1000,10000,100000) and, the last one, of usg, report, idle, waiters (10000), recovery (1000),
                            soak (500), the group of fairness (100000)
   --activities 1000000     rows of activities and observability (on 10,000 computers unless --computers is given)
   --profiles 10000         profiles of scheduler that are due at one moment

@@ -102,7 +102,11 @@ export const AREAS: readonly Area[] = [
   { name: 'identity', holds: 'accounts, people, roles, access groups, login, tokens', mayUse: FRAME },
   { name: 'events', holds: 'events for clients, the event log and alerts', mayUse: [...FRAME, 'identity', 'query'] },
   { name: 'query', holds: 'the query language and its translation to SQL', mayUse: [...FRAME, 'events', 'activities'] },
-  { name: 'activities', holds: 'activities, their groups, delivery and outbox', mayUse: [...FRAME, 'query'] },
+  {
+    name: 'activities',
+    holds: 'activities, their groups, delivery and outbox',
+    mayUse: [...FRAME, 'identity', 'events', 'query'],
+  },
   { name: 'schedules', holds: 'recurrence rules, cron and the dates of profiles', mayUse: [...FRAME, 'activities'] },
   {
     name: 'scripts',

@@ -226,8 +226,34 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows an activity with all its children */
+        /**
+         * Shows an activity with all its children
+         * @description With `wait` the response comes as soon as what `until` names has happened, or when the time is up: then with the present
+         *     state, or 304. When the server stops it is 503 with `Retry-After`: another one serves the next attempt.
+         */
         get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activities/{activity_id}:stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sends the progress of an activity, as server-sent events, until it has ended
+         * @description Each `progress` event has the activity as in `GET /activities/parents`: the first at once, then at most four a
+         *     second when something has changed, the last with the final status. A comment is sent every 15 seconds without an event.
+         *     The stream ends within two seconds when the token ends or the caller's permissions change.
+         */
+        get: operations["streamActivity"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3931,12 +3957,23 @@ export interface components {
         AccessGroupName: string;
         AlertId: components["schemas"]["Id"];
         ActivityId: components["schemas"]["Id"];
+        /**
+         * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+         *     then, and `Preference-Applied`. Anything else is ignored
+         */
+        PreferWait: string;
+        /** @description Entity tags of known responses, separated by commas, or `*`; 304 without a body if one of them is current */
+        IfNoneMatch: string;
         ScriptId: components["schemas"]["Id"];
         ScriptProfileId: components["schemas"]["Id"];
         UsgProfileId: components["schemas"]["Id"];
     };
     requestBodies: never;
     headers: {
+        /** @description Only if the response has waited */
+        PreferenceApplied: string;
+        /** @description Changes whenever the response does; for `If-None-Match` */
+        ETag: string;
         /** @description The client's own if it is short and plain, otherwise a new one; it appears in the server's log */
         RequestId: string;
         /** @description Only if the server is set to ignore unknown parameters and fields (`FLOTILLA_UNKNOWN_KEYS=ignore`): those of the request, separated by commas */
@@ -4337,8 +4374,19 @@ export interface operations {
     };
     getActivity: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description Seconds to wait at most; 0 does not wait */
+                wait?: number;
+                /**
+                 * @description What to wait for, with `wait`: `changed`, the default, until the response is none that `If-None-Match` names, or without
+                 *     it until it differs from that at arrival; `ended`, until the status is final
+                 */
+                until?: "changed" | "ended";
+            };
+            header?: {
+                /** @description Entity tags of known responses, separated by commas, or `*`; 304 without a body if one of them is current */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 activity_id: components["parameters"]["ActivityId"];
             };
@@ -4353,6 +4401,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DetailedActivity"];
+                };
+            };
+            /** @description The client has the current response */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    streamActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                activity_id: components["parameters"]["ActivityId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, until the activity has ended or either side closes the connection */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };
@@ -4786,7 +4863,13 @@ export interface operations {
     archiveComputer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path: {
                 computer_id: components["parameters"]["ComputerId"];
             };
@@ -4812,7 +4895,13 @@ export interface operations {
     sanitizeComputer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path: {
                 computer_id: components["parameters"]["ComputerId"];
             };
@@ -4962,7 +5051,10 @@ export interface operations {
                 /** @description Adds wsl_profiles to Windows computers */
                 with_wsl_profiles?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description Entity tags of known responses, separated by commas, or `*`; 304 without a body if one of them is current */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 computer_id: components["parameters"]["ComputerId"];
             };
@@ -4978,6 +5070,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ComputerDetail"];
                 };
+            };
+            /** @description The client has the current response */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -5495,7 +5594,13 @@ export interface operations {
                 /** @description Alias of `deliver_delay_window`; must have the same value when both are given */
                 deliver_after_window?: components["parameters"]["DeliverAfterWindow"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path: {
                 computer_id: components["parameters"]["ComputerId"];
             };
@@ -5534,7 +5639,13 @@ export interface operations {
                 /** @description Alias of `deliver_delay_window`; must have the same value when both are given */
                 deliver_after_window?: components["parameters"]["DeliverAfterWindow"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path: {
                 computer_id: components["parameters"]["ComputerId"];
             };
@@ -5666,7 +5777,13 @@ export interface operations {
     actOnPackages: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5807,7 +5924,13 @@ export interface operations {
     restartComputer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path: {
                 computer_id: components["parameters"]["ComputerId"];
             };
@@ -5833,7 +5956,13 @@ export interface operations {
     shutDownComputer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path: {
                 computer_id: components["parameters"]["ComputerId"];
             };
@@ -5886,7 +6015,13 @@ export interface operations {
     killProcesses: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5910,7 +6045,13 @@ export interface operations {
     terminateProcesses: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5959,7 +6100,13 @@ export interface operations {
                 /** @description Even while another is open */
                 force?: boolean;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path: {
                 computer_id: components["parameters"]["ComputerId"];
             };
@@ -6137,7 +6284,10 @@ export interface operations {
     getScriptProfile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Entity tags of known responses, separated by commas, or `*`; 304 without a body if one of them is current */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 script_profile_id: components["parameters"]["ScriptProfileId"];
             };
@@ -6153,6 +6303,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ScriptProfile"];
                 };
+            };
+            /** @description The client has the current response */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -6449,7 +6606,13 @@ export interface operations {
     executeScript: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path: {
                 script_id: components["parameters"]["ScriptId"];
             };
@@ -6548,7 +6711,13 @@ export interface operations {
     actOnSnaps: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
+                 *     then, and `Preference-Applied`. Anything else is ignored
+                 */
+                Prefer?: components["parameters"]["PreferWait"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6955,7 +7124,10 @@ export interface operations {
     getUsgProfile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Entity tags of known responses, separated by commas, or `*`; 304 without a body if one of them is current */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 usg_profile_id: components["parameters"]["UsgProfileId"];
             };
@@ -6971,6 +7143,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["UsgProfile"];
                 };
+            };
+            /** @description The client has the current response */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -1,11 +1,14 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { ActivityChoice } from '../../services/activities/activity-choice.ts';
+import type { ParentActivity } from '../../services/activities/displayed-activities.ts';
+import { eventStream, HEARTBEAT } from '../http/event-stream.ts';
 import type { Handlers, Schemas, Services } from '../http/handler.ts';
+import { conditional } from '../http/request/conditional.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import { toDetailedActivityResponse, toParentResponse } from './activity-responses.ts';
 import { readActingQuery } from './request-fields.ts';
 
-export function activitiesHandlers({ activities, activityRepeats }: Services) {
+export function activitiesHandlers({ activities, activityProgress, activityRepeats }: Services) {
   return {
     listActivities: async (context) =>
       envelope(
@@ -24,8 +27,13 @@ export function activitiesHandlers({ activities, activityRepeats }: Services) {
         await activities.listParents(context.caller, context.query.query ?? '', pageOf(context)),
         toParentResponse,
       ),
-    getActivity: async ({ caller, params }) =>
-      toDetailedActivityResponse(await activities.read(caller, params.activity_id)),
+    getActivity: (context) => {
+      const { caller, params } = context;
+      const read = (known: readonly string[] | null) => activities.read(caller, params.activity_id, known);
+      return conditional(context, read, toDetailedActivityResponse);
+    },
+    streamActivity: async ({ caller, params, response }) =>
+      eventStream(response, format(await activityProgress.follow(caller, params.activity_id))),
     cancelActivities: async ({ caller, body, traceparent }) => activities.cancel(caller, choiceOf(body), traceparent),
     approveActivities: async ({ caller, body }) => await activities.approve(caller, choiceOf(body)),
     listActivityTypes: async () => [...activities.types()],
@@ -34,6 +42,12 @@ export function activitiesHandlers({ activities, activityRepeats }: Services) {
     revertActivities: ({ caller, body, traceparent }) =>
       activityRepeats.revert(caller, body.activity_ids, { after: body.after ?? null, traceparent }),
   } satisfies Handlers;
+}
+
+async function* format(items: AsyncIterable<ParentActivity | null>): AsyncGenerator<string> {
+  for await (const item of items) {
+    yield item === null ? HEARTBEAT : `event: progress\ndata: ${JSON.stringify(toParentResponse(item))}\n\n`;
+  }
 }
 
 function choiceOf({ activity_ids: ids, query, searches }: Schemas['ActivityChoice']): ActivityChoice {

@@ -7,6 +7,7 @@ import type { Logger } from '../../process/logger.ts';
 import { type Clock, systemClock } from '../../services/common/ports.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
 import type { Services } from '../../services/setup/services.ts';
+import { toActivityResponse } from '../activities/activity-responses.ts';
 import { type AnyHandler, createRouter } from '../http/handler.ts';
 import { admission } from '../http/middleware/admission.ts';
 import { authenticate } from '../http/middleware/authenticate.ts';
@@ -17,6 +18,7 @@ import { errorHandler } from '../http/middleware/error-handler.ts';
 import { handle } from '../http/middleware/handle.ts';
 import { matchOperation } from '../http/middleware/match-operation.ts';
 import { normalizePath } from '../http/middleware/normalize-path.ts';
+import { preferWait } from '../http/middleware/prefer.ts';
 import { rateLimit } from '../http/middleware/rate-limit.ts';
 import { requestId } from '../http/middleware/request-id.ts';
 import { type RequestListeners, requestLog } from '../http/middleware/request-log.ts';
@@ -29,6 +31,7 @@ import {
   createValidators,
   type Validators,
 } from '../http/middleware/validate.ts';
+import { wait } from '../http/middleware/wait.ts';
 import { type Operation, readOperations } from '../http/operations.ts';
 import { loadDocument, type OpenApiDocument } from '../openapi/document.ts';
 import { createHandlers } from './handlers.ts';
@@ -91,6 +94,7 @@ function createApi(deps: AppDeps, document: OpenApiDocument): Router {
       authorize(authenticator, parts.offer, operation),
       ...(operation.method === 'get' ? [] : [requestMemory(parts.memoryLimit), bodyParser(operation)]),
       parts.validation.validate(operation),
+      parts.wait(operation),
       parts.admission,
       authorizeAgain(authenticator, operation),
       handle(operation, parts.handlers[operation.id]!, parts.sending),
@@ -110,9 +114,21 @@ function createParts(deps: AppDeps, document: OpenApiDocument, operations: reado
     offer: { deployment, features: new Set(features) },
     memoryLimit: deps.requestMemory ?? createRequestMemoryLimit(),
     validation: createValidation(document, operations, { validators, unknownKeys }),
+    wait: wait(services.activityWaits),
     admission: admission(deps.concurrency),
     handlers,
-    sending: { publicUrl, checkResponse: validateResponses ? createResponseCheck(validators) : null },
+    sending: {
+      publicUrl,
+      checkResponse: validateResponses ? createResponseCheck(validators) : null,
+      settle: preferWait({
+        waits: services.activityWaits,
+        authenticator: services.authenticator,
+        async readActivity(caller, id) {
+          const activity = await services.activities.readBase(caller, id);
+          return activity && toActivityResponse(activity);
+        },
+      }),
+    },
   };
 }
 

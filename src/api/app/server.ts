@@ -26,7 +26,8 @@ export const SERVER_LIMITS = {
 };
 export type ServerLimits = typeof SERVER_LIMITS;
 
-const MAX_CONNECTIONS = 10_000;
+/** 10,000 waiting requests and as many others. */
+const MAX_CONNECTIONS = 20_000;
 const DRAIN_MS = 2_000;
 /** Keep-alive connections become idle one after another. */
 const IDLE_SWEEP_MS = 50;

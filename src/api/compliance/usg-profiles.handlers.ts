@@ -10,6 +10,7 @@ import type {
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { formatTime } from '../common/time.ts';
 import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
+import { conditional } from '../http/request/conditional.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 
 export function usgProfilesHandlers({ usgProfiles }: Services) {
@@ -20,8 +21,11 @@ export function usgProfilesHandlers({ usgProfiles }: Services) {
       const profile = await usgProfiles.create(caller, readUsgProfileRequest(body, traceparent));
       return toUsgProfileResponse(profile);
     },
-    getUsgProfile: async ({ caller, params }) =>
-      toUsgProfileResponse(await usgProfiles.get(caller, params.usg_profile_id)),
+    getUsgProfile: (context) => {
+      const { caller, params } = context;
+      const read = (known: readonly string[] | null) => usgProfiles.read(caller, params.usg_profile_id, known);
+      return conditional(context, read, toUsgProfileResponse);
+    },
     patchUsgProfile: async ({ caller, params, body }) =>
       toUsgProfileResponse(await usgProfiles.patch(caller, params.usg_profile_id, readUsgProfilePatch(body))),
     archiveUsgProfile: async ({ caller, params }) =>

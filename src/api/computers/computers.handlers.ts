@@ -2,6 +2,7 @@ import type { ComputerBlock, ComputersQuery } from '../../services/computers/com
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { type Handlers, JsonText, type RequestContext, type Services } from '../http/handler.ts';
 import { DEPRECATION } from '../http/middleware/normalize-path.ts';
+import { conditional } from '../http/request/conditional.ts';
 import { cursorOf, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
 
 export function computersHandlers({ computers, computerEdits }: Services) {
@@ -21,8 +22,12 @@ export function computersHandlers({ computers, computerEdits }: Services) {
       if (page.deprecated) context.response.set(DEPRECATION);
       return jsonEnvelope(context, page);
     },
-    getComputer: async (context) =>
-      new JsonText(await computers.get(context.caller, context.params.computer_id, blocksOf(context))),
+    getComputer: (context) => {
+      const { caller, params } = context;
+      const blocks = blocksOf(context);
+      const read = (known: readonly string[] | null) => computers.get(caller, params.computer_id, blocks, known);
+      return conditional(context, read, (text) => new JsonText(text));
+    },
     editComputer: async ({ caller, params, body }) => {
       const { title, comment, tags, access_group } = body;
       const change = {

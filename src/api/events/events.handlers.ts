@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
 import { DomainError } from '../../domain/common/errors.ts';
 import type { EventFeedRequest, StreamItem } from '../../services/events/event-feed.service.ts';
 import type { EventsService } from '../../services/events/events.service.ts';
 import { formatTime } from '../common/time.ts';
+import { eventStream, HEARTBEAT } from '../http/event-stream.ts';
 import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 
@@ -23,16 +23,12 @@ export function eventsHandlers({ events, eventFeed }: Services) {
     streamEvents: async ({ caller, query, request, response }) => {
       const after = request.get('Last-Event-ID') ?? query.after ?? 'latest';
       const items = await eventFeed.follow(caller, toFeedRequest(query, after));
-      // Proxies would collect events before they pass them on.
-      response.type(EVENT_STREAM).set('X-Accel-Buffering', 'no');
-      return Readable.from(format(items), { objectMode: false });
+      return eventStream(response, format(items));
     },
   } satisfies Handlers;
 }
 
 const DEFAULT_DAYS = 30;
-export const EVENT_STREAM = 'text/event-stream';
-const RETRY_MS = 1_000;
 
 type FeedQuery = RequestContext<'streamEvents'>['query'];
 
@@ -54,9 +50,8 @@ function requireOnlyFeed({ days = DEFAULT_DAYS, search, offset = 0 }: EventsQuer
 }
 
 async function* format(items: AsyncIterable<StreamItem>): AsyncGenerator<string> {
-  yield `retry: ${RETRY_MS}\n\n`;
   for await (const item of items) {
-    if (item.kind === 'idle') yield ': heartbeat\n\n';
+    if (item.kind === 'idle') yield HEARTBEAT;
     else if (item.kind === 'cursor') yield `id: ${item.cursor}\n\n`;
     else yield `id: ${item.event.id}\nevent: ${item.event.type}\ndata: ${JSON.stringify(item.event)}\n\n`;
   }

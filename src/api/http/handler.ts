@@ -28,7 +28,7 @@ type BodyOf<Given> = Given extends { content: { 'application/json': infer Body }
 
 type ResponseBody<Declared> = {
   [Status in keyof Declared]: Promise<
-    Declared[Status] extends { content: infer Content } ? ContentBody<Content> : void
+    Status extends 304 ? NotModified : Declared[Status] extends { content: infer Content } ? ContentBody<Content> : void
   >;
 }[keyof Declared];
 
@@ -57,6 +57,9 @@ export class JsonText {
     this.text = text;
   }
 }
+
+/** In place of a body that the client has: 304. */
+export class NotModified {}
 
 /** Paths are case-sensitive. */
 export function createRouter(): Router {

@@ -80,6 +80,8 @@ function toOperation(document: OpenApiDocument, { path, method, operation }: Pat
     formFields: operation['x-body-form'] ? formFieldsOf(document, operation) : null,
     pathParameters,
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
+    /** `Prefer: wait=<seconds>`. */
+    takesPreference: parameters.some((p) => p.in === 'header' && p.name === 'Prefer'),
     selectors: parameters.find((p) => p['x-selectors'])?.['x-selectors'],
     successStatus: Number(Object.keys(operation.responses).find((status) => status.startsWith('2'))),
     errorCodes: errorCodesOf(operation, method, parameters),

@@ -11,6 +11,8 @@ export interface RequestState {
   params: Record<string, string | number>;
   query: Record<string, unknown>;
   principal: Principal | null;
+  /** Since the rights of the caller were read. */
+  hasWaited: boolean;
   /** Set for requests that may have a body. */
   memory: RequestMemory;
   responseBody: unknown;

@@ -9,6 +9,7 @@ import { toParentResponse } from '../activities/activity-responses.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { formatLocalTime, formatTime } from '../common/time.ts';
 import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
+import { conditional } from '../http/request/conditional.ts';
 import { envelope, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
 
 export function scriptProfilesHandlers({ scriptProfiles, computers }: Services) {
@@ -23,8 +24,11 @@ export function scriptProfilesHandlers({ scriptProfiles, computers }: Services) 
       const profile = await scriptProfiles.create(caller, readScriptProfileRequest(body, traceparent));
       return toScriptProfileResponse(profile);
     },
-    getScriptProfile: async ({ caller, params }) =>
-      toScriptProfileResponse(await scriptProfiles.get(caller, params.script_profile_id)),
+    getScriptProfile: (context) => {
+      const { caller, params } = context;
+      const read = (known: readonly string[] | null) => scriptProfiles.read(caller, params.script_profile_id, known);
+      return conditional(context, read, toScriptProfileResponse);
+    },
     patchScriptProfile: async ({ caller, params, body, traceparent }) => {
       const patch = readScriptProfilePatch(body, traceparent);
       return toScriptProfileResponse(await scriptProfiles.patch(caller, params.script_profile_id, patch));

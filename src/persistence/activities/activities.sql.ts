@@ -141,7 +141,8 @@ const NOT_REVERTED = `case
         select coalesce(jsonb_agg(e), '[]') from jsonb_array_elements(a.parameters->'not_reverted') e
         where (e->>'computer_id')::int in ${VISIBLE_COMPUTERS}) end`;
 
-const detail = (among: string) => `${base(ONLY_LATER)}, a.computer_id, a.delivery_time, a.deliver_after_time,
+/** @param among - operator, ids of all groups */
+export const detail = (among: string) => `${base(ONLY_LATER)}, a.computer_id, a.delivery_time, a.deliver_after_time,
     a.deliver_before_time, ${CANCEL_REQUESTED} as cancel_requested, a.schedule_before_time, a.schedule_after_time,
     a.modification_time, a.package_ids, a.changes, a.child_types, a.children_count, ${MANAGEABLE} as manageable,
     ${UNDOABLE} as undoable, ${RUNNABLE} as runnable, ${lostAmong(among)} as lost, a.reapplied_from,
@@ -168,11 +169,14 @@ const FIND = `
   select ${detail('= any(:ids::int[])')}
   from ${SOURCE} where ${VISIBLE} and a.id = any(:ids::int[])`;
 const READ_BASE = `select ${base()} from ${SOURCE} where a.id = :id`;
-const CHILDREN = `
+
+/** At most `:limit` visible children of each `parent(id)`. @param further - more columns of the activity `a` */
+export const childrenOf = (parents: string, further = '') => `
   select page.*, coalesce(c.title, r.title) as computer_title
-  from unnest(:parents::int[]) as parent(id)
+  from ${parents} as parent(id)
   cross join lateral (
-    select ${base('false', OPERATION_HELD)}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
+    select ${base('false', OPERATION_HELD)}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested${further}
     from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit :limit) page
   left join computer c on c.id = page.computer_id left join removed_computer r on r.id = page.computer_id
   order by page.id`;
+const CHILDREN = childrenOf('unnest(:parents::int[])');

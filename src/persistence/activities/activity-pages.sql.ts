@@ -154,7 +154,8 @@ export async function countVisible<T extends ChildCounters & { id: number }>(db:
   return rows.map((row) => ({ ...row, ...seen.get(row.id) }));
 }
 
-const COUNT = `
+/** Counters of `:parents` with only the visible children. */
+export const COUNT = `
   with counted as (
     select k.parent_id as id, count(*)::int as children_count, count(distinct k.computer_id)::int as computer_count,
       count(*) filter (where k.status = 'succeeded')::int as succeeded_count,

@@ -2,8 +2,9 @@ import type { PageRequest } from '../database/page.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
+import { countsOf } from '../query/profile-scope.sql.ts';
 import type { UsgProfile } from './usg-profile.entity.ts';
-import { lastRunOf, passRateOf } from './usg-runs.sql.ts';
+import { lastRunOf, lastRunsOf, passRateOf } from './usg-runs.sql.ts';
 
 export type UsgProfileRow = Row<'usg_profile'> & {
   access_group: string;
@@ -46,6 +47,18 @@ export async function findUsgProfile(
 ): Promise<UsgProfileRow | null> {
   const rows = await sql.query<UsgProfileRow>(FIND, { accountId, view: groupsOf(view), id });
   return rows[0] ?? null;
+}
+
+/** The entity tag of what a response about a profile is made from; null for none. */
+export async function readUsgProfileTag(
+  sql: Sql,
+  { accountId, view }: { accountId: number; view: GroupScope },
+  id: number,
+  now: Date,
+): Promise<string | null> {
+  const values = { accountId, view: groupsOf(view), id, profileIds: [id], now };
+  const [row] = await sql.query<{ tag: string }>(TAG, values);
+  return row?.tag ?? null;
 }
 
 /** What a run needs of a profile. */
@@ -103,6 +116,14 @@ const LIST = `
   ${SELECT} where p.id in (select id from page) order by p.creation_time, p.id`;
 
 const FIND = `${SELECT} where ${VISIBLE} and p.id = :id`;
+
+// Of the dates of years only the next one is shown.
+const TAG = `
+  with profile as materialized (${FIND})
+  select md5(concat_ws('|', (to_jsonb(p) - 'planned_dates')::text,
+    (select min(d) from unnest(p.planned_dates) d where d > :now::timestamptz),
+    (select n.computers from (${countsOf('usg', true)}) n), (select l::text from (${lastRunsOf('array[p.id]')}) l))) as tag
+  from profile p`;
 
 const DATES_DUE = `
   select p.id as "profileId", due.scheduled as "scheduledTime"

@@ -95,13 +95,15 @@ export const lastRunOf = (profile: string) => `
         order by w.started_at desc, w.id desc limit 1), latest.id) else latest.id end`;
 
 // The activity of an earlier run may have been deleted.
-const LAST_RUNS = `
+/** @param profiles - SQL of an array of ids */
+export const lastRunsOf = (profiles: string) => `
   select r.profile_id, r.activity_id, r.started_at, coalesce(a.open_count, 0) > 0 or r.in_progress_count > 0 as open,
     r.passing_count as passing, r.failing_count as failing, r.in_progress_count as in_progress,
     r.not_started_count as not_started
-  from unnest(:profileIds::int[]) as wanted(id)
+  from unnest(${profiles}) as wanted(id)
   cross join lateral (${lastRunOf('wanted.id')}) r
   left join activity a on a.id = r.activity_id`;
+const LAST_RUNS = lastRunsOf(':profileIds::int[]');
 
 /** SQL of `passRate` in domain/compliance/profile.ts. @param passing - SQL of a count, never null; `failing` likewise */
 export const passRateOf = (passing: string, failing: string) => `case when ${passing} + ${failing} = 0 then null

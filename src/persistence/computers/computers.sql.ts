@@ -68,6 +68,27 @@ export async function findComputer(sql: Sql, { id, ...scope }: ComputerScope & {
   return item ?? null;
 }
 
+/** As {@link findComputer}, with an entity tag; without the text when the tag is a `known` one. */
+export async function findTaggedComputer(
+  sql: Sql,
+  { accountId, groups, id }: ComputerScope & { id: number },
+  view: ComputerView,
+  known: readonly string[] | null,
+): Promise<{ tag: string; value: string | null } | null> {
+  const detailed = { ...view, detailed: true };
+  const compilation = new Compilation({ accountId, groups, ids: [id], now: view.now });
+  const statement = tagged(itemsStatement(detailed, compilation));
+  const values = { ...compilation.values, known };
+  const name = nameOf(detailed);
+  const [row] = await sql.query<{ tag: string; body: string | null; more: string | null }>(
+    statement,
+    values,
+    name && `${name}-tagged`,
+  );
+  if (!row) return null;
+  return { tag: row.tag, value: row.body === null ? null : withMore(row.body, row.more!) };
+}
+
 // An extra row shows whether there is another page. A query costs as much for a page as for all: it is run once.
 function pageStatement(where: string, options: { afterId: boolean; once: boolean }): string {
   const { afterId, once } = options;
@@ -121,10 +142,20 @@ export async function readComputers(
   const compilation = new Compilation({ accountId, groups, ids, now: view.now });
   const statement = itemsStatement(view, compilation);
   const rows = await sql.query<{ id: number; body: string; more: string }>(statement, compilation.values, nameOf(view));
-  // Concatenated here: the database is slow at cutting multi-byte texts.
-  const bodies = new Map(rows.map(({ id, body, more }) => [id, more === '' ? body : `${body.slice(0, -1)}${more}}`]));
+  const bodies = new Map(rows.map(({ id, body, more }) => [id, withMore(body, more)]));
   return ids.flatMap((id) => bodies.get(id) ?? []);
 }
+
+// Concatenated here: the database is slow at cutting multi-byte texts.
+function withMore(body: string, more: string): string {
+  return more === '' ? body : `${body.slice(0, -1)}${more}}`;
+}
+
+const tagged = (items: string) => `
+with item as materialized (${items}), marked as materialized (
+  select body, more, md5(body || more) as tag from item)
+select tag, case when not known then body end as body, case when not known then more end as more
+from marked cross join lateral (select coalesce(tag = any(:known::text[]), false) as known) k`;
 
 function itemsStatement(view: ComputerView, compilation: Compilation): string {
   const { columns, joins, sometimes } = blockSql(view.blocks, compilation);

@@ -54,7 +54,8 @@ const computersOf = (kind: ProfileKindName) => `
   select p.id, array(select c.id from computer c where ${inScope('c', 'p')} order by c.id) as computers from profile p`;
 
 // The condition of inScope, with computers grouped by their relevant tags; a test keeps the two consistent.
-const countsOf = (kind: ProfileKindName, few: boolean) => `
+/** `id` and number of `computers` of `:profileIds`. @param few - some profiles: by the index of tags */
+export const countsOf = (kind: ProfileKindName, few: boolean) => `
   with page as materialized (
     select id, access_group_id, all_computers, tags from ${PROFILES[kind]} where account_id = :accountId and id = any(:profileIds::int[])
   ), reach as materialized (

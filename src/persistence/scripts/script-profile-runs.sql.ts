@@ -162,13 +162,7 @@ const MATCH = `
   from profile p join computer c on c.id = any(:computers::int[]) and ${inScope('c', 'p')}
   group by p.id order by p.id`;
 
-/** Parents by id, in no order; those invisible to the caller are left out. */
-export async function findParents(db: Sql, scope: ActivityScope, ids: readonly number[], now: Date) {
-  const rows = await db.query<ParentRow>(FIND, { ...scopeParameters(scope), ids, now });
-  return countVisible(db, scope, rows);
-}
-
-/** One page of the parents of a script profile's runs, newest first, as {@link findParents} returns them. */
+/** One page of the parents of a script profile's runs, newest first. */
 export async function listParentsOfScriptProfile(
   db: Sql,
   scope: ActivityScope,
@@ -183,8 +177,6 @@ export async function listParentsOfScriptProfile(
   ]);
   return { count: counted[0]!.count, rows: await countVisible(db, scope, rows) };
 }
-
-const FIND = `select ${parentColumns()} from ${SOURCE} where ${VISIBLE} and a.id = any(:ids::int[])`;
 
 const RUNS = `from script_profile_run r join activity a on a.id = r.activity_id
   where r.profile_id = :profileId and ${VISIBLE}`;

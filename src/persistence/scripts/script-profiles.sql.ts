@@ -3,6 +3,7 @@ import type { PageRequest } from '../database/page.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { groupsOf } from '../query/group-scope.ts';
+import { countsOf } from '../query/profile-scope.sql.ts';
 import type { PersonName, ScriptScope } from './scripts.sql.ts';
 
 type StoredRow = Omit<Row<'script_profile'>, 'event_type'> & {
@@ -37,6 +38,13 @@ export async function listScriptProfiles(sql: Sql, filter: ScriptProfileFilter) 
 export async function findScriptProfile(sql: Sql, { accountId, view }: ScriptScope, id: number) {
   const rows = await sql.query<StoredRow>(FIND, { accountId, view: groupsOf(view), id });
   return rows[0] ? toRow(rows[0]) : null;
+}
+
+/** The tag of a profile with its computers and its latest run's activity, whose own is {@link readParentTag}; or null. */
+export async function readScriptProfileTag(sql: Sql, { accountId, view }: ScriptScope, id: number, now: Date) {
+  const values = { accountId, view: groupsOf(view), id, profileIds: [id], now };
+  const [row] = await sql.query<{ tag: string; activity_id: number | null }>(TAG, values);
+  return row ?? null;
 }
 
 /** A profile of any account, archived or not; null for none. */
@@ -132,3 +140,12 @@ const LATEST_RUNS = `
   cross join lateral (
     select activity_id from script_profile_run where profile_id = wanted.id and activity_id is not null
     order by started_at desc, id desc limit 1) r`;
+
+// The next run of an overdue profile is found from the time, by the minute.
+const TAG = `
+  with profile as materialized (${FIND}), latest as materialized (${LATEST_RUNS})
+  select md5(concat_ws('|', p::text, p.due_at > :now::timestamptz,
+    case when p.due_at <= :now::timestamptz then date_trunc('minute', :now::timestamptz) end,
+    case when not p.archived and p.trigger_type <> 'event' then (
+      select n.computers from (${countsOf('script', true)}) n) end, l.activity_id)) as tag, l.activity_id
+  from profile p left join latest l on true`;

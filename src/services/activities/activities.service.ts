@@ -12,6 +12,11 @@ import {
   approveOperations,
   readCancelRequested,
 } from '../../persistence/activities/activity-approval.sql.ts';
+import {
+  type ActivityState,
+  findTaggedActivity,
+  readActivityStates,
+} from '../../persistence/activities/activity-tags.sql.ts';
 import { cancelActivities, readPendingEnds } from '../../persistence/activities/activity-cancel.sql.ts';
 import { listComputerActivities } from '../../persistence/activities/activity-pages.sql.ts';
 import { queueMessages } from '../../persistence/activities/agent-messages.sql.ts';
@@ -20,11 +25,12 @@ import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 import { recordEvents } from '../../persistence/events/events.sql.ts';
 import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
+import { JoinedReads, type Tagged } from '../common/conditional.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { prepareActivityQuery } from '../query/activity-queries.ts';
 import { type ActivityChoice, lockChosen } from './activity-choice.ts';
 import { requireActivities, requireEligible, sameReason, scopeOf, unknownActivities } from './activity-rights.ts';
-import { toBaseActivity, toDetailedActivity } from './displayed-activities.ts';
+import { type DetailedActivity, toBaseActivity, toDetailedActivity } from './displayed-activities.ts';
 import { requireVisible } from './targets.ts';
 
 /** Lists may contain a thousand groups of any size; single activities are returned with all children. */
@@ -34,6 +40,8 @@ export type ActivitiesService = ReturnType<typeof createActivitiesService>;
 
 export function createActivitiesService(deps: { db: Database; clock: Clock }) {
   const { db, clock } = deps;
+  const states = new JoinedReads<ActivityState[]>();
+  const reads = new JoinedReads<Tagged<DetailedActivity> | null>();
   return {
     /** Newest first. @throws {DomainError} InvalidQueryError @see docs/api-conventions.md#activity-selectors */
     async list(caller: Caller, query: string, page: PageRequest) {
@@ -58,14 +66,33 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }) {
       const { count, rows } = await listParents(db, scopeOf(caller), selection, page);
       return { count, results: rows.map((row) => toBaseActivity(row, selection.now)) };
     },
-    /** One activity with all its children. @throws {DomainError} UnknownActivity */
-    async read(caller: Caller, id: number) {
+    /**
+     * One activity with all its children, and its entity tag; null when that is among the `known` ones, which costs a
+     * fraction. Calls at the same time share statements. @throws {DomainError} UnknownActivity
+     */
+    async read(caller: Caller, id: number, known: readonly string[] | null): Promise<Tagged<DetailedActivity>> {
       const scope = scopeOf(caller);
+      const key = JSON.stringify([id, scope]);
+      if (known !== null) {
+        const [state] = await states.join(JSON.stringify([key, known]), () =>
+          readActivityStates(db, scope, [id], known, clock.now()),
+        );
+        if (!state) throw unknownActivities([id]);
+        if (known.includes(state.tag)) return { tag: state.tag, value: null };
+      }
+      const found = await reads.join(key, async () => {
+        const now = clock.now();
+        const tagged = await findTaggedActivity(db, scope, id, now);
+        return tagged && { tag: tagged.tag, value: toDetailedActivity(tagged.row, tagged.children, now) };
+      });
+      if (!found) throw unknownActivities([id]);
+      return found;
+    },
+    /** What a call that creates an activity returns, as it is now; null when it is not visible. */
+    async readBase(caller: Caller, id: number) {
       const now = clock.now();
-      const [row] = await findActivities(db, scope, [id], now);
-      if (!row) throw unknownActivities([id]);
-      const children = row.children_count > 0 ? await listChildren(db, scope, [id], null, now) : new Map();
-      return toDetailedActivity(row, children.get(id) ?? [], now);
+      const [row] = await findActivities(db, scopeOf(caller), [id], now);
+      return row ? toBaseActivity(row, now) : null;
     },
     /**
      * All or none. Returns ids in the requested order, newest first for a query.

@@ -3,11 +3,12 @@ import type { ComputerBlock } from '../../persistence/computers/computer-blocks.
 import {
   type ComputerFilter,
   type ComputerPage,
-  findComputer,
+  findTaggedComputer,
   listComputers,
 } from '../../persistence/computers/computers.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
+import type { Tagged } from '../common/conditional.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { prepareComputerQuery } from '../query/computer-queries.ts';
 
@@ -36,10 +37,18 @@ export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; cloc
       const filter = { accountId, groups: viewable(caller), selection, ...query };
       return { ...(await listComputers(deps, filter, query, viewOf(blocks))), deprecated: selection.deprecated };
     },
-    /** One computer in detail, archived or not, as JSON text. @throws {DomainError} UnknownComputer */
-    async get(caller: Caller, id: number, blocks: ComputerBlocks) {
+    /**
+     * One computer in detail, archived or not, as JSON text; null when its entity tag is a `known` one.
+     * @throws {DomainError} UnknownComputer
+     */
+    async get(
+      caller: Caller,
+      id: number,
+      blocks: ComputerBlocks,
+      known: readonly string[] | null,
+    ): Promise<Tagged<string>> {
       const scope = { accountId: caller.accountId, groups: viewable(caller), id };
-      const found = await findComputer(deps.genericPlanDb, scope, viewOf(blocks));
+      const found = await findTaggedComputer(deps.genericPlanDb, scope, viewOf(blocks), known);
       if (found === null) throw new DomainError('UnknownComputer', 'There is no such computer');
       return found;
     },

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CloudEvent,
   type Cursor,
@@ -16,12 +15,12 @@ import {
   readFeedState,
 } from '../../persistence/events/cloud-events.sql.ts';
 import type { Database } from '../../persistence/database/sql.ts';
-import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
 import { fieldError } from '../common/fields.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import type { Authenticator } from '../identity/login/authenticator.ts';
 import { prepareComputerQuery } from '../query/computer-queries.ts';
 import type { EventHub } from './event-hub.ts';
+import { HEARTBEAT_MS, pause, viewOf, watchRights } from './streams.ts';
 
 export interface EventFeedRequest {
   /** A cursor, `oldest` or `latest`. */
@@ -44,10 +43,7 @@ export type StreamItem = { kind: 'event'; event: CloudEvent } | { kind: 'cursor'
 export type EventFeedService = ReturnType<typeof createEventFeedService>;
 
 const STREAM_PAGE = 500;
-const HEARTBEAT_MS = 15_000;
 const HELD_MS = 100;
-/** Rights that change end a stream within this time and that of a read. */
-const RIGHTS_CHECK_MS = 1_000;
 
 interface FeedDeps {
   db: Database;
@@ -120,41 +116,13 @@ async function* follow(
   }
 }
 
-/** Aborts `ended` when the rights of the caller differ from those at the start, or the token has ended. */
-async function watchRights(authenticator: Authenticator, caller: Caller, ended: AbortController): Promise<void> {
-  const known = rightsOf(caller);
-  while (await pause(RIGHTS_CHECK_MS, ended.signal)) {
-    const current = await authenticator.reauthenticate(caller).catch(() => null);
-    if (current === null || rightsOf(current) !== known) ended.abort();
-  }
-}
-
-function rightsOf(caller: Pick<Caller, 'groups' | 'may'>): string {
-  return JSON.stringify([scopeOf(caller), caller.may('ViewEventLog')]);
-}
-
-/** @returns whether the time has passed */
-function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  return delay(ms, true, { signal }).catch(() => false);
-}
-
 async function select(deps: FeedDeps, caller: Caller, { types, query }: EventFeedRequest): Promise<EventSelection> {
   const computers = query === null ? null : await prepareComputerQuery(deps, caller.accountId, query);
   return {
-    scope: { ...scopeOf(caller), accountId: caller.accountId },
+    scope: { ...viewOf(caller), accountId: caller.accountId },
     log: caller.may('ViewEventLog'),
     types,
     computers,
-  };
-}
-
-function scopeOf(caller: Pick<Caller, 'groups'>): Omit<ActivityScope, 'accountId'> {
-  return {
-    view: caller.groups('ViewComputer'),
-    manage: [],
-    execute: [],
-    usgProfiles: caller.groups('ViewUsgProfile'),
-    scriptProfiles: caller.groups('ViewScriptProfile'),
   };
 }
 

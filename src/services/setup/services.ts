@@ -4,6 +4,8 @@ import type { Persistence } from '../../persistence/orm/orm.ts';
 import { createAccessGroupsService } from '../identity/access-groups.service.ts';
 import { createAccountsService } from '../identity/accounts.service.ts';
 import { createActivitiesService } from '../activities/activities.service.ts';
+import { createActivityProgressService } from '../activities/activity-progress.service.ts';
+import { createActivityWaits } from '../activities/activity-waits.ts';
 import { createActivityRepeatsService } from '../engine/activity-repeats.service.ts';
 import { createAdministratorsService } from '../identity/administrators.service.ts';
 import { createAlertsService } from '../events/alerts.service.ts';
@@ -117,6 +119,8 @@ export function createServices(deps: ServicesDeps) {
     processes: createProcessesService(acting),
     power: createPowerService(acting),
     activities: createActivitiesService({ db, clock }),
+    activityProgress: createActivityProgressService({ db, clock, hub, authenticator }),
+    activityWaits: createActivityWaits({ db, clock, hub }),
     activityRepeats: createActivityRepeatsService(acting),
     usgProfiles: createUsgProfilesService({ ...acting, files }),
     usgReports: createUsgReportsService({ db, clock, files }),

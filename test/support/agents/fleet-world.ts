@@ -4,6 +4,7 @@ import express from 'express';
 import { vi } from 'vitest';
 import { createGateway, type Gateway } from '../../../src/gateway/http/gateway.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import type { Persistence } from '../../../src/persistence/orm/orm.ts';
 import { loadConfig } from '../../../src/process/config.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
@@ -18,6 +19,7 @@ import { createAdmin, createTestApp, TEST_KEYS, type TestApp, type TestAppOption
 /** An application with two accounts and people of different rights. */
 export interface FleetWorld {
   db: Database;
+  persistence: Persistence;
   app: TestApp;
   clock: TestClock;
   engine: Engine;
@@ -64,6 +66,7 @@ export async function createFleetWorld(options: Pick<TestAppOptions, 'logger'> =
   const engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
   return {
     db,
+    persistence: database.persistence,
     app,
     clock,
     engine,

@@ -119,5 +119,6 @@ export const MEASURES: Readonly<Record<BenchmarkName, string>> = {
   idle: 'processor time of a product that has nothing to do, without and with registered computers',
   packages:
     'the first package list of a computer whose 70,000 packages the server knows, with and without the file of their ids',
+  waiters: 'clients that wait for one activity each: what they cost, and how soon they get its end',
   soak: 'lists, check-ins and an action every ten seconds: trends of memory, times and tables',
 };

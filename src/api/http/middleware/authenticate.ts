@@ -12,7 +12,8 @@ export function authenticate(authenticator: Authenticator, { access }: Operation
   };
 }
 
-function readBearer({ headers: { authorization } }: Pick<Request, 'headers'>): string {
+/** @throws {DomainError} Unauthorized when there is none */
+export function readBearer({ headers: { authorization } }: Pick<Request, 'headers'>): string {
   if (authorization === undefined || !/^bearer [^\s]+$/i.test(authorization)) throw unauthorized();
   return authorization.slice('bearer '.length);
 }

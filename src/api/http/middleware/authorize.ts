@@ -1,9 +1,10 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { Config } from '../../../process/config.ts';
 import type { Principal } from '../../../services/common/ports.ts';
 import type { Authenticator } from '../../../services/identity/login/authenticator.ts';
 import { isRead, type Operation } from '../operations.ts';
+import { readBearer } from './authenticate.ts';
 
 export interface Offer {
   deployment: Config['deployment'];
@@ -21,9 +22,13 @@ export function authorize(authenticator: Authenticator, offer: Offer, operation:
   };
 }
 
-/** Checks rights for a change again, uncached: its body may have taken a minute, and rights may have been revoked since. */
+/**
+ * Checks rights for a change again, uncached: its body may have taken a minute, and rights may have been revoked since.
+ * A read that has waited is checked as if it came now.
+ */
 export function authorizeAgain(authenticator: Authenticator, operation: Operation): RequestHandler {
   return (req, { locals }, next) => {
+    if (locals.hasWaited) return readCurrent(authenticator, operation, req, locals).then(() => next());
     if (locals.principal === null || isRead(operation, req.method)) return next();
     return readAgain(authenticator, operation, locals).then(() => next());
   };
@@ -40,6 +45,19 @@ function checkOffer({ deployment, feature }: Operation, offer: Offer): void {
 
 async function readAgain(authenticator: Authenticator, operation: Operation, state: { principal: Principal | null }) {
   const principal = await authenticator.reauthenticate(state.principal!);
+  const denial = findDenial(operation, principal);
+  if (denial) throw denial;
+  state.principal = principal;
+}
+
+/** The rights of the request's token as any new request has them. @throws {DomainError} Unauthorized, Forbidden, ... */
+export async function readCurrent(
+  authenticator: Authenticator,
+  operation: Operation,
+  req: Request,
+  state: { principal: Principal | null },
+): Promise<void> {
+  const principal = await authenticator.authenticate(readBearer(req));
   const denial = findDenial(operation, principal);
   if (denial) throw denial;
   state.principal = principal;

@@ -1,25 +1,35 @@
 import { Readable } from 'node:stream';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from '../../../services/common/ports.ts';
-import type { AnyHandler } from '../handler.ts';
+import { type AnyHandler, NotModified } from '../handler.ts';
 import type { Operation } from '../operations.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
 import { recordedStatus, send, sendStream } from '../send.ts';
+import type { Settle } from './prefer.ts';
 import { traceparentOf } from './trace.ts';
 import type { ResponseCheck } from './validate.ts';
+
+interface Sending {
+  publicUrl: string;
+  checkResponse: ResponseCheck | null;
+  settle: Settle;
+}
 
 /** Calls the handler and sends its response. @param checkResponse - only in tests */
 export function handle(
   operation: Operation,
   handler: AnyHandler,
-  { publicUrl, checkResponse }: { publicUrl: string; checkResponse: ResponseCheck | null },
+  { publicUrl, checkResponse, settle }: Sending,
 ): RequestHandler {
   return async (req, res) => {
     // The document defines what an operation gets, and the validation has checked it.
-    const body = await handler(contextOf(req, res, publicUrl) as never);
+    const result = await handler(contextOf(req, res, publicUrl) as never);
     releaseResources(res);
+    const body = await settle(operation, req, res, result);
     if (body instanceof Readable) {
       await sendStream(req, res, body);
+    } else if (body instanceof NotModified) {
+      send(req, res, 304, undefined);
     } else {
       await checkResponse?.(operation, req, body);
       res.locals.responseBody = body;

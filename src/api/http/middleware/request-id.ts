@@ -17,6 +17,7 @@ export function beginRequest({ headers }: Request, { locals }: Response): void {
     requestId: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : crypto.randomUUID(),
     operation: undefined,
     principal: null,
+    hasWaited: false,
     responseBody: undefined,
     onHandled: [],
     onCompleted: [],

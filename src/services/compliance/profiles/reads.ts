@@ -6,12 +6,14 @@ import {
   findUsgProfile,
   findUsgProfileIds,
   listUsgProfiles,
+  readUsgProfileTag,
   type UsgProfileFilter,
   type UsgProfileRow,
 } from '../../../persistence/compliance/usg-profiles.sql.ts';
 import { readLastRuns } from '../../../persistence/compliance/usg-runs.sql.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { fieldError } from '../../common/fields.ts';
+import type { Tagged } from '../../common/conditional.ts';
 import type { Caller } from '../../common/ports.ts';
 import type { UsgProfileQuery, UsgProfilesDeps, UsgProfileView } from './model.ts';
 
@@ -39,6 +41,20 @@ export async function listProfiles({ db, clock }: UsgProfilesDeps, caller: Calle
 export async function readProfile({ db, clock }: UsgProfilesDeps, caller: Caller, id: number): Promise<UsgProfileView> {
   const [profile] = await toProfiles(db, caller.accountId, [await requireVisible(db, caller, id)], clock.now());
   return profile!;
+}
+
+/** As {@link readProfile}; null when its entity tag is a `known` one. @throws {DomainError} UnknownUsgProfile */
+export async function readTaggedProfile(
+  deps: UsgProfilesDeps,
+  caller: Caller,
+  id: number,
+  known: readonly string[] | null,
+): Promise<Tagged<UsgProfileView>> {
+  const scope = { accountId: caller.accountId, view: caller.groups('ViewUsgProfile') };
+  // Before the profile: a change in between gives the client a tag that is out of date already.
+  const tag = await readUsgProfileTag(deps.db, scope, id, deps.clock.now());
+  if (tag !== null && known?.includes(tag)) return { tag, value: null };
+  return { tag: tag ?? '', value: await readProfile(deps, caller, id) };
 }
 
 /** A profile that the caller has just written, also without the right to view it. */

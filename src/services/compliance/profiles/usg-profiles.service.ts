@@ -1,7 +1,7 @@
 import { archiveProfile, executeProfile, patchProfile } from './changes.ts';
 import { createProfile } from './create.ts';
 import type { UsgProfilesDeps } from './model.ts';
-import { listProfiles, readProfile } from './reads.ts';
+import { listProfiles, readProfile, readTaggedProfile } from './reads.ts';
 
 export type UsgProfilesService = ReturnType<typeof createUsgProfilesService>;
 
@@ -10,6 +10,7 @@ export function createUsgProfilesService(deps: UsgProfilesDeps) {
   return {
     list: listProfiles.bind(null, deps),
     get: readProfile.bind(null, deps),
+    read: readTaggedProfile.bind(null, deps),
     create: createProfile.bind(null, deps),
     patch: patchProfile.bind(null, deps),
     archive: archiveProfile.bind(null, deps),

@@ -1,19 +1,22 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import { countComputersInScope } from '../../../persistence/query/profile-scope.sql.ts';
-import { findParents, listParentsOfScriptProfile } from '../../../persistence/scripts/script-profile-runs.sql.ts';
+import { findParents, readParentTag } from '../../../persistence/activities/activity-parents.sql.ts';
+import { listParentsOfScriptProfile } from '../../../persistence/scripts/script-profile-runs.sql.ts';
 import {
   findScriptProfile,
   listScriptProfiles,
   readLatestRuns,
+  readScriptProfileTag,
   type ScriptProfileRow,
 } from '../../../persistence/scripts/script-profiles.sql.ts';
 import type { PageRequest } from '../../../persistence/database/page.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import { scopeOf } from '../../activities/activity-rights.ts';
 import { toBaseActivity } from '../../activities/displayed-activities.ts';
+import type { Tagged } from '../../common/conditional.ts';
 import type { Caller } from '../../common/ports.ts';
 import { requireScript } from '../reads.ts';
-import type { ScriptProfileQuery, ScriptProfilesDeps } from './model.ts';
+import type { ScriptProfileQuery, ScriptProfilesDeps, ScriptProfileView } from './model.ts';
 import { triggerState } from './trigger-fields.ts';
 
 /** One page, newest first. */
@@ -38,6 +41,22 @@ export async function listProfilesOfScript(
 /** @throws {DomainError} UnknownScriptProfile */
 export async function readProfile({ db, clock }: ScriptProfilesDeps, caller: Caller, id: number) {
   return toProfile(db, caller, await requireProfile(db, caller, id), clock.now());
+}
+
+/** As {@link readProfile}; null when its entity tag is a `known` one. @throws {DomainError} UnknownScriptProfile */
+export async function readTaggedProfile(
+  deps: ScriptProfilesDeps,
+  caller: Caller,
+  id: number,
+  known: readonly string[] | null,
+): Promise<Tagged<ScriptProfileView>> {
+  const now = deps.clock.now();
+  // Before the profile: a change in between gives the client a tag that is out of date already.
+  const own = await readScriptProfileTag(deps.db, visibleTo(caller), id, now);
+  const run = own?.activity_id ? await readParentTag(deps.db, scopeOf(caller), own.activity_id, now) : '';
+  const tag = `${own?.tag ?? ''}${run}`;
+  if (known?.includes(tag)) return { tag, value: null };
+  return { tag, value: await readProfile(deps, caller, id) };
 }
 
 /** A profile that is visible to the caller. @throws {DomainError} UnknownScriptProfile */

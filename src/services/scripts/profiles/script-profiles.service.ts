@@ -1,6 +1,13 @@
 import { archiveProfile, createProfile, patchProfile } from './changes.ts';
 import type { ScriptProfilesDeps } from './model.ts';
-import { listActivities, listProfiles, listProfilesOfScript, readComputersQuery, readProfile } from './reads.ts';
+import {
+  listActivities,
+  listProfiles,
+  listProfilesOfScript,
+  readComputersQuery,
+  readProfile,
+  readTaggedProfile,
+} from './reads.ts';
 
 export type ScriptProfilesService = ReturnType<typeof createScriptProfilesService>;
 
@@ -11,6 +18,7 @@ export function createScriptProfilesService(deps: ScriptProfilesDeps) {
     list: listProfiles.bind(null, deps),
     listOfScript: listProfilesOfScript.bind(null, deps),
     get: readProfile.bind(null, deps),
+    read: readTaggedProfile.bind(null, deps),
     create: createProfile.bind(null, deps),
     patch: patchProfile.bind(null, deps),
     archive: archiveProfile.bind(null, deps),
