@@ -12,6 +12,7 @@ import { createHashIdDatabaseActivities } from './activities/hash-id-database.ac
 import { createProfileActivities } from './activities/profile.activities.ts';
 import { createReconciler } from './activities/reconciler.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
+import { createWebhookActivities } from './activities/webhook.activities.ts';
 import type { Parts } from './parts.ts';
 import { activityConcurrency, type RunningWorker, superviseWorker } from './run-worker.ts';
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
@@ -75,7 +76,7 @@ async function setCurrentIfAllowed(config: Config, buildId: string, logger: Logg
 
 function createActivities(queue: TaskQueue, parts: Parts) {
   const { config, measures, db } = parts;
-  const { eventRetentionDays, eventFeedDays, activityRetentionDays } = config;
+  const { eventRetentionDays, eventFeedDays, activityRetentionDays, encryptionKeys } = config;
   switch (queue) {
     case TASK_QUEUES.activity:
       return createEngineActivities({ ...parts, concurrency: activityConcurrency(config.databasePoolSize) });
@@ -85,6 +86,8 @@ function createActivities(queue: TaskQueue, parts: Parts) {
         ...createProfileActivities(parts),
         ...createRetentionActivities({ ...parts, activityRetentionDays }),
         ...createHashIdDatabaseActivities({ ...parts, settings: config.hashIdDatabases }),
+        // The others of this queue are local: its slots are free for requests to slow receivers.
+        ...createWebhookActivities({ ...parts, encryptionKeys, privateAddresses: config.webhookPrivateAddresses }),
       };
     case TASK_QUEUES.report:
       return createReportActivities({ ...parts, files: createDatabaseFileStore(db) });

@@ -19,3 +19,4 @@ export { hashIdDatabases } from './hash-id-databases.workflow.ts';
 export { profileTrigger } from './profile-trigger.workflow.ts';
 export { reconcile } from './reconcile.workflow.ts';
 export { runReport as reportActivity, runReport as UsgReport } from './report.workflow.ts';
+export { runWebhook as WebhookDelivery } from './webhook.workflow.ts';

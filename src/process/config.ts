@@ -157,6 +157,7 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
     /** Age in days at which events are removed; -1 keeps all. */
     eventRetentionDays: values.FLOTILLA_EVENT_RETENTION_DAYS,
     eventFeedDays: values.FLOTILLA_EVENT_FEED_DAYS,
+    webhookPrivateAddresses: values.FLOTILLA_WEBHOOK_PRIVATE_ADDRESSES,
     activityRetentionDays: values.FLOTILLA_ACTIVITY_RETENTION_DAYS,
     logLevel: values.FLOTILLA_LOG_LEVEL,
     codecToken: values.FLOTILLA_CODEC_TOKEN,

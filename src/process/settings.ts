@@ -200,6 +200,10 @@ export const SETTINGS = {
     about: 'How long events can be read with `GET /events?after=` and sent to webhooks; -1 = forever.',
     unit: 'days',
   }),
+  FLOTILLA_WEBHOOK_PRIVATE_ADDRESSES: setting(types.boolean.default(false), 'API, worker', {
+    about:
+      'Whether webhooks may have private, loopback and link-local addresses. Administrators of accounts then reach whatever the worker reaches.',
+  }),
   FLOTILLA_ACTIVITY_RETENTION_DAYS: setting(types.retentionDays(36_500).default(-1), 'worker', {
     about:
       'How long activities are kept after their end, each group as a whole; -1 = forever. The latest run of every profile stays, and so does what a computer was sent and has not acknowledged.',

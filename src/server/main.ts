@@ -10,6 +10,7 @@ import { startMetrics } from '../process/metrics.ts';
 import { startTracing } from '../process/tracing.ts';
 import { systemClock as clock } from '../services/common/ports.ts';
 import { rotateRecoveryKeys } from '../services/computers/recovery-key-rotation.ts';
+import { rotateWebhookKeys } from '../services/events/webhook-secrets.ts';
 import { createServices } from '../services/setup/services.ts';
 import { createServerApp, readRole } from './apps.ts';
 
@@ -42,7 +43,7 @@ async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   const server = await listen(app, config);
   if (role.withApi) {
     // In the background, because the database may be unavailable now.
-    void reencryptRecoveryKeys(persistence.db, config, logger);
+    void reencryptSecrets(persistence.db, config, logger);
     void logSetupToken(services.accounts, logger);
   }
   logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
@@ -59,13 +60,16 @@ async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   notifyReady();
 }
 
-async function reencryptRecoveryKeys(db: Database, config: Config, logger: Logger): Promise<void> {
+async function reencryptSecrets(db: Database, config: Config, logger: Logger): Promise<void> {
   try {
     const { rotated, unreadable } = await rotateRecoveryKeys(db, config.encryptionKeys);
     if (rotated > 0) logger.info({ rotated, keyId: config.encryptionKeys[0]!.id }, 're-encrypted recovery keys');
     if (unreadable > 0) logger.warn({ unreadable }, 'recovery keys are encrypted with a key that is not configured');
+    const webhooks = await rotateWebhookKeys(db, config.encryptionKeys);
+    if (webhooks > 0)
+      logger.info({ webhooks, keyId: config.encryptionKeys[0]!.id }, 're-encrypted secrets of webhooks');
   } catch (error) {
-    logger.warn({ err: error }, 're-encrypting recovery keys failed; the next start tries again');
+    logger.warn({ err: error }, 're-encrypting secrets failed; the next start tries again');
   }
 }
 

@@ -14,6 +14,8 @@ import {
 import { batchWorkflow, groupWorkflow, REPORT_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';
 import type { FakeBatches, FakeProfiles, FakeReports } from '../support/activities/fakes.ts';
 import { until } from '../support/temporal/workflow-environment.ts';
+import type { WebhookActivities } from '../../workflows/contracts/activities.ts';
+import { WEBHOOK_WORKFLOW, webhookWorkflowId } from '../../workflows/contracts/webhook.contract.ts';
 
 /** One path through a workflow whose history is kept. */
 export interface Scenario {
@@ -236,3 +238,22 @@ export async function cancelSecondStep(stage: Stage): Promise<number> {
 
 /** Waits until the group's workflow has read its open operations again. */
 export const refreshed = ({ batches }: Stage): Promise<void> => until(() => batches.calls.includes('getGroupProgress'));
+
+/** Steps of a webhook: more to do, a wait for the next attempt, the end. */
+export function webhookSteps(): WebhookActivities {
+  const results = [
+    { state: 'active' as const, more: true, waitMs: null },
+    { state: 'active' as const, more: false, waitMs: 200 },
+  ];
+  return { deliverWebhook: async () => results.shift() ?? { state: 'paused', more: false, waitMs: null } };
+}
+
+export const webhookPath: Scenario = {
+  name: 'webhook-delivery',
+  sizes: [],
+  async run({ client, taskQueue, group }) {
+    const workflowId = webhookWorkflowId(group);
+    await client.workflow.execute(WEBHOOK_WORKFLOW, { taskQueue, workflowId, args: [{ webhook: group }] });
+    return [workflowId];
+  },
+};

@@ -7,7 +7,7 @@ import { connectClient, serverOptions } from '../../temporal/connection.ts';
 import { FakeBatches, FakeProfiles, FakeReports } from '../support/activities/fakes.ts';
 import { quietRuntime, TEST_KEYS, withWorker } from '../support/temporal/workflow-environment.ts';
 import { writeHistory } from './history-file.ts';
-import { type FakeAudits, type Scenario, scheduledSteps } from './paths.ts';
+import { type FakeAudits, type Scenario, scheduledSteps, webhookSteps } from './paths.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 /**
@@ -57,6 +57,7 @@ async function record(scenario: Scenario): Promise<void> {
     ...profiles.activities(),
     ...reports.activities(client),
     ...scheduledSteps(audits),
+    ...webhookSteps(),
   };
   const setup = { connection, namespace: settings.temporalNamespace, activities };
   const workflowIds = await withWorker(setup, (taskQueue) =>

@@ -25,6 +25,7 @@ import {
   startBatch,
   succeed,
   triggerPath,
+  webhookPath,
   wf,
 } from './paths.ts';
 
@@ -149,6 +150,7 @@ export const SCENARIOS: readonly Scenario[] = [
     AUDIT_RETENTION_STEPS + 3,
   ),
   scheduledPath('hash-id-databases', HASH_ID_DATABASES_WORKFLOW),
+  webhookPath,
   reportPath('usg-report-succeeded', 'succeeded'),
   reportPath('usg-report-failed', 'fails'),
   reportPath('usg-report-canceled', 'never ends'),

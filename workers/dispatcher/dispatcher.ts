@@ -10,6 +10,7 @@ import { type Poll, startLoop } from './loop.ts';
 import { outboxPoll } from './outbox.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
 import { DELIVERY_WAIT_MS, type WakeUpSettings } from './wake-up-planner.ts';
+import { webhooksPoll } from './webhooks.ts';
 
 export interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
   settings: WakeUpSettings;
@@ -48,6 +49,7 @@ const INBOX_POLL_MS = 500;
 /** With nothing to do, polls become as rare as this. */
 const IDLE_POLL_MS = 10_000;
 const DUE_RUNS_POLL_MS = 2_000;
+const WEBHOOKS_POLL_MS = 1_000;
 /** Under load, polls of the inbox take at most a quarter of one connection's time. */
 const INBOX_REST_SHARE = 3;
 
@@ -71,6 +73,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     // Of new batches and changed profiles.
     inbox.wake(INBOX_POLL_MS);
     dueRuns.wake(DUE_RUNS_POLL_MS);
+    webhooks.wake(WEBHOOKS_POLL_MS);
   };
   const onEvents = (event: string): void => {
     inbox.wake(event === DELIVERED ? DELIVERY_WAIT_MS : 0);
@@ -87,10 +90,11 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const events = { ...deps, repair, isLeader };
   const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll(events), { restShare: INBOX_REST_SHARE });
   const dueRuns = loop('due-runs', DUE_RUNS_POLL_MS, dueRunsPoll({ ...deps, isLeader }), { idleMs: AHEAD_MS });
+  const webhooks = loop('webhooks', WEBHOOKS_POLL_MS, webhooksPoll({ ...deps, isLeader }));
   return {
     isLeader,
     async stop() {
-      await Promise.all([outbox, schedules, inbox, dueRuns, listener].map((part) => part.stop()));
+      await Promise.all([outbox, schedules, inbox, dueRuns, webhooks, listener].map((part) => part.stop()));
     },
   };
 }

@@ -9,6 +9,7 @@ import type {
 import type { DueOutcome, RunStart } from '../../src/domain/schedules/profile-schedule.ts';
 import type { PurgedActivities, ReconcileCursor, ReconcileResult, RetentionCursor } from './housekeeping.contract.ts';
 import type { ProfileKindName } from './profile-trigger.contract.ts';
+import type { WebhookInput, WebhookProgress } from './webhook.contract.ts';
 
 export type { BatchPlan, BatchProgress, GroupOperation, GroupProgress, OpenOperation };
 
@@ -121,4 +122,13 @@ export interface HashIdDatabaseActivities {
   listReleases(input: Record<never, never>): Promise<{ codeNames: string[] }>;
   /** Replaces the file of one release in one transaction. Returns the number of its packages. */
   buildHashIdDatabase(input: { codeName: string }): Promise<{ packages: number }>;
+}
+
+/** Of webhooks. At least once: an attempt that ends before it is recorded is repeated with the same id and bytes. */
+export interface WebhookActivities {
+  /**
+   * Gives new events a delivery and sends what is due, for up to about 20 seconds. Attempted until it succeeds (60 s each,
+   * heartbeat timeout 10 s). @throws while the database is down
+   */
+  deliverWebhook(input: WebhookInput): Promise<WebhookProgress>;
 }

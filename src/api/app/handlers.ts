@@ -13,6 +13,7 @@ import { savedSearchesHandlers } from '../computers/saved-searches.handlers.ts';
 import { tagsHandlers } from '../computers/tags.handlers.ts';
 import { alertsHandlers } from '../events/alerts.handlers.ts';
 import { eventsHandlers } from '../events/events.handlers.ts';
+import { webhooksHandlers } from '../events/webhooks.handlers.ts';
 import type { Handlers, Services } from '../http/handler.ts';
 import { accessGroupsHandlers } from '../identity/access-groups.handlers.ts';
 import { accountsHandlers } from '../identity/accounts.handlers.ts';
@@ -43,6 +44,7 @@ export function createHandlers(services: Services): Required<Handlers> {
     ...pendingComputersHandlers(services),
     ...tagsHandlers(services),
     ...eventsHandlers(services),
+    ...webhooksHandlers(services),
     ...featuresHandlers(services),
     ...messageBacklogHandlers(services),
     ...recoveryKeysHandlers(services),

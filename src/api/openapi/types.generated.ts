@@ -2008,6 +2008,153 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the webhooks of the account, newest first */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Creates a webhook, to which events are sent from now on
+         * @description Each event is a `POST` of one CloudEvent in structured JSON, signed as
+         *     [Standard Webhooks](https://www.standardwebhooks.com) defines. Events are those that the caller may see at the time. An
+         *     event is sent at least once; the header `webhook-id` is the same each time. An account can have up to 100 webhooks.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows a webhook */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /** Removes a webhook and its deliveries */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes, pauses or resumes a webhook
+         * @description Absent fields stay unchanged. A paused webhook keeps its place, and goes on there when it is resumed; events that were
+         *     deleted meanwhile are not sent. Resuming also forgets earlier failures.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}:test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends an event of type `webhook.test` to a webhook
+         * @description It is sent whatever the webhook's `types` and `query` are, and is not in the feed of events. A webhook that is not active sends it when it is resumed.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}:rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replaces the secret of a webhook
+         * @description For a day, deliveries have two signatures, by the new and the previous secret. A secret before that ends at once.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the deliveries of a webhook, newest first
+         * @description They are kept as long as their events.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}:redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends deliveries of a webhook again
+         * @description They become pending with the same event. An id that is none of this webhook's deliveries gets 400.
+         */
+        post: operations["redeliverWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}:replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends the events between two cursors to a webhook again
+         * @description Also those that were delivered before, with the same ids and bytes. A webhook has one replay at a time: another one
+         *     replaces what is left of it. 410 `EventsExpired` when events after `after` were deleted.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2340,10 +2487,10 @@ export interface components {
             label: string;
             description: string;
             /**
-             * @description What it is about
+             * @description What it is about; only holders of `ManageAccount` see webhooks
              * @enum {string}
              */
-            scope: "computer" | "profile";
+            scope: "computer" | "profile" | "webhook";
             /**
              * @description `dismissed` when it is active only where the caller has dismissed it
              * @enum {string}
@@ -3891,6 +4038,140 @@ export interface components {
             /** @description CSV of a report, XML of a tailoring file */
             file_content: string;
         };
+        /**
+         * @description `https` or `http`, without user information and fragment. Private, loopback and link-local addresses are refused, when it
+         *     is saved if the URL contains one, and always before a connection, unless the server is set to allow them
+         * @example https://example.com/flotilla
+         */
+        WebhookUrl: string;
+        /** @description Only events of these types; null for all */
+        WebhookTypes: components["schemas"]["EventType"][] | null;
+        /**
+         * @description Only events about computers that this query of `GET /computers` finds at the time, and of their activities; null for all
+         * @example tag:lab
+         */
+        WebhookQuery: string | null;
+        WebhookRequest: {
+            url: components["schemas"]["WebhookUrl"];
+            types?: components["schemas"]["WebhookTypes"];
+            query?: components["schemas"]["WebhookQuery"];
+            /**
+             * @description Whether each event is sent only once the one before was delivered or has failed for good
+             * @default false
+             */
+            ordered: boolean;
+        };
+        WebhookPatch: {
+            url?: components["schemas"]["WebhookUrl"];
+            types?: components["schemas"]["WebhookTypes"];
+            query?: components["schemas"]["WebhookQuery"];
+            ordered?: boolean;
+            /**
+             * @description `active` starts a paused or ended webhook again, from the first event that it has not got
+             * @enum {string}
+             */
+            status?: "active" | "paused";
+        };
+        Webhook: {
+            id: components["schemas"]["Id"];
+            url: string;
+            /** @description Null for all */
+            types: components["schemas"]["EventType"][] | null;
+            /** @description Null for all computers */
+            query: string | null;
+            ordered: boolean;
+            /**
+             * @description `paused` by an administrator or after five days of failure, `ended` by a response 410
+             * @enum {string}
+             */
+            status: "active" | "paused" | "ended";
+            /** @description Why it is not active */
+            reason: string | null;
+            /** @description Events are those that this person may see */
+            creator_id: components["schemas"]["Id"];
+            creation_time: components["schemas"]["Time"];
+            /** @description Since when nothing was delivered; null after a success */
+            failing_since: components["schemas"]["OptionalTime"];
+            /**
+             * @description Events up to here have been delivered or have a delivery
+             * @example 81234-507
+             */
+            cursor: string;
+        };
+        /** @description A webhook with its signing secret, which is shown only once */
+        WebhookWithSecret: {
+            webhook: components["schemas"]["Webhook"];
+            secret: components["schemas"]["WebhookSecret"];
+        };
+        /** @description As defined by Standard Webhooks */
+        WebhookSecret: string;
+        RotatedWebhookSecret: {
+            secret: components["schemas"]["WebhookSecret"];
+            /** @description Until then, deliveries are signed with the previous secret as well */
+            previous_secret_expiry_time: components["schemas"]["Time"];
+        };
+        WebhookPage: {
+            count: number;
+            results: components["schemas"]["Webhook"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        WebhookDeliveryId: number;
+        WebhookDelivery: {
+            id: components["schemas"]["WebhookDeliveryId"];
+            /**
+             * @description Also the header `webhook-id`
+             * @example 81234-507
+             */
+            event_id: string;
+            /**
+             * @description An `EventType`, or `webhook.test`
+             * @example operation.ended
+             */
+            event_type: string;
+            /**
+             * @description `failed` when it is not tried again
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+            attempts: number;
+            /** @description Null unless pending */
+            next_attempt_time: components["schemas"]["OptionalTime"];
+            /** @description HTTP status of the last attempt; null without a response */
+            response_status: number | null;
+            /** @description Why the last attempt failed */
+            error: string | null;
+            creation_time: components["schemas"]["Time"];
+            completion_time: components["schemas"]["OptionalTime"];
+        };
+        WebhookDeliveryPage: {
+            count: number;
+            results: components["schemas"]["WebhookDelivery"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        WebhookRedelivery: {
+            delivery_ids: components["schemas"]["WebhookDeliveryId"][];
+        };
+        WebhookRedeliveryResult: {
+            /** @description Deliveries that are pending again; those that were pending are not counted */
+            redelivered: number;
+        };
+        WebhookReplay: {
+            /** @description A cursor, the id of an event, or `oldest` */
+            after: string;
+            /**
+             * @description The first event that is not delivered again; a cursor, the id of an event, or `latest`
+             * @default latest
+             */
+            before: string;
+        };
+        WebhookReplayRange: {
+            /** @description The cursor that it starts after */
+            after: string;
+            /** @description The cursor that it ends before */
+            before: string;
+        };
     };
     responses: never;
     parameters: {
@@ -3956,6 +4237,7 @@ export interface components {
         SavedSearchName: string;
         AccessGroupName: string;
         AlertId: components["schemas"]["Id"];
+        WebhookId: components["schemas"]["Id"];
         ActivityId: components["schemas"]["Id"];
         /**
          * @description `wait=<seconds>` (RFC 7240), at most 60: the response comes when the activity has ended or the time is up, with its status
@@ -7276,6 +7558,248 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["UsgFile"];
                     "text/csv": string;
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookPage"];
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The webhook, including its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has been removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The webhook */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new secret */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedWebhookSecret"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only these */
+                status?: "pending" | "delivered" | "failed";
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryPage"];
+                };
+            };
+        };
+    };
+    redeliverWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRedelivery"];
+            };
+        };
+        responses: {
+            /** @description How many are pending again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookRedeliveryResult"];
+                };
+            };
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookReplay"];
+            };
+        };
+        responses: {
+            /** @description The range */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookReplayRange"];
                 };
             };
         };

@@ -28,6 +28,8 @@ export const ERROR_STATUS = {
   DuplicateSavedSearch: 409,
   SavedSearchChanged: 409,
   EventsExpired: 410,
+  UnknownWebhook: 404,
+  WebhookLimitReached: 400,
   LastGlobalAdmin: 409,
   RoleInUse: 409,
   RoleReadOnly: 400,

@@ -16,3 +16,6 @@ export type AlertName = (typeof ALERT_NAMES)[number];
 
 /** The only alert about profiles; no selector matches it. */
 export const PROFILE_ALERT = 'profile-creators';
+
+/** About webhooks that the server has paused; only holders of ManageAccount see them. */
+export const WEBHOOK_ALERT = 'webhook-paused';

@@ -14,7 +14,8 @@ export type EntityType =
   | 'SavedSearch'
   | 'Script'
   | 'ScriptProfile'
-  | 'UsgProfile';
+  | 'UsgProfile'
+  | 'Webhook';
 
 export interface Origin {
   address: string;

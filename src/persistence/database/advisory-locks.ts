@@ -11,6 +11,7 @@ export const TRANSACTION_LOCKS = {
   schedules: 7165,
   acceptance: 7166,
   fastAgents: 7167,
+  webhooks: 7168,
 } as const;
 export type TransactionLock = keyof typeof TRANSACTION_LOCKS;
 

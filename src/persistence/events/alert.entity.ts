@@ -55,3 +55,32 @@ export const ProfileAlertDismissalSchema = defineEntity({
     dismissedAt: p.datetime(),
   },
 });
+
+export const WebhookAlertSchema = defineEntity({
+  name: 'WebhookAlert',
+  tableName: 'webhook_alert',
+  properties: {
+    id: p.integer().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade').ref().unique('webhook_alert_account_id_key'),
+  },
+});
+
+export class WebhookAlert extends WebhookAlertSchema.class {}
+WebhookAlertSchema.setClass(WebhookAlert);
+
+export const WebhookAlertDismissalSchema = defineEntity({
+  name: 'WebhookAlertDismissal',
+  tableName: 'webhook_alert_dismissal',
+  properties: {
+    alert: () => p.manyToOne(WebhookAlert).deleteRule('cascade').updateRule('no action').ref().primary(),
+    person: () =>
+      p
+        .manyToOne(Person)
+        .deleteRule('cascade')
+        .updateRule('no action')
+        .ref()
+        .primary()
+        .index('webhook_alert_dismissal_person'),
+    dismissedAt: p.datetime(),
+  },
+});

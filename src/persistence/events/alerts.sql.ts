@@ -1,4 +1,4 @@
-import { type AlertName, PROFILE_ALERT } from '../../domain/events/alerts.ts';
+import { type AlertName, PROFILE_ALERT, WEBHOOK_ALERT } from '../../domain/events/alerts.ts';
 import type { Sql } from '../database/sql.ts';
 import { ALERT_RULES, type AlertRule } from '../query/alert-conditions.ts';
 
@@ -6,25 +6,27 @@ interface AlertScope {
   accountId: number;
   groups: readonly number[] | null;
   personId: number;
+  /** Whether the person sees webhooks. */
+  webhooks: boolean;
 }
 
 export interface AlertRow {
   id: number;
-  name: AlertName | typeof PROFILE_ALERT;
+  name: AlertName | typeof PROFILE_ALERT | typeof WEBHOOK_ALERT;
   subjects: number;
   /** Those with the alert raised after the person last dismissed it. */
   fresh: number;
   activation_time: Date | null;
 }
 
-/** All alerts of the account in declaration order, the one about profiles last, counted by one statement. */
+/** All alerts of the account in declaration order, those about profiles and webhooks last, counted by one statement. */
 export async function readAlerts(db: Sql, scope: AlertScope): Promise<AlertRow[]> {
   return db.query<AlertRow>(READ, scope);
 }
 
 /** Hides an alert from a person until it is raised on a computer later, by the database's clock. */
 export async function dismissAlert(tx: Sql, alertId: number, personId: number): Promise<void> {
-  for (const alerts of ['alert', 'profile_alert']) {
+  for (const alerts of ['alert', 'profile_alert', 'webhook_alert']) {
     await tx.query(
       `insert into ${alerts}_dismissal (alert_id, person_id, dismissed_at) select id, :personId, now() from ${alerts} where id = :alertId
        on conflict (alert_id, person_id) do update set dismissed_at = excluded.dismissed_at`,
@@ -67,19 +69,33 @@ const ORPHANED = `
   where l.name = '${PROFILE_ALERT}'
   group by l.id, l.name`;
 
+const PAUSED_WEBHOOKS = `
+  select l.id, l.name, count(*)::int as subjects,
+    count(*) filter (where d.dismissed_at is null or w.alert_since > d.dismissed_at)::int as fresh,
+    min(w.alert_since) filter (where d.dismissed_at is null or w.alert_since > d.dismissed_at) as activation_time
+  from listed l join webhook w on w.account_id = :accountId and w.alert_since is not null
+  left join dismissed d on d.alert_id = l.id
+  where l.name = '${WEBHOOK_ALERT}' and :webhooks::boolean
+  group by l.id, l.name`;
+
 const READ = `
   with listed as (
     select id, name from alert where account_id = :accountId
     union all
     select id, '${PROFILE_ALERT}' from profile_alert where account_id = :accountId
+    union all
+    select id, '${WEBHOOK_ALERT}' from webhook_alert where account_id = :accountId
   ), dismissed as (
     select alert_id, dismissed_at from alert_dismissal
     where person_id = :personId and alert_id in (select id from listed)
     union all
     select alert_id, dismissed_at from profile_alert_dismissal
     where person_id = :personId and alert_id in (select id from listed)
+    union all
+    select alert_id, dismissed_at from webhook_alert_dismissal
+    where person_id = :personId and alert_id in (select id from listed)
   ), standing as (
-    ${[...ALERT_RULES.map(counted), ORPHANED].join(' union all ')}
+    ${[...ALERT_RULES.map(counted), ORPHANED, PAUSED_WEBHOOKS].join(' union all ')}
   )
   select l.id, l.name, coalesce(s.subjects, 0) as subjects, coalesce(s.fresh, 0) as fresh, s.activation_time
   from listed l left join standing s on s.id = l.id order by l.id`;

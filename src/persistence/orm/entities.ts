@@ -48,9 +48,12 @@ import {
   AlertSchema,
   ProfileAlertDismissalSchema,
   ProfileAlertSchema,
+  WebhookAlertDismissalSchema,
+  WebhookAlertSchema,
 } from '../events/alert.entity.ts';
 import { CloudEventFeedSchema, CloudEventSchema } from '../events/cloud-event.entity.ts';
 import { EventEntrySchema } from '../events/event.entity.ts';
+import { WebhookDeliverySchema, WebhookSchema } from '../events/webhook.entity.ts';
 import { AccessGroupSchema } from '../identity/access-group.entity.ts';
 import { AccountSchema } from '../identity/account.entity.ts';
 import { AccessKeySchema, CredentialSchema, RevokedTokenSchema } from '../identity/credential.entity.ts';
@@ -118,9 +121,13 @@ export const ENTITIES = [
   AlertSchema,
   ProfileAlertDismissalSchema,
   ProfileAlertSchema,
+  WebhookAlertDismissalSchema,
+  WebhookAlertSchema,
   CloudEventFeedSchema,
   CloudEventSchema,
   EventEntrySchema,
+  WebhookDeliverySchema,
+  WebhookSchema,
   AccessGroupSchema,
   AccountSchema,
   AccessKeySchema,

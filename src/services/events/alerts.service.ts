@@ -1,5 +1,5 @@
 import { computersText } from '../../domain/activities/summary.ts';
-import { PROFILE_ALERT } from '../../domain/events/alerts.ts';
+import { PROFILE_ALERT, WEBHOOK_ALERT } from '../../domain/events/alerts.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { alertRule } from '../../persistence/query/alert-conditions.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
@@ -13,7 +13,7 @@ export interface AlertView {
   type: string;
   label: string;
   description: string;
-  scope: 'computer' | 'profile';
+  scope: 'computer' | 'profile' | 'webhook';
   /** `dismissed`: by the caller, on all affected computers. */
   status: 'active' | 'dismissed' | 'inactive';
 }
@@ -33,7 +33,8 @@ export function createAlertsService({ db }: { db: Database }) {
       return rows.flatMap(({ name, fresh, activation_time: activationTime }) => {
         if (activationTime === null) return [];
         const { type, label, scope } = textsOf(name);
-        const subjects = scope === 'computer' ? computersText(fresh) : fresh === 1 ? '1 profile' : `${fresh} profiles`;
+        const others = fresh === 1 ? `1 ${scope}` : `${fresh} ${scope}s`;
+        const subjects = scope === 'computer' ? computersText(fresh) : others;
         return { type, summary: `${label} (${subjects})`, activationTime };
       });
     },
@@ -66,13 +67,23 @@ const PROFILE_CREATORS = {
   scope: 'profile',
 } as const;
 
+const WEBHOOK_PAUSED = {
+  type: 'WebhookPausedAlert',
+  label: 'A webhook is paused because it failed',
+  description:
+    'Webhooks that are paused because nothing could be delivered for days, or because of their creator or query',
+  scope: 'webhook',
+} as const;
+
 function textsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'label' | 'description' | 'scope'> {
   if (name === PROFILE_ALERT) return PROFILE_CREATORS;
+  if (name === WEBHOOK_ALERT) return WEBHOOK_PAUSED;
   const { type, summary, description } = alertRule(name);
   return { type, label: summary, description, scope: 'computer' };
 }
 
 function scopeOf(caller: Caller) {
   const { accountId, personId } = caller;
-  return { accountId, groups: groupsOf(caller.groups('ViewComputer')), personId };
+  const webhooks = caller.may('ManageAccount');
+  return { accountId, groups: groupsOf(caller.groups('ViewComputer')), personId, webhooks };
 }

@@ -127,19 +127,19 @@ async function select(deps: FeedDeps, caller: Caller, { types, query }: EventFee
 }
 
 /** @throws {DomainError} InvalidParameter for no cursor of this feed, EventsExpired for one whose events were deleted */
-function resolveCursor(text: string, { horizon, purged }: FeedState): Cursor {
+export function resolveCursor(text: string, { horizon, purged }: FeedState, path = 'query.after'): Cursor {
   if (text === 'oldest') return OLDEST;
   if (text === 'latest') return { position: horizon, id: 0 };
   const cursor = parseCursor(text);
-  if (!cursor) throw fieldError('query.after', 'must be the id of an event, a cursor, oldest or latest');
-  if (cursor.position > horizon) throw fieldError('query.after', 'is no cursor of this server');
+  if (!cursor) throw fieldError(path, 'must be the id of an event, a cursor, oldest or latest');
+  if (cursor.position > horizon) throw fieldError(path, 'is no cursor of this server');
   const isExpired = cursor.position < purged.position || (cursor.position === purged.position && cursor.id < purged.id);
   if (!isExpired) return cursor;
   throw new DomainError(
     'EventsExpired',
     `Events after this cursor were deleted; the oldest one is ${formatCursor(purged)}`,
     {
-      details: [{ path: 'query.after', message: formatCursor(purged) }],
+      details: [{ path, message: formatCursor(purged) }],
     },
   );
 }

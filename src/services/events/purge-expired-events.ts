@@ -1,6 +1,7 @@
 import type { Sql } from '../../persistence/database/sql.ts';
 import { purgeExpiredCloudEvents } from '../../persistence/events/cloud-events.sql.ts';
 import { purgeExpiredEvents } from '../../persistence/events/events.sql.ts';
+import { purgeExpiredDeliveries } from '../../persistence/events/webhooks.sql.ts';
 import type { Logger } from '../../process/logger.ts';
 
 const STEP = 1_000;
@@ -19,6 +20,7 @@ export async function purgeExpiredEventLog(db: Sql, logger: Logger, kept: EventR
   const { eventRetentionDays, eventFeedDays } = kept;
   await purge(logger, 'entries of the event log', eventRetentionDays, STEP, purgeExpiredEvents.bind(null, db));
   await purge(logger, 'events', eventFeedDays, FEED_STEP, purgeExpiredCloudEvents.bind(null, db));
+  await purge(logger, 'deliveries of webhooks', eventFeedDays, FEED_STEP, purgeExpiredDeliveries.bind(null, db));
 }
 
 async function purge(

@@ -49,6 +49,7 @@ import { createTokenSigner } from '../identity/login/token-signer.ts';
 import { createTokensService } from '../identity/login/tokens.service.ts';
 import { createUsgProfilesService } from '../compliance/profiles/usg-profiles.service.ts';
 import { createUsgReportsService } from '../compliance/reports/usg-reports.service.ts';
+import { createWebhooksService } from '../events/webhooks.service.ts';
 
 export type Services = ReturnType<typeof createServices>;
 
@@ -61,7 +62,7 @@ export interface ServicesDeps {
   /** Logs failures of mail and PAM, without their content. */
   logger?: Logger;
   settings: Pick<Config, 'activities' | 'deployment' | 'encryptionKeys' | 'identity' | 'publicUrl' | 'scriptProfiles'> &
-    Pick<Config, 'mailFrom' | 'smtpUrl'>;
+    Pick<Config, 'mailFrom' | 'smtpUrl' | 'webhookPrivateAddresses'>;
 }
 
 /** The services of one process; they share the authenticator, the throttle and the mailer. */
@@ -109,6 +110,12 @@ export function createServices(deps: ServicesDeps) {
     events: createEventsService({ db }),
     eventHub: hub,
     eventFeed: createEventFeedService({ db, clock, hub, authenticator }),
+    webhooks: createWebhooksService({
+      db,
+      clock,
+      encryptionKeys: settings.encryptionKeys,
+      privateAddresses: settings.webhookPrivateAddresses,
+    }),
     messageBacklog: createMessageBacklogService({ db }),
     recoveryKeys: createRecoveryKeysService({ ...acting, encryptionKeys: settings.encryptionKeys }),
     scriptProfiles: createScriptProfilesService({ ...acting, limits: settings.scriptProfiles }),

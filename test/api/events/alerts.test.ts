@@ -49,6 +49,7 @@ describe('GET /alerts', () => {
       'UnapprovedActivitiesAlert',
       'ChildInstanceProfilesAlert',
       'ProfileCreatorsAlert',
+      'WebhookPausedAlert',
     ]);
     expect(alerts[4]).toEqual({
       id: expect.any(Number),

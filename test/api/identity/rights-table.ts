@@ -19,6 +19,7 @@ export const ACCOUNT_OBJECTS = [
   'role_name',
   'access_group_name',
   'saved_search_name',
+  'webhook_id',
   'usg_profile_id',
   'script_id',
   'path',
@@ -67,6 +68,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^\w+ \/(administrators|invitations|roles|access-groups)(\/|$)/, needs: ['ManageRole'], roles: 'G' },
   { operations: /^(PUT|DELETE) \/message-backlog-settings$/, needs: ['ManageAccount'], roles: 'G' },
   { operations: /^(GET|PATCH) \/preferences$/, needs: ['ManageAccount'], roles: 'G' },
+  { operations: /^\w+ \/webhooks([/:]|$)/, needs: ['ManageAccount'], roles: 'G' },
   { operations: /^GET \/events(:stream)?$/, needs: 'account', roles: 'GASD' },
   { operations: /^\w+ \/pending-computers(:|$)/, needs: ['ManagePendingComputer'], roles: 'GD' },
   { operations: /^POST \/alerts\//, needs: ['ViewComputer'], roles: 'GASD' },
@@ -111,6 +113,7 @@ const NAMING: Readonly<Record<string, (objects: Samples) => unknown>> = {
       'person_id',
       'role_name',
       'saved_search_name',
+      'webhook_id',
       'script_attachment_id',
       'script_id',
       'script_profile_id',
@@ -127,19 +130,20 @@ const NAMING: Readonly<Record<string, (objects: Samples) => unknown>> = {
   account_name: (objects) => objects['account'],
   preferred_account: (objects) => objects['account'],
   invitation_id: (objects) => objects['invitation_id'],
+  delivery_ids: (objects) => objects['delivery_ids'],
 };
 
 /** Texts of the query languages, and cursors: what they name is tested selector by selector. */
-const QUERIES = ['query', 'search', 'after'];
+const QUERIES = ['query', 'search', 'after', 'before'];
 
 /** Parameters and fields that name nothing of an account. */
 const PLAIN = new Set(
   `action agent_intervals all_computers archived archived_only attachments audit_retention_period auto_register_new_computers available
   benchmark bind_to_email code comment computer_title days deliver_after deliver_after_window deliver_delay_window description detailed
   email end_date enforce_password_strength expires_at expiry_minutes force global_permissions held identity installed keep_access_keys key limit
-  max_message_backlog mode name names new_password offset pass_rate_from pass_rate_to password permissions pids
+  max_message_backlog mode name names new_password offset ordered pass_rate_from pass_rate_to password permissions pids
   reboot_after registration_password restart_deliver_delay restart_deliver_delay_window root_only schedule script_type script_version_id searches setup_token
-  secret_key security snaps start_date status tags tailoring_file time_limit timezone title token trigger types until upgrade username
+  secret_key security snaps start_date status tags tailoring_file time_limit timezone title token trigger types until upgrade url username
   value wait with_alerts with_all_network with_annotations with_grouped_hardware with_hardware with_network with_profiles
   with_reboot_packages with_release_upgrades with_upgrades with_wsl_profiles wsl_children wsl_parents`.split(/\s+/),
 );

@@ -21,6 +21,7 @@ const NEVER_NULL: ReadonlySet<string> = new Set([
   'src/persistence/compliance/usg-runs.sql.ts activity_id',
   'src/persistence/engine/operations.sql.ts deliver_at',
   'src/persistence/engine/prior-activities.sql.ts deliver_at',
+  'src/persistence/events/webhooks.sql.ts next_attempt_at',
   'src/persistence/scripts/script-profile-runs.sql.ts due_at',
   'src/persistence/scripts/script-profiles.sql.ts activity_id',
   'src/persistence/scripts/scripts.sql.ts code',

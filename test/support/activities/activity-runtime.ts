@@ -16,6 +16,7 @@ import { createProfileActivities } from '../../../workers/activities/profile.act
 import { createReconciler, type ReconcilerOptions } from '../../../workers/activities/reconciler.activities.ts';
 import { createReportActivities } from '../../../workers/activities/report.activities.ts';
 import { createRetentionActivities } from '../../../workers/activities/retention.activities.ts';
+import { createWebhookActivities } from '../../../workers/activities/webhook.activities.ts';
 import { type Dispatcher, type DispatcherEvent, startDispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { stepInterceptors } from '../../../workers/interceptors.ts';
 import { createProfileKinds } from '../../../workers/parts.ts';
@@ -122,7 +123,9 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
       const retention = createRetentionActivities({ db, clock: systemClock, logger, activityRetentionDays: 30 });
       const databases = createHashIdDatabaseActivities({ db, logger, settings: hashIdDatabases });
       const profiles = createProfileActivities({ kinds, clock: systemClock });
-      const stop = await runWorker(at, { ...profiles, ...retention, ...databases });
+      const delivery = { db, clock: systemClock, encryptionKeys: TEST_KEYS, privateAddresses: true };
+      const steps = createWebhookActivities(delivery);
+      const stop = await runWorker(at, { ...profiles, ...retention, ...databases, ...steps });
       workers.push(stop);
       return stop;
     },

@@ -4,7 +4,7 @@ import type { Config } from '../../../src/process/config.ts';
 import { createAccount, createGroup, createMember } from '../../../tools/harness/accounts.ts';
 import { insertComputer, insertPackage, reportKernels, reportPackages } from '../computers/computers.ts';
 import { createTestDatabase, fingerprint } from '../database/database.ts';
-import { ADMIN, type ApiResponse, createAdmin, createTestApp, type TestApp } from '../http/app.ts';
+import { ADMIN, type ApiResponse, createAdmin, createTestApp, TEST_KEYS, type TestApp } from '../http/app.ts';
 import { type DocumentedOperation, type Samples, sampleBody, samplePath } from '../http/sample-requests.ts';
 
 /** In the names of all objects of the account under test, or of the other account, and in nothing else. */
@@ -21,6 +21,9 @@ export const NEVER: Samples = {
   role_name: 'never-was',
   access_group_name: 'never-was',
   saved_search_name: 'never-was',
+  webhook_id: 2_000_000_000,
+  delivery_ids: [2_000_000_000],
+  url: 'https://receiver.example/',
   account_name: 'never-was',
   secure_id: 'x'.repeat(30),
   usg_profile_id: 2_000_000_000,
@@ -79,7 +82,9 @@ export async function createRightsWorld(settings: Partial<Config> = {}): Promise
   const database = await createTestDatabase();
   const plain = database.persistence.db;
   const { accountId } = await createAdmin(database.persistence);
-  const server = await createTestApp(database.persistence, { settings: { smtpUrl: null, ...settings } });
+  const server = await createTestApp(database.persistence, {
+    settings: { smtpUrl: null, encryptionKeys: TEST_KEYS, ...settings },
+  });
   let digest: string | null = null;
   /** Whoever uses it may change what is stored. */
   const changing = <T extends object>(target: T): T =>
@@ -193,6 +198,8 @@ async function createObjects(app: TestApp, db: Database, { accountId, admin, mar
     name: `${mark}-key`,
   });
   const search = await create('/saved-searches', { name: `${mark}-search`, search: 'web' });
+  const { webhook } = await create('/webhooks', { url: `https://${mark}.example/` });
+  const delivery = await create(`/webhooks/${webhook.id}:test`, {});
   const action = { computer_ids: [computer], action: 'install', snaps: [{ name: 'hello' }] };
   const activity = await create('/snaps', action);
   const alerts = await app.call('GET', '/alerts', { token });
@@ -219,6 +226,9 @@ async function createObjects(app: TestApp, db: Database, { accountId, admin, mar
     person_id: victim.personId,
     role_name: role.name,
     saved_search_name: search.name,
+    webhook_id: webhook.id,
+    delivery_ids: [delivery.id],
+    url: `https://${mark}.example/`,
     access_group_name: group.name,
     account_name: 'never-was',
     access_key: key.access_key,

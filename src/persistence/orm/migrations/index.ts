@@ -59,6 +59,7 @@ import { Migration20261126010000HashIdDatabases } from './migration-202611260100
 import { Migration20261126030000AgentIntervals } from './migration-20261126030000-agent-intervals.ts';
 import { Migration20261126030100FastAgents } from './migration-20261126030100-fast-agents.ts';
 import { Migration20261127010000CloudEvents } from './migration-20261127010000-cloud-events.ts';
+import { Migration20261127020000Webhooks } from './migration-20261127020000-webhooks.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -123,4 +124,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261126030000AgentIntervals', class: Migration20261126030000AgentIntervals },
   { name: 'Migration20261126030100FastAgents', class: Migration20261126030100FastAgents },
   { name: 'Migration20261127010000CloudEvents', class: Migration20261127010000CloudEvents },
+  { name: 'Migration20261127020000Webhooks', class: Migration20261127020000Webhooks },
 ];

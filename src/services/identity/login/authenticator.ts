@@ -89,8 +89,6 @@ function toPrincipal(token: VerifiedToken, rights: RightsRow | null): Principal 
     (member && membership !== undefined && rights.membership !== membership);
   if (revoked || (token.accountName !== '' && !member)) throw unauthorized();
   if (rights.account_disabled) throw new DomainError('AccountDisabled', 'This account is disabled');
-  const scopes = readScopes(rights);
-  const globals = new Set<string>(rights.global_permissions);
   const { id, family, method, accessKey, expiresAt, epochs } = token;
   return {
     token: { id, family, method, accessKey, expiresAt, epochs },
@@ -99,6 +97,15 @@ function toPrincipal(token: VerifiedToken, rights: RightsRow | null): Principal 
     name: rights.name,
     accountId: rights.account_id ?? 0,
     accountName: token.accountName,
+    ...toPermissions(rights),
+  };
+}
+
+/** What the rights of a person permit. */
+export function toPermissions(rights: RightsRow): Pick<Principal, 'may' | 'groups'> {
+  const scopes = readScopes(rights);
+  const globals = new Set<string>(rights.global_permissions);
+  return {
     may: (permission) => (isGlobal(permission) ? globals.has(permission) : scopes.has(permission)),
     groups: (permission) => {
       if (isGlobal(permission)) return globals.has(permission) ? 'all' : [];

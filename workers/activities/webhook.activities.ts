@@ -1,0 +1,25 @@
+import { Context } from '@temporalio/activity';
+import { type DeliveryDeps, deliverWebhook } from '../../src/services/events/webhook-delivery.ts';
+import type { WebhookActivities } from '../../workflows/contracts/activities.ts';
+
+const HEARTBEAT_MS = 2_000;
+
+/** The Temporal activity of webhooks; safe to repeat. A worker that stops ends it early. */
+export function createWebhookActivities(deps: DeliveryDeps): WebhookActivities {
+  return {
+    async deliverWebhook({ webhook }) {
+      const { cancellationSignal, heartbeat } = contextOf();
+      const beat = setInterval(heartbeat, HEARTBEAT_MS);
+      try {
+        return await deliverWebhook(deps, webhook, cancellationSignal);
+      } finally {
+        clearInterval(beat);
+      }
+    },
+  };
+}
+
+function contextOf() {
+  const context = Context.current();
+  return { cancellationSignal: context.cancellationSignal, heartbeat: () => context.heartbeat() };
+}
