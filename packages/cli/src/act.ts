@@ -1,6 +1,7 @@
 import type { components, FlotillaClient } from '@flotilla/client';
 import type { Cli } from './cli.ts';
-import { EXIT } from './errors.ts';
+import { CliError, EXIT } from './errors.ts';
+import { interruptible } from './interrupt.ts';
 import type { Columns } from './output/output.ts';
 import { chooseTargets, queriesFor, type Target, type TargetOptions } from './targets.ts';
 import { type DetailedActivity, exitCodeOf, printHowToContinue, watch } from './watch.ts';
@@ -19,8 +20,8 @@ export interface WaitOptions {
   timeout?: number | undefined;
 }
 
-/** Activities that a command starts: one, or one for each computer, as they come. */
-export type Started = AsyncIterable<Activity>;
+/** Activities that a command starts: one, or one for each computer, as they come. Ctrl-C aborts the signal. */
+export type Start = (client: FlotillaClient, targets: Target[], signal: AbortSignal) => AsyncIterable<Activity>;
 
 export const ACTIVITY_COLUMNS: Columns<Activity> = {
   id: (activity) => activity.id,
@@ -49,13 +50,25 @@ export async function act(
   cli: Cli,
   options: TargetOptions & WaitOptions,
   what: string,
-  start: (client: FlotillaClient, targets: Target[]) => Started,
+  start: Start,
   show: { always?: boolean; ended?: (activities: DetailedActivity[]) => Promise<void> } = {},
 ): Promise<void> {
   const client = await cli.client();
   const targets = await chooseTargets(cli, client, options, what, show.always);
   if (targets.length === 0) await cli.output.rows([], ACTIVITY_COLUMNS);
-  else await startAndWait(cli, client, options, start(client, targets), show.ended);
+  else await startAndWait(cli, client, options, (signal) => start(client, targets, signal), show.ended);
+}
+
+/** Sends a request for each item, until the signal is aborted. */
+export async function* startEach<Item>(
+  items: Iterable<Item>,
+  signal: AbortSignal,
+  send: (item: Item) => Promise<{ data: Activity }>,
+): AsyncIterable<Activity> {
+  for (const item of items) {
+    if (signal.aborted) return;
+    yield (await send(item)).data;
+  }
 }
 
 /** Starts activities, shows them, and waits for their end if the options request it. */
@@ -63,21 +76,38 @@ export async function startAndWait(
   cli: Cli,
   client: FlotillaClient,
   options: WaitOptions,
-  started: Started,
+  start: (signal: AbortSignal) => AsyncIterable<Activity>,
   showEnded = (activities: DetailedActivity[]) => showOutcome(cli, activities),
 ): Promise<void> {
   const activities: Activity[] = [];
-  try {
-    for await (const activity of started) activities.push(activity);
-  } catch (error) {
-    // What was accepted before the error happens all the same.
-    if (activities.length > 0) {
-      await cli.output.rows(activities, ACTIVITY_COLUMNS);
-      cli.output.note(`${activities.length} of the requests were accepted before this error:`);
+  const isInterrupted = await interruptible(async (signal) => {
+    try {
+      for await (const activity of start(signal)) activities.push(activity);
+    } catch (error) {
+      if (signal.aborted && activities.length === 0) return true;
+      // What was accepted before the error happens all the same.
+      if (activities.length > 0) {
+        await cli.output.rows(activities, ACTIVITY_COLUMNS);
+        cli.output.note(`${activities.length} of the requests were accepted before this error:`);
+      }
+      throw error;
     }
-    throw error;
-  }
-  await followActivities(cli, client, activities, options, showEnded);
+    return signal.aborted;
+  });
+  if (isInterrupted) await showInterrupted(cli, activities);
+  else await followActivities(cli, client, activities, options, showEnded);
+}
+
+/** Shows what was accepted before Ctrl-C, which happens all the same. */
+async function showInterrupted(cli: Cli, activities: Activity[]): Promise<void> {
+  if (activities.length === 0) throw new CliError(EXIT.canceled, 'Nothing was done');
+  await cli.output.rows(activities, ACTIVITY_COLUMNS);
+  cli.output.note(`Interrupted: ${activities.length} of the requests were accepted, and no others were sent.`);
+  cli.exitCode = EXIT.unfinished;
+  printHowToContinue(
+    cli,
+    activities.map(({ id }) => id),
+  );
 }
 
 /** Starts one activity, shows it, and waits for its end if the options request it. */

@@ -1,6 +1,7 @@
 import { type components, type FlotillaClient, WaitTimeout } from '@flotilla/client';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './errors.ts';
+import { interruptible } from './interrupt.ts';
 import { type Counts, openProgress } from './output/progress.ts';
 
 export type DetailedActivity = components['schemas']['DetailedActivity'];
@@ -25,25 +26,21 @@ export async function watch(
   ids: readonly number[],
   { timeout }: WatchOptions,
 ): Promise<DetailedActivity[] | null> {
-  const detached = new AbortController();
-  const detach = () => detached.abort();
   const counts = new Map<number, Counts>(ids.map((id) => [id, { unknown: 1 }]));
-  process.once('SIGINT', detach);
-  const progress = await openProgress(cli.runtime.stderr);
-  const waiting = waitForAll(client, ids, {
-    deadline: timeout === null ? null : performance.now() + timeout,
-    signal: detached.signal,
-    onProgress: (activity) => progress.update(sumOf(counts.set(activity.id, countsOf(activity)).values())),
-  });
-  const ended = await waiting
-    .catch((error: unknown) => {
-      if (detached.signal.aborted || error instanceof WaitTimeout) return null;
+  const deadline = timeout === null ? null : performance.now() + timeout;
+  const ended = await interruptible(async (signal) => {
+    const progress = await openProgress(cli.runtime.stderr);
+    const onProgress = (activity: DetailedActivity) =>
+      progress.update(sumOf(counts.set(activity.id, countsOf(activity)).values()));
+    try {
+      return await waitForAll(client, ids, { deadline, signal, onProgress });
+    } catch (error) {
+      if (signal.aborted || error instanceof WaitTimeout) return null;
       throw error;
-    })
-    .finally(() => {
-      process.off('SIGINT', detach);
+    } finally {
       progress.stop();
-    });
+    }
+  });
   if (ended === null) cli.exitCode = EXIT.unfinished;
   return ended;
 }

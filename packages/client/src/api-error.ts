@@ -15,6 +15,8 @@ export class ApiError extends Error {
   readonly details: readonly ErrorDetail[];
   /** Under which the log of the server has the request. */
   readonly requestId: string | null;
+  /** From `Retry-After`; 0 without it. */
+  readonly retryAfterMs: number;
 
   constructor(response: Response, body: unknown) {
     const { error, message, details } = (typeof body === 'object' && body !== null ? body : {}) as {
@@ -27,5 +29,11 @@ export class ApiError extends Error {
     this.code = error ?? 'Unknown';
     this.details = details ?? [];
     this.requestId = response.headers.get('x-request-id');
+    this.retryAfterMs = retryAfterMsOf(response);
   }
+}
+
+/** The API sends seconds; proxies may send a date, which the usual pauses replace. */
+export function retryAfterMsOf({ headers }: Response): number {
+  return (Number(headers.get('retry-after')) || 0) * 1000;
 }

@@ -1,20 +1,13 @@
 import createFetchClient from 'openapi-fetch';
 import { ApiError } from './api-error.ts';
+import type { CloudEvent, EventType } from './event-types.ts';
+import { type EventsOptions, readEvents } from './events.ts';
 import { fetchWithRetries } from './retry.ts';
-import type { components } from './schema.generated.ts';
 import { type Credentials, isLogin, loginRequest, type Session } from './session.ts';
-import { sleep } from './sleep.ts';
 import type { Call, ListCall } from './types.ts';
+import { type Activity, type WaitOptions, waitFor } from './wait-for.ts';
 
 const VERSION = '/api/v2';
-const ENDED = new Set(['succeeded', 'failed', 'canceled']);
-const FIRST_PAUSE_MS = 250;
-const PAUSE_FACTOR = 1.5;
-const MAX_PAUSE_MS = 5000;
-/** How long `waitFor` waits for a server that does not respond. */
-const MAX_OUTAGE_MS = 120_000;
-/** Of JavaScript's timers. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface ClientOptions {
   /** Of the server, with or without `/api/v2`. */
@@ -24,21 +17,6 @@ export interface ClientOptions {
   onSession?: (session: Session) => void;
   fetch?: typeof fetch;
   userAgent?: string;
-}
-
-export type Activity = components['schemas']['DetailedActivity'];
-
-/** The activity had not ended when the time of {@link FlotillaClient.waitFor} was over. */
-export class WaitTimeout extends Error {
-  override readonly name = 'WaitTimeout';
-}
-
-export interface WaitOptions {
-  /** Milliseconds; default: no limit. */
-  timeout?: number;
-  signal?: AbortSignal;
-  /** Called with what each poll returns. */
-  onProgress?: (activity: Activity) => void;
 }
 
 /**
@@ -64,7 +42,14 @@ export interface FlotillaClient {
   /** As `pages`, row by row. */
   items: ListCall<'items'>;
   /**
-   * Waits until an activity has ended, whatever its status, also while the server restarts.
+   * Events in the order of their commits, each once. Following goes on by itself after lost connections, restarts of the
+   * server and ends of the token. The `id` of an event is where a later call goes on: `after`. Leaving the loop closes the
+   * connection.
+   * @throws {ApiError} such as EventsExpired, the error of the network when the first connection fails, or the reason of `signal`
+   */
+  events<T extends EventType = EventType>(options?: EventsOptions<T>): AsyncIterable<CloudEvent<T>>;
+  /**
+   * Waits until an activity has ended, whatever its status, also while the server restarts. The server responds when it ends.
    * @throws {ApiError}, {WaitTimeout}, or the reason of `signal`
    */
   waitFor(activityId: number, options?: WaitOptions): Promise<Activity>;
@@ -83,7 +68,8 @@ export function createClient(options: ClientOptions): FlotillaClient {
     (method: string): UntypedCall =>
     async (path, init = {}) => {
       const { data, error, response } = await transport.request(method as never, path as never, init as never);
-      if (!response.ok) throw new ApiError(response, error);
+      // 304 without a body is what a request with If-None-Match expects.
+      if (!response.ok && response.status !== 304) throw new ApiError(response, error);
       return { data: data as unknown, response };
     };
   const GET = call('get');
@@ -98,8 +84,12 @@ export function createClient(options: ClientOptions): FlotillaClient {
       for await (const { results } of readPages(GET, path, init)) yield* results;
     },
   };
-  const client = untyped as unknown as Omit<FlotillaClient, 'waitFor'>;
-  return { ...client, waitFor: (id, wait) => waitFor(client.GET, id, wait) };
+  const client = untyped as unknown as Omit<FlotillaClient, 'waitFor' | 'events'>;
+  return {
+    ...client,
+    events: (events = {}) => readEvents({ baseUrl, send, get: GET }, events),
+    waitFor: (id, wait) => waitFor(client.GET, id, wait),
+  };
 }
 
 /** Sends requests with a token, and obtains one when there is none or it has expired. */
@@ -113,10 +103,10 @@ function createSession({
   const byLogin = credentials ? loginRequest(credentials) : null;
   let token = credentials && 'token' in credentials ? credentials.token : null;
   let loggingIn: Promise<Session> | null = null;
-  const authorized = (request: Request): Promise<Response> => {
+  const authorized = (request: Request, signal: AbortSignal): Promise<Response> => {
     if (userAgent) request.headers.set('user-agent', userAgent);
     if (token !== null && !isLogin(request)) request.headers.set('authorization', `Bearer ${token}`);
-    return fetch(request);
+    return fetch(request, { signal });
   };
   const exchange = async (): Promise<Session> => {
     if (!byLogin) throw new Error('These credentials are a token: there is nothing to log in with');
@@ -163,41 +153,4 @@ async function* readPages(get: UntypedCall, path: string, init?: Init): AsyncGen
     yield page;
     next = page.next;
   } while (next !== null);
-}
-
-async function waitFor(get: Call<'get'>, id: number, { timeout, signal, onProgress }: WaitOptions = {}) {
-  const limit = timeout === undefined ? null : AbortSignal.timeout(Math.min(timeout, MAX_TIMER_MS));
-  const stop = AbortSignal.any([limit, signal].filter((part) => part !== null && part !== undefined));
-  const read = throughOutages(() =>
-    get('/activities/{activity_id}', { params: { path: { activity_id: id } }, signal: stop }),
-  );
-  try {
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * PAUSE_FACTOR, MAX_PAUSE_MS)) {
-      const activity = (await read())?.data;
-      if (activity) onProgress?.(activity);
-      if (activity?.activity_status && ENDED.has(activity.activity_status)) return activity;
-      await sleep(pause, stop);
-    }
-  } catch (error) {
-    if (limit?.aborted) throw new WaitTimeout(`Activity ${id} has not ended in ${timeout} ms`);
-    throw error;
-  }
-}
-
-/** The function, with null in place of errors of the network and of an overloaded server, for at most two minutes. */
-function throughOutages<T>(read: () => Promise<T>): () => Promise<T | null> {
-  let failingSince: number | null = null;
-  return async () => {
-    try {
-      const result = await read();
-      failingSince = null;
-      return result;
-    } catch (error) {
-      failingSince ??= Date.now();
-      const mayPass =
-        error instanceof ApiError ? error.status >= 500 || error.status === 429 : error instanceof TypeError;
-      if (!mayPass || Date.now() - failingSince > MAX_OUTAGE_MS) throw error;
-      return null;
-    }
-  };
 }

@@ -1,4 +1,5 @@
 import pRetry from 'p-retry';
+import { retryAfterMsOf } from './api-error.ts';
 import { sleep } from './sleep.ts';
 
 const REPEATABLE = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
@@ -7,6 +8,9 @@ const UNCHANGED = new Set([429, 503]);
 /** A proxy cannot tell whether the server has received the request. */
 const UNCERTAIN = new Set([502, 504]);
 const BACKOFF = { retries: 4, minTimeout: 250, maxTimeout: 5000, randomize: true };
+/** An address where nothing responds is more likely to be wrong than to get better. */
+const MAX_UNREACHABLE_MS = 2000;
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 /** A caller should decide whether to wait longer than this. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
@@ -21,17 +25,24 @@ class RetryableResponse extends Error {
   }
 }
 
+/** Sends a copy of a request, whose own signal garbage collection may end. */
+type Send = (request: Request, signal: AbortSignal) => Promise<Response>;
+
 /**
  * Sends a request, up to five times where a repetition cannot do anything twice: after 429 and 503, and, unless it is a
- * POST or PATCH, after 502, 504 and broken connections. `Retry-After` is obeyed up to 30 s.
+ * POST or PATCH, after 502, 504 and broken connections. `Retry-After` is obeyed up to 30 s. Where nothing can be reached it
+ * gives up after two to four seconds.
  * @returns the last response. @throws the error of the last attempt if that has none
  */
-export async function fetchWithRetries(request: Request, send: (request: Request) => Promise<Response>) {
+export async function fetchWithRetries(request: Request, send: Send): Promise<Response> {
   const isRepeatable = REPEATABLE.has(request.method);
+  const startedAt = performance.now();
+  const isWorthwhile = (error: Error) =>
+    error instanceof RetryableResponse ||
+    (isRepeatable && !(isUnreachable(error) && performance.now() - startedAt >= MAX_UNREACHABLE_MS));
   const attempt = async () => {
-    const response = await send(request.clone());
-    // The API sends seconds; proxies may send a date, which the usual pauses replace.
-    const retryAfterMs = (Number(response.headers.get('retry-after')) || 0) * 1000;
+    const response = await send(request.clone(), request.signal);
+    const retryAfterMs = retryAfterMsOf(response);
     const isRetryable = UNCHANGED.has(response.status) || (isRepeatable && UNCERTAIN.has(response.status));
     if (isRetryable && retryAfterMs <= MAX_RETRY_AFTER_MS) throw new RetryableResponse(response, retryAfterMs);
     return response;
@@ -40,7 +51,7 @@ export async function fetchWithRetries(request: Request, send: (request: Request
     return await pRetry(attempt, {
       ...BACKOFF,
       signal: request.signal,
-      shouldRetry: ({ error }) => isRepeatable || error instanceof RetryableResponse,
+      shouldRetry: ({ error }) => isWorthwhile(error),
       async onFailedAttempt({ error, retriesLeft }) {
         if (error instanceof RetryableResponse && retriesLeft > 0) await sleep(error.retryAfterMs, request.signal);
       },
@@ -49,4 +60,13 @@ export async function fetchWithRetries(request: Request, send: (request: Request
     if (error instanceof RetryableResponse) return error.response;
     throw error;
   }
+}
+
+/** Whether no connection was made, by the code of the innermost cause. */
+function isUnreachable(error: Error): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const [first = cause] = cause instanceof AggregateError ? cause.errors : [];
+    if (UNREACHABLE.has((first as NodeJS.ErrnoException).code ?? '')) return true;
+  }
+  return false;
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import type { components } from '@flotilla/client';
-import { act, edit } from '../act.ts';
+import { act, edit, startEach } from '../act.ts';
 import type { Cli } from '../cli.ts';
 import { actionCommand, computersCommand, deliveryOf, LIMIT, parseId, parseNames } from '../options.ts';
 import { limited } from '../output/limited.ts';
@@ -136,10 +136,11 @@ function registerActions(command: Command, cli: Cli): void {
     actionCommand(command, name)
       .description(name === 'restart' ? 'restart computers' : 'shut computers down')
       .action((options) =>
-        act(cli, options, name === 'restart' ? 'Restart' : 'Shut down', async function* (client, targets) {
+        act(cli, options, name === 'restart' ? 'Restart' : 'Shut down', (client, targets, signal) => {
           const body = deliveryOf(options);
-          for (const { id } of targets)
-            yield (await client.POST(path, { params: { path: { computer_id: id } }, body })).data;
+          return startEach(targets, signal, ({ id }) =>
+            client.POST(path, { params: { path: { computer_id: id } }, body }),
+          );
         }),
       );
   }
@@ -155,13 +156,11 @@ function registerArchive(command: Command, cli: Cli): void {
         cli,
         options,
         'Archive for good',
-        async function* (client, targets) {
-          for (const { id, title } of targets) {
+        (client, targets, signal) =>
+          startEach(targets, signal, ({ id, title }) => {
             const params = { path: { computer_id: id } };
-            yield (await client.POST('/computers/{computer_id}/archive', { params, body: { computer_title: title } }))
-              .data;
-          }
-        },
+            return client.POST('/computers/{computer_id}/archive', { params, body: { computer_title: title } });
+          }),
         { always: true },
       ),
     );

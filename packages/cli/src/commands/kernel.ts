@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { components, FlotillaClient } from '@flotilla/client';
-import { act } from '../act.ts';
+import { act, startEach } from '../act.ts';
 import type { Cli } from '../cli.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { actionCommand, deliveryOf, parseId } from '../options.ts';
@@ -34,20 +34,20 @@ export function register(command: Command, cli: Cli): void {
       .option('--kernel-version <version>', `this version; "flotilla kernel show" lists the ${choices}`)
       .option('--reboot', 'restart once the change has succeeded')
       .action((options) =>
-        act(cli, options, what, async function* (client, targets) {
-          const chosen = await choosePackages(client, targets, choices, options.kernelVersion);
-          for (const [id, kernel_package_id] of chosen) {
+        act(cli, options, what, async function* (client, targets, signal) {
+          const chosen = await choosePackages(client, targets, choices, options.kernelVersion, signal);
+          yield* startEach(chosen, signal, ([id, kernel_package_id]) => {
             const body = { kernel_package_id, reboot_after: options.reboot ?? false, ...deliveryOf(options) };
-            yield (await client.POST(path, { params: { path: { computer_id: id } }, body })).data;
-          }
+            return client.POST(path, { params: { path: { computer_id: id } }, body });
+          });
         }),
       );
   }
 }
 
-async function readKernels(client: FlotillaClient, id: number): Promise<Kernels> {
-  const params = { path: { computer_id: id } };
-  return (await client.GET('/computers/{computer_id}/hotpatch/kernel', { params })).data;
+async function readKernels(client: FlotillaClient, id: number, signal?: AbortSignal): Promise<Kernels> {
+  const init = { params: { path: { computer_id: id } }, ...(signal && { signal }) };
+  return (await client.GET('/computers/{computer_id}/hotpatch/kernel', init)).data;
 }
 
 /** A kernel package for each computer. @throws {CliError} before anything is done, when one of them has none */
@@ -56,11 +56,12 @@ async function choosePackages(
   targets: readonly Target[],
   choices: 'upgrades' | 'downgrades',
   version: string | undefined,
+  signal: AbortSignal,
 ): Promise<Array<[computerId: number, packageId: number]>> {
   const chosen: Array<[number, number]> = [];
   const without: string[] = [];
   for (const { id, title } of targets) {
-    const kernels = (await readKernels(client, id))[choices];
+    const kernels = (await readKernels(client, id, signal))[choices];
     const kernel = version === undefined ? kernels[0] : kernels.find((one) => one.version === version);
     if (kernel) chosen.push([id, kernel.id]);
     else without.push(`${title} (id ${id})`);

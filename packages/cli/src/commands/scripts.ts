@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from '@commander-js/extra-typings';
 import type { components } from '@flotilla/client';
-import { act, showOutcome } from '../act.ts';
+import { act, showOutcome, startEach } from '../act.ts';
 import type { Cli } from '../cli.ts';
 import { actionCommand, deliveryOf, parseDuration, parseId, readInput } from '../options.ts';
 import type { Columns } from '../output/output.ts';
@@ -40,13 +40,12 @@ export function register(command: Command, cli: Cli): void {
         cli,
         options,
         `Run script ${script_id}`,
-        async function* (client, targets) {
-          const { username, timeLimit } = options;
-          for (const query of queriesFor(targets)) {
+        (client, targets, signal) =>
+          startEach(queriesFor(targets), signal, (query) => {
+            const { username, timeLimit } = options;
             const body = { query, username, time_limit: secondsOf(timeLimit), ...deliveryOf(options) };
-            yield (await client.POST('/scripts/{script_id}:execute', { params: { path: { script_id } }, body })).data;
-          }
-        },
+            return client.POST('/scripts/{script_id}:execute', { params: { path: { script_id } }, body });
+          }),
         { ended: (activities) => showOutputs(cli, activities) },
       ),
     );

@@ -41,6 +41,14 @@ export class Output {
     }
   }
 
+  /** Shows a list that may never end, line by line: a table without a head, whose columns grow. JSON needs the end. */
+  async stream<Row>(rows: AsyncIterable<Row>, columns: Columns<Row>): Promise<void> {
+    if (this.format !== 'table') return this.rows(rows, columns);
+    const { renderLine } = await import('./table.ts');
+    const widths: number[] = [];
+    for await (const row of rows) await this.#write(renderLine(cellsOf([row], columns)[0] ?? [], widths));
+  }
+
   /** Shows a list of which only the ids are known. */
   async ids(ids: readonly number[]): Promise<void> {
     const rows = ids.map((id) => ({ id }));

@@ -54,6 +54,14 @@ export function renderTable(head: readonly string[], rows: readonly Cell[][], op
     .join('');
 }
 
+/** A line of a table whose rows come one by one. `widths` are those of the columns so far, which it extends. */
+export function renderLine(cells: readonly Cell[], widths: number[]): string {
+  const texts = cells.map((cell) => visibleLine(String(cell)));
+  for (const [i, text] of texts.entries()) widths[i] = Math.max(widths[i] ?? 0, stringWidth(text));
+  const padded = texts.map((text, i) => text.padEnd((widths[i] ?? 0) + text.length - stringWidth(text) + GAP));
+  return `${padded.join('').trimEnd()}\n`;
+}
+
 /** Lines with a name and a value each; those without a value are left out. */
 export function renderFields(fields: ReadonlyArray<readonly [name: string, value: Cell]>): string {
   const width = Math.max(...fields.map(([name]) => name.length)) + GAP;

@@ -31,7 +31,7 @@ function serverWith(ids: number[], status: string, children: string[] = []) {
   return ({ method, path }: Received): Answer | undefined => {
     if (path.startsWith('/computers?')) return page(ids.map(computer));
     if (method === 'POST' && path === '/snaps') return [200, activity('undelivered')];
-    if (path === '/activities/17') return [200, activity(status, children)];
+    if (path.startsWith('/activities/17?')) return [200, activity(status, children)];
     return undefined;
   };
 }
@@ -173,6 +173,37 @@ describe('an action', () => {
     expect(ended.stderr).toContain('1 of the requests were accepted before this error');
   });
 
+  it.each([
+    ['computers', 'restart'],
+    ['scripts', 'run', '4'],
+    ['kernel', 'upgrade'],
+  ])('%s %s lists on Ctrl-C what was accepted, and sends no more', async (...command) => {
+    const ids = Array.from({ length: 450 }, (_, i) => i + 1);
+    const { env, received } = await startStandIn(({ method, path }) => {
+      if (path.includes('hotpatch')) return [200, { upgrades: [{ id: 5, version: '6' }], downgrades: [] }];
+      if (method !== 'POST') return page(ids.map(computer));
+      if (received.filter((request) => request.method === 'POST').length === 2) process.emit('SIGINT');
+      return [200, activity('undelivered')];
+    });
+    const ended = await runInProcess([...command, '-q', 'web', '--yes', '--wait', '-o', 'json'], env);
+    expect(ended.code).toBe(4);
+    expect(JSON.parse(ended.stdout)).toMatchObject([{ id: 17 }, { id: 17 }]);
+    expect(ended.stderr).toContain('Interrupted: 2 of the requests were accepted, and no others were sent.\n');
+    expect(ended.stderr).toContain('flotilla activities watch 17 17');
+    expect(received.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  });
+
+  it('that is interrupted before its first request does nothing', async () => {
+    const { env, received } = await startStandIn(({ path }) => {
+      if (!path.includes('hotpatch')) return page([computer(1), computer(2)]);
+      process.emit('SIGINT');
+      return [200, { upgrades: [{ id: 5, version: '6' }], downgrades: [] }];
+    });
+    const ended = await runInProcess(['kernel', 'upgrade', '-q', 'web', '--yes'], env);
+    expect(ended).toMatchObject({ code: 5, stdout: '', stderr: expect.stringContaining('Nothing was done') });
+    expect(received.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
   it('that starts an activity for each computer waits for all of them, and fails if one does', async () => {
     const ids = Array.from({ length: 30 }, (_, i) => i + 1);
     const { env } = await startStandIn(({ method, path }) => {
@@ -196,7 +227,7 @@ describe('an action', () => {
     const away = [503, errorBody('ServiceUnavailable', 'The server stops', 503), { 'retry-after': '60' }] as const;
     const answer = serverWith([1], 'succeeded', ['succeeded']);
     const { env } = await startStandIn((request) => {
-      if (request.path !== '/activities/17') return answer(request);
+      if (!request.path.startsWith('/activities/17?')) return answer(request);
       looks += 1;
       return looks > 1 ? answer(request) : away;
     });
@@ -206,7 +237,7 @@ describe('an action', () => {
       stderr: expect.stringContaining('1 of 1 ended: 1 succeeded'),
     });
     const expired = await startStandIn((request) =>
-      request.path === '/activities/17' ? [401, errorBody('Unauthorized', 'Expired', 401)] : answer(request),
+      request.path.startsWith('/activities/17?') ? [401, errorBody('Unauthorized', 'Expired', 401)] : answer(request),
     );
     const failed = await runInProcess([...INSTALL, '--wait', '-o', 'json'], expired.env);
     expect(failed).toMatchObject({ code: 3, stderr: expect.stringContaining('flotilla activities watch 17') });

@@ -9,10 +9,10 @@ type Outcome = Response | Error;
 
 /** A client whose server gives one outcome after the other, and the last one again and again. */
 function clientOf(...outcomes: Outcome[]) {
-  const requests: Array<{ method: string; url: string; authorization: string | null }> = [];
+  const requests: Array<{ method: string; url: string; known: string | null }> = [];
   const fetch = async (input: string | URL | Request): Promise<Response> => {
     const request = input as Request;
-    requests.push({ method: request.method, url: request.url, authorization: request.headers.get('authorization') });
+    requests.push({ method: request.method, url: request.url, known: request.headers.get('if-none-match') });
     const outcome = outcomes.length > 1 ? outcomes.shift()! : outcomes[0]!;
     if (outcome instanceof Error) throw outcome;
     return outcome.clone();
@@ -26,7 +26,9 @@ function json(body: unknown, status = 200, headers: Record<string, string> = {})
 
 const failure = (status: number, headers = {}) =>
   json({ error: 'Code', message: 'why', code: status }, status, headers);
-const activity = (activity_status: string) => json({ id: 7, activity_status });
+const TAG = 'W/"1"';
+const NOT_MODIFIED = new Response(null, { status: 304, headers: { etag: TAG } });
+const activity = (activity_status: string) => json({ id: 7, activity_status }, 200, { etag: TAG });
 
 /** Lets all pauses pass, and counts what they add up to. */
 async function withoutPauses<T>(work: Promise<T>): Promise<{ result: PromiseSettledResult<T>; ms: number }> {
@@ -86,6 +88,16 @@ describe('retries', () => {
     const { result } = await withoutPauses(get(client));
     expect(result).toMatchObject({ status: 'rejected', reason: { status: 503, code: 'Code' } });
     expect(requests).toHaveLength(5);
+  });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'])('give up soon after %s', async (code) => {
+    const cause = new AggregateError([Object.assign(new Error('no'), { code })]);
+    const { client, requests } = clientOf(new TypeError('fetch failed', { cause }));
+    const { result, ms } = await withoutPauses(get(client));
+    expect(result.status).toBe('rejected');
+    expect(ms).toBeGreaterThan(1000);
+    expect(ms).toBeLessThan(4000);
+    expect(requests.length).toBeGreaterThan(2);
   });
 
   it('wait as long as `Retry-After`', async () => {
@@ -149,14 +161,30 @@ describe('errors', () => {
 });
 
 describe('waitFor', () => {
-  it('polls until the activity has ended', async () => {
-    const { client, requests } = clientOf(activity('undelivered'), activity('delivered'), activity('failed'));
+  it('lets the server respond when the activity has ended', async () => {
+    const { client, requests } = clientOf(activity('undelivered'), NOT_MODIFIED, activity('failed'));
+    const { result } = await withoutPauses(client.waitFor(7));
+    expect(result).toMatchObject({ status: 'fulfilled', value: { activity_status: 'failed' } });
+    const url = `${URL_OF_SERVER}/api/v2/activities/7?wait=50&until=ended`;
+    expect(requests.map((request) => [request.url, request.known])).toEqual([
+      [url, null],
+      [url, TAG],
+      [url, TAG],
+    ]);
+  });
+
+  it('reports progress at the start, and then with every change', async () => {
+    const { client, requests } = clientOf(
+      activity('undelivered'),
+      NOT_MODIFIED,
+      activity('delivered'),
+      activity('failed'),
+    );
     const seen: unknown[] = [];
     const onProgress = (now: { activity_status: unknown }) => void seen.push(now.activity_status);
-    const { result } = await withoutPauses(client.waitFor(7, { onProgress }));
-    expect(result).toMatchObject({ status: 'fulfilled', value: { activity_status: 'failed' } });
+    await withoutPauses(client.waitFor(7, { onProgress }));
     expect(seen).toEqual(['undelivered', 'delivered', 'failed']);
-    expect(requests.map(({ url }) => url)).toEqual(Array(3).fill(`${URL_OF_SERVER}/api/v2/activities/7`));
+    expect(requests.map(({ url }) => new URL(url).searchParams.get('wait'))).toEqual(['0', '1', '2', '3']);
   });
 
   it('goes on when the server has been away, but not for more than two minutes', async () => {
@@ -178,6 +206,26 @@ describe('waitFor', () => {
     vi.useRealTimers();
     const { client } = clientOf(activity('undelivered'));
     await expect(client.waitFor(7, { timeout: 20 })).rejects.toThrow(WaitTimeout);
+  });
+
+  it('does not wait for a connection on which nothing comes any more', async () => {
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      const late = new AbortController();
+      setTimeout(() => late.abort(new DOMException('late', 'TimeoutError')), ms);
+      return late.signal;
+    });
+    const requests: Request[] = [];
+    const fetch = async (input: string | URL | Request): Promise<Response> => {
+      const request = input as Request;
+      if (requests.push(request) > 1) return activity('succeeded').clone();
+      return new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(request.signal.reason)));
+    };
+    const client = createClient({ url: URL_OF_SERVER, fetch });
+    const { result, ms } = await withoutPauses(client.waitFor(7));
+    vi.restoreAllMocks();
+    expect(result).toMatchObject({ status: 'fulfilled', value: { activity_status: 'succeeded' } });
+    expect(requests).toHaveLength(2);
+    expect(ms).toBeGreaterThanOrEqual(80_000);
   });
 
   it('ends when it is aborted', async () => {

@@ -1,4 +1,4 @@
-import { createClient, type Row } from '@flotilla/client';
+import { type CloudEvent, createClient, type EventType, type Row } from '@flotilla/client';
 import { expectTypeOf, it } from 'vitest';
 
 const client = createClient({ url: 'http://fleet.example' });
@@ -21,6 +21,16 @@ async function rejected(): Promise<void> {
   await client.GET('/computers', { params: { query: { tag: 'web' } } });
   // @ts-expect-error Not a list.
   client.items('/person');
+  // @ts-expect-error There is no such type of event.
+  client.events({ types: ['activity.exploded'] });
+  // @ts-expect-error A cursor is a text.
+  client.events({ after: 12 });
+  for await (const event of client.events({ types: ['computer.changed', 'operation.ended'] })) {
+    // @ts-expect-error No other types come.
+    if (event.type === 'activity.ended') return;
+    // @ts-expect-error Only one of the two has it.
+    void event.data.result_code;
+  }
   // @ts-expect-error Either a password or an access key.
   createClient({ url: '', credentials: { email: 'a@example.com', secretKey: 's' } });
 }
@@ -29,5 +39,12 @@ it('types responses, rows and errors of use', () => {
   expectTypeOf(rejected).returns.resolves.toEqualTypeOf<void>();
   expectTypeOf(client.items('/computers')).toEqualTypeOf<AsyncIterable<Row<'/computers'>>>();
   expectTypeOf<Row<'/computers'>['id']>().toEqualTypeOf<number>();
+  expectTypeOf(client.events({ types: ['operation.ended'] })).toEqualTypeOf<
+    AsyncIterable<CloudEvent<'operation.ended'>>
+  >();
+  expectTypeOf(client.events()).toEqualTypeOf<AsyncIterable<CloudEvent>>();
+  expectTypeOf<CloudEvent['type']>().toEqualTypeOf<EventType>();
+  expectTypeOf<CloudEvent<'operation.ended'>['data']['result_code']>().toEqualTypeOf<number | null>();
+  expectTypeOf<Extract<CloudEvent, { type: 'computer.changed' }>['data']['changed']>().toEqualTypeOf<string[]>();
   expectTypeOf<Awaited<ReturnType<typeof client.waitFor>>['id']>().toEqualTypeOf<number>();
 });
