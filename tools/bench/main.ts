@@ -29,6 +29,7 @@ import { soak } from './sets/soak.bench.ts';
 import { startup } from './sets/startup.bench.ts';
 import { usg } from './sets/usg.bench.ts';
 import { waiters } from './sets/waiters.bench.ts';
+import { webhooks } from './sets/webhooks.bench.ts';
 
 const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   startup,
@@ -52,6 +53,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   idle,
   packages,
   waiters,
+  webhooks,
 };
 
 const env = process.env;

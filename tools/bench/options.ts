@@ -22,6 +22,7 @@ export const BENCHMARKS = [
   'idle',
   'packages',
   'waiters',
+  'webhooks',
 ] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
@@ -68,7 +69,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
   --computers N,N          (or --sizes) group sizes of snaps (1000,10000) and growth (1000,3000,10000), fleet sizes of
                            computers (1000,10000,100000) and, the last one, of usg, report, idle, waiters (10000), recovery (1000),
                            soak (500), the group of fairness (100000)
-  --activities 1000000     rows of activities and observability (on 10,000 computers unless --computers is given)
+  --activities 1000000     events of webhooks, rows of activities and observability (on 10,000 computers unless --computers is given)
   --profiles 10000         profiles of scheduler that are due at one moment
   --rounds 5               measured rounds of each side, after one warm-up; rounds of minutes
                            are two unless you request more

@@ -283,7 +283,7 @@ describe('the delivery of events', () => {
     expect((await deliveries(id))[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('deleted') });
   });
 
-  it('never connects to private addresses, also by a name or a redirect', async () => {
+  it('never connects to a private address that a name has', async () => {
     const { id } = await createWebhook();
     await call('POST', `/webhooks/${id}:test`);
     await step(id, { privateAddresses: false });
