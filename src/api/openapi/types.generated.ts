@@ -2994,6 +2994,14 @@ export interface components {
             /** @description Whether there may be more events already */
             more: boolean;
         };
+        /** @description One of the server-sent events */
+        ServerSentEvent: {
+            /** @description A cursor */
+            id?: string;
+            /** @description The type of the event */
+            event: string;
+            data: string;
+        };
         Feature: {
             /** @example script-profiles */
             key: string;
@@ -4711,7 +4719,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["ServerSentEvent"];
                 };
             };
         };
@@ -5451,7 +5459,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["ServerSentEvent"];
                 };
             };
         };

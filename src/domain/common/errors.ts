@@ -29,6 +29,7 @@ export const ERROR_STATUS = {
   SavedSearchChanged: 409,
   EventsExpired: 410,
   UnknownWebhook: 404,
+  UnknownDelivery: 404,
   WebhookLimitReached: 400,
   LastGlobalAdmin: 409,
   RoleInUse: 409,

@@ -1,4 +1,5 @@
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
+import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { statusList } from '../database/status-sql.ts';
 import { type ActivityScope, scopeParameters, VISIBLE } from '../query/activity-visibility.ts';
@@ -12,6 +13,13 @@ export interface TaggedActivity {
   tag: string;
 }
 
+type Digested = Row<'activity', 'open_count, delivered_count, succeeded_count, failed_count, canceled_count'> & {
+  later: boolean;
+  own: string;
+};
+
+type DigestedChild = Omit<ChildRow, 'computer_id'> & { computer_id: number | null; later: boolean; tag: string | null };
+
 /** One activity with all visible children; null for none. */
 export async function findTaggedActivity(
   db: Sql,
@@ -20,15 +28,16 @@ export async function findTaggedActivity(
   now: Date,
 ): Promise<TaggedActivity | null> {
   const values = { ...scopeParameters(scope), ids: [id], now };
-  const [row] = await db.query<ActivityRow & { own: string }>(FIND, values, 'activity-tagged');
+  const [row] = await db.query<ActivityRow & Digested>(FIND, values, 'activity-tagged');
   if (!row) return null;
   if (row.children_count === 0) return { row, children: [], tag: row.own };
-  const children = await db.query<ChildRow & { tag: string | null }>(
+  const children = await db.query<DigestedChild>(
     CHILDREN,
     { ...scopeParameters(scope), parents: [id], limit: null, now },
     'activity-children-tagged',
   );
-  return { row, children, tag: row.own + (children[0]?.tag ?? '') };
+  // A child is an operation, which has a computer.
+  return { row, children: children as ChildRow[], tag: row.own + (children[0]?.tag ?? '') };
 }
 
 export interface ActivityState {

@@ -115,11 +115,11 @@ export function createWebhooksService(deps: Deps) {
       if (!(await webhooks.findWebhook(db, caller.accountId, id))) throw unknownWebhook();
       return listDeliveries(db, id, status, page);
     },
-    /** Returns how many were not pending. @throws {DomainError} UnknownWebhook, InvalidParameter for other ids */
+    /** Returns how many were not pending. @throws {DomainError} UnknownWebhook, UnknownDelivery for other ids */
     redeliver: (caller: Caller, id: number, ids: readonly number[]): Promise<number> =>
       change(caller, id, async (tx, webhook) => {
         const { known, changed } = await redeliver(tx, { webhookId: id, ids, now: clock.now() });
-        if (known < ids.length) throw fieldError('body.delivery_ids', 'must be ids of deliveries of this webhook');
+        if (known < ids.length) throw unknownDelivery();
         return [changed, `Requested ${ids.length} deliveries of the webhook to ${hostOf(webhook)} again`];
       }),
     /** Returns the range. Replaces a replay that goes on. @throws UnknownWebhook, InvalidParameter, EventsExpired */
@@ -220,6 +220,13 @@ export function hostOf({ url }: Pick<Webhook, 'url'>): string {
 
 function eventOf(webhook: Webhook, message: string) {
   return { entityType: 'Webhook' as const, entityId: webhook.id, entityName: hostOf(webhook), message };
+}
+
+function unknownDelivery(): DomainError {
+  return new DomainError('UnknownDelivery', 'The webhook has no such delivery', {
+    details: [{ path: 'body.delivery_ids', message: 'must be ids of deliveries of this webhook' }],
+    namedInBody: true,
+  });
 }
 
 function unknownWebhook(): DomainError {

@@ -252,6 +252,13 @@ describe('GET /events:stream', () => {
     await stream.ended;
   });
 
+  it('shows every 15 seconds that it is alive', async () => {
+    const startedAt = performance.now();
+    const stream = await follow('types=profile.run');
+    await stream.until(({ comment }) => comment === 'heartbeat', 20_000);
+    expect(performance.now() - startedAt).toBeGreaterThan(14_000);
+  }, 25_000);
+
   it('rejects an invalid cursor before it starts', async () => {
     const stream = await follow('after=x');
     expect(stream.response.status).toBe(400);

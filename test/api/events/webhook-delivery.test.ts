@@ -1,6 +1,7 @@
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS } from '../../../src/domain/common/durations.ts';
+import { readFeedState } from '../../../src/persistence/events/cloud-events.sql.ts';
 import { type DeliveryDeps, deliverWebhook } from '../../../src/services/events/webhook-delivery.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { type Received, startWebhookReceiver, type WebhookReceiver } from '../../support/events/webhook-receiver.ts';
@@ -52,7 +53,11 @@ function verify(secret: string, { body, headers }: Received): unknown {
   }
 }
 
-const step = (id: number, over: Partial<DeliveryDeps> = {}) => deliverWebhook({ ...deps, ...over }, id);
+/** A transaction of another test, on the same server, holds events back while it lasts. */
+const step = async (id: number, over: Partial<DeliveryDeps> = {}) => {
+  await vi.waitFor(async () => expect((await readFeedState(world.db)).held).toBe(false), 10_000);
+  return deliverWebhook({ ...deps, ...over }, id);
+};
 const show = (id: number) => call('GET', `/webhooks/${id}`);
 const deliveries = async (id: number, query = '') => (await call('GET', `/webhooks/${id}/deliveries${query}`)).results;
 const subjects = () => receiver.received.map(({ body }) => JSON.parse(body).subject);

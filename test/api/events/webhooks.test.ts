@@ -136,7 +136,7 @@ describe('webhooks', () => {
     expect((await call('GET', `/webhooks/${id}/deliveries?status=failed`)).body).toMatchObject({ count: 0 });
     const redeliver = (...delivery_ids: number[]) => call('POST', `/webhooks/${id}:redeliver`, { delivery_ids });
     expect((await redeliver(test.id)).body).toEqual({ redelivered: 0 });
-    expect((await redeliver(test.id, foreign.id)).body.error).toBe('InvalidParameter');
+    expect((await redeliver(test.id, foreign.id)).body.error).toBe('UnknownDelivery');
   });
 
   it('replay between cursors of the feed', async () => {

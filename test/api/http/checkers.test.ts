@@ -78,6 +78,13 @@ const FREED: ReadonlyArray<{ parameter: string; make: () => Promise<unknown>; fr
     removed: true,
   },
   {
+    parameter: 'webhook_id',
+    make: async () =>
+      (await world.app.call('POST', '/webhooks', { token, body: { url: 'https://passing.example/' } })).body.webhook.id,
+    free: 'DELETE /webhooks/{webhook_id}',
+    removed: true,
+  },
+  {
     parameter: 'person_id',
     make: async () => world.objects['person_id'],
     free: 'DELETE /administrators/{person_id}',

@@ -228,7 +228,7 @@ async function createObjects(app: TestApp, db: Database, { accountId, admin, mar
     saved_search_name: search.name,
     webhook_id: webhook.id,
     delivery_ids: [delivery.id],
-    url: `https://${mark}.example/`,
+    url: 'https://receiver.example/',
     access_group_name: group.name,
     account_name: 'never-was',
     access_key: key.access_key,
