@@ -40,7 +40,7 @@ export async function webhooks(context: BenchContext): Promise<Report> {
   const receiver = new Receiver(count + QUIET_EVENTS);
   await receiver.start();
   resources.defer(() => receiver.kill());
-  const webhook = await api.call<{ id: number }>('POST', '/webhooks', {
+  const { webhook } = await api.call<{ webhook: { id: number } }>('POST', '/webhooks', {
     url: `http://127.0.0.1:${receiver.port}/`,
     types: ['computer.changed'],
   });
