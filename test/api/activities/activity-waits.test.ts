@@ -23,6 +23,9 @@ async function timed<T>(work: Promise<T>): Promise<[T, number]> {
   return [await work, performance.now() - startedAt];
 }
 
+/** Long before a wait of 30 seconds is up, also on a busy machine. */
+const EARLY_MS = 15_000;
+
 describe('GET /activities/{id}?wait=', () => {
   it('waits for the end', async () => {
     const group = await act(['web']);
@@ -32,7 +35,7 @@ describe('GET /activities/{id}?wait=', () => {
     await report(group, true);
     const [{ status, body }, ms] = await timed(waiting);
     expect([status, body.activity_status]).toEqual([200, 'succeeded']);
-    expect(ms).toBeLessThan(2_000);
+    expect(ms).toBeLessThan(EARLY_MS);
     expect(waiters()).toBe(0);
   });
 
@@ -62,7 +65,7 @@ describe('GET /activities/{id}?wait=', () => {
     for (const [query, header, expected] of cases) {
       const [{ status }, ms] = await timed(get(`/activities/${group}?${query}`, header));
       expect([query, status]).toEqual([query, expected]);
-      expect(ms).toBeLessThan(2_000);
+      expect(ms).toBeLessThan(EARLY_MS);
     }
     expect((await get('/activities/2147483647?wait=30')).status).toBe(404);
   });
@@ -100,7 +103,7 @@ describe('GET /activities/{id}?wait=', () => {
     await report(group, true, null);
     const [{ body }, ms] = await timed(waiting);
     expect(body.activity_status).toBe('succeeded');
-    expect(ms).toBeLessThan(2_000);
+    expect(ms).toBeLessThan(EARLY_MS);
   });
 
   it('sees a change without an event soon', async () => {
@@ -110,7 +113,7 @@ describe('GET /activities/{id}?wait=', () => {
     await world.db.query('update activity set progress = 50 where id = $1', [group]);
     const [{ body }, ms] = await timed(waiting);
     expect(body.progress).toBe(50);
-    expect(ms).toBeLessThan(8_000);
+    expect(ms).toBeLessThan(EARLY_MS);
   });
 
   it('loses no wake-up between the read and the wait', async () => {
@@ -122,7 +125,7 @@ describe('GET /activities/{id}?wait=', () => {
       await report(group, true);
       const [{ body }, ms] = await waiting;
       expect(body.activity_status).toBe('succeeded');
-      expect(ms).toBeLessThan(4_000);
+      expect(ms).toBeLessThan(EARLY_MS);
     }
   });
 
