@@ -17,9 +17,9 @@ export interface WebhooksDeps {
 }
 
 /** While there are active webhooks: their events are not notified. */
-const ACTIVE_POLL_MS = 250;
+const ACTIVE_POLL_MS = 200;
 /** Between two signals to one webhook: a step that is still running takes new events by itself. */
-const SIGNAL_EVERY_MS = 500;
+const SIGNAL_EVERY_MS = 200;
 const CONCURRENT = 20;
 /** After what an administrator waits for, beside reports. */
 const PRIORITY = 4;
