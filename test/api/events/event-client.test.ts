@@ -8,6 +8,7 @@ import {
 } from '@flotilla/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { untilComplete } from '../../support/events/complete-feed.ts';
 import { ADMIN } from '../../support/http/app.ts';
 
 const LOGIN = { email: ADMIN.email, password: ADMIN.password };
@@ -31,6 +32,7 @@ async function installOn(...names: string[]): Promise<number> {
 
 /** Everything up to now, and the cursor at its end. */
 async function read<T extends EventType>(options: EventsOptions<T>) {
+  await untilComplete(world.db);
   const events: Array<CloudEvent<T>> = [];
   let cursor = '';
   const onCursor = (now: string) => {

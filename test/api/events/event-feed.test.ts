@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  purgeExpiredCloudEvents,
-  readFeedState,
-  skipPositions,
-} from '../../../src/persistence/events/cloud-events.sql.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { purgeExpiredCloudEvents, skipPositions } from '../../../src/persistence/events/cloud-events.sql.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { untilComplete } from '../../support/events/complete-feed.ts';
 import { type EventStream, openEventStream } from '../../support/events/event-stream.ts';
 
 let world: FleetWorld;
@@ -25,9 +22,8 @@ interface Event {
   data: Record<string, unknown>;
 }
 
-/** Reads at once what there is: a transaction of another test, on the same server, holds events back while it lasts. */
 const read = async (query: string, token = world.tokens.admin) => {
-  await vi.waitFor(async () => expect((await readFeedState(world.db)).held).toBe(false), 10_000);
+  await untilComplete(world.db);
   return readNow(query, token);
 };
 const readNow = async (query: string, token = world.tokens.admin) => {

@@ -1,9 +1,9 @@
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DAY_MS } from '../../../src/domain/common/durations.ts';
-import { readFeedState } from '../../../src/persistence/events/cloud-events.sql.ts';
 import { type DeliveryDeps, deliverWebhook } from '../../../src/services/events/webhook-delivery.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { untilComplete } from '../../support/events/complete-feed.ts';
 import { type Received, startWebhookReceiver, type WebhookReceiver } from '../../support/events/webhook-receiver.ts';
 import { TEST_KEYS } from '../../support/http/app.ts';
 
@@ -53,9 +53,8 @@ function verify(secret: string, { body, headers }: Received): unknown {
   }
 }
 
-/** A transaction of another test, on the same server, holds events back while it lasts. */
 const step = async (id: number, over: Partial<DeliveryDeps> = {}) => {
-  await vi.waitFor(async () => expect((await readFeedState(world.db)).held).toBe(false), 10_000);
+  await untilComplete(world.db);
   return deliverWebhook({ ...deps, ...over }, id);
 };
 const show = (id: number) => call('GET', `/webhooks/${id}`);
