@@ -8,18 +8,13 @@ const HEARTBEAT_MS = 2_000;
 export function createWebhookActivities(deps: DeliveryDeps): WebhookActivities {
   return {
     async deliverWebhook({ webhook }) {
-      const { cancellationSignal, heartbeat } = contextOf();
-      const beat = setInterval(heartbeat, HEARTBEAT_MS);
+      const context = Context.current();
+      const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       try {
-        return await deliverWebhook(deps, webhook, cancellationSignal);
+        return await deliverWebhook(deps, webhook, context.cancellationSignal);
       } finally {
         clearInterval(beat);
       }
     },
   };
-}
-
-function contextOf() {
-  const context = Context.current();
-  return { cancellationSignal: context.cancellationSignal, heartbeat: () => context.heartbeat() };
 }

@@ -1,22 +1,19 @@
 /** Types of events that clients can follow. @see docs/events.md#types */
-export const EVENT_TYPES = [
-  'activity.created',
-  'activity.approved',
-  'activity.started',
-  'activity.ended',
-  'operation.delivered',
-  'operation.ended',
-  'computer.enrolled',
-  'computer.changed',
-  'computer.removed',
-  'alert.raised',
-  'alert.resolved',
-  'profile.run',
-  'permissions.changed',
-  'log.recorded',
-] as const;
-
-export type EventType = (typeof EVENT_TYPES)[number];
+export type EventType =
+  | 'activity.created'
+  | 'activity.approved'
+  | 'activity.started'
+  | 'activity.ended'
+  | 'operation.delivered'
+  | 'operation.ended'
+  | 'computer.enrolled'
+  | 'computer.changed'
+  | 'computer.removed'
+  | 'alert.raised'
+  | 'alert.resolved'
+  | 'profile.run'
+  | 'permissions.changed'
+  | 'log.recorded';
 
 /** Types that need ViewEventLog. */
 export const LOG_TYPES = ['log.recorded', 'permissions.changed'] as const satisfies readonly EventType[];
@@ -28,6 +25,10 @@ export interface Cursor {
 }
 
 export const OLDEST: Cursor = { position: 0, id: 0 };
+
+export function isBefore(one: Cursor, other: Cursor): boolean {
+  return one.position < other.position || (one.position === other.position && one.id < other.id);
+}
 
 /** The text of a cursor, which is also the id of the event before it. */
 export function formatCursor({ position, id }: Cursor): string {

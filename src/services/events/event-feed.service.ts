@@ -3,6 +3,7 @@ import {
   type Cursor,
   type EventType,
   formatCursor,
+  isBefore,
   OLDEST,
   parseCursor,
   toCloudEvent,
@@ -133,8 +134,7 @@ export function resolveCursor(text: string, { horizon, purged }: FeedState, path
   const cursor = parseCursor(text);
   if (!cursor) throw fieldError(path, 'must be the id of an event, a cursor, oldest or latest');
   if (cursor.position > horizon) throw fieldError(path, 'is no cursor of this server');
-  const isExpired = cursor.position < purged.position || (cursor.position === purged.position && cursor.id < purged.id);
-  if (!isExpired) return cursor;
+  if (!isBefore(cursor, purged)) return cursor;
   throw new DomainError(
     'EventsExpired',
     `Events after this cursor were deleted; the oldest one is ${formatCursor(purged)}`,

@@ -1,12 +1,7 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import type { Cursor } from '../../domain/events/cloud-events.ts';
+import { isBefore } from '../../domain/events/cloud-events.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import {
-  type CloudEventRow,
-  type EventSelection,
-  findEvents,
-  readFeedState,
-} from '../../persistence/events/cloud-events.sql.ts';
+import { type EventSelection, findEvents, readFeedState } from '../../persistence/events/cloud-events.sql.ts';
 import type { Webhook } from '../../persistence/events/webhook.entity.ts';
 import { lockWebhook } from '../../persistence/events/webhooks.repository.ts';
 import { countPending, insertDeliveries } from '../../persistence/events/webhooks.sql.ts';
@@ -89,10 +84,6 @@ async function takeReplayed(
 }
 
 const NO_REPLAY = { replayPosition: null, replayId: null, replayEndPosition: null, replayEndId: null };
-
-function isBefore(row: Pick<CloudEventRow, 'position' | 'id'>, end: Cursor): boolean {
-  return row.position < end.position || (row.position === end.position && row.id < end.id);
-}
 
 /** What the creator may see now. @returns why nothing can be sent, as a text */
 async function select(tx: Sql, clock: Clock, webhook: Webhook): Promise<EventSelection | string> {
