@@ -66,7 +66,7 @@ export async function fetchWithRetries(request: Request, send: Send): Promise<Re
 function isUnreachable(error: Error): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const [first = cause] = cause instanceof AggregateError ? cause.errors : [];
-    if (UNREACHABLE.has((first as NodeJS.ErrnoException).code ?? '')) return true;
+    if (UNREACHABLE.has((first as { code?: string }).code ?? '')) return true;
   }
   return false;
 }

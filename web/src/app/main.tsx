@@ -1,0 +1,19 @@
+import '../styles/tokens.css';
+import '../styles/base.css';
+import '../ui/ui.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from '../api/query-client.ts';
+import { router } from './router.tsx';
+import { applyTheme } from './theme.ts';
+
+applyTheme();
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,29 @@
+import type { CloudEvent } from '@flotilla/client';
+import type { QueryKey } from '@tanstack/react-query';
+
+/** The keys of the queries whose results an event may have changed. */
+export function keysOf(event: CloudEvent): QueryKey[] {
+  switch (event.type) {
+    case 'activity.created':
+    case 'activity.approved':
+    case 'activity.started':
+    case 'activity.ended':
+    case 'operation.delivered':
+      return [['activities'], ['activity', event.data.activity_id]];
+    case 'operation.ended':
+      return [['activities'], ['activity', event.data.activity_id], ['computer', event.data.computer_id]];
+    case 'computer.enrolled':
+    case 'computer.removed':
+    case 'computer.changed':
+      return [['computers'], ['pending-computers'], ['computer', event.data.computer_id]];
+    case 'alert.raised':
+    case 'alert.resolved':
+      return [['alerts'], ['pending-computers'], ['computers']];
+    case 'profile.run':
+      return [['profiles'], ['profile', event.data.profile_type, event.data.profile_id]];
+    case 'permissions.changed':
+      return [['people'], ['me']];
+    case 'log.recorded':
+      return [['events']];
+  }
+}

@@ -1,0 +1,61 @@
+import type { components } from '@flotilla/client';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { client } from '../api/client.ts';
+
+type LoginMethods = components['schemas']['LoginMethods'];
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async ({ signal }) => (await client.GET('/me', { signal })).data,
+  staleTime: 5 * 60_000,
+});
+
+/** The person of this session and their accounts. */
+export function useMe() {
+  return useQuery(meQuery).data;
+}
+
+export const permissionsQuery = queryOptions({
+  queryKey: ['me', 'permissions'],
+  queryFn: async ({ signal }) => {
+    const { data } = await client.request('GET', '/me/permissions', { signal });
+    return data as { global_permissions: string[]; permissions: { name: string; access_groups: string[] }[] };
+  },
+  staleTime: 5 * 60_000,
+});
+
+/**
+ * A function that says whether the person has a permission, in the given access group or in any. False until the permissions
+ * are known, so that no button appears and vanishes.
+ */
+export function useCan(): (permission: string, accessGroup?: string) => boolean {
+  const { data } = useQuery(permissionsQuery);
+  return (permission, accessGroup) => {
+    if (!data) return false;
+    if (data.global_permissions.includes(permission)) return true;
+    const groups = data.permissions.find(({ name }) => name === permission)?.access_groups ?? [];
+    return accessGroup === undefined ? groups.length > 0 : groups.includes(accessGroup);
+  };
+}
+
+/** Starts a session whose token only the browser has. @throws {ApiError} */
+export async function signIn(fields: { name: string; byIdentity: boolean; password: string; invitationId?: string }) {
+  const { name, byIdentity, password, invitationId } = fields;
+  const body = {
+    ...(byIdentity ? { identity: name } : { email: name }),
+    ...(invitationId !== undefined && { invitation_id: invitationId }),
+    password,
+    session: 'cookie',
+  };
+  await client.request('POST', '/login', { body });
+}
+
+/** Ends the session here and on the server. @throws {ApiError} */
+export async function signOut(): Promise<void> {
+  await client.POST('/logout');
+}
+
+export const loginMethodsQuery = queryOptions({
+  queryKey: ['login-methods'],
+  queryFn: async ({ signal }): Promise<LoginMethods> => (await client.GET('/login/methods', { signal })).data,
+});

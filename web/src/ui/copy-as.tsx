@@ -1,0 +1,31 @@
+import { useState } from 'react';
+import { Button } from './button.tsx';
+import { curlOf, flotillaOf, type RequestToCopy } from './shell-text.ts';
+
+interface CopyAsProps {
+  request: RequestToCopy;
+  /** Arguments of a `flotilla` command that does the same; `flotilla api` with the request otherwise. */
+  command?: readonly string[];
+}
+
+/** Buttons that copy what a form does, for a shell: as a `flotilla` command and as curl. */
+export function CopyAs({ request, command }: CopyAsProps) {
+  const [copied, setCopied] = useState('');
+  const copy = async (name: string, text: string) => {
+    await navigator.clipboard.writeText(text);
+    setCopied(name);
+  };
+  return (
+    <span className="copy-as">
+      <Button kind="quiet" onClick={() => void copy('flotilla command', flotillaOf(request, command))}>
+        Copy as flotilla command
+      </Button>
+      <Button kind="quiet" onClick={() => void copy('curl', curlOf(request, window.location.origin))}>
+        Copy as curl
+      </Button>
+      <span role="status" className="quiet">
+        {copied && `Copied as ${copied}`}
+      </span>
+    </span>
+  );
+}
