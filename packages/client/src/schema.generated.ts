@@ -1704,6 +1704,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows what the caller may do in the current account
+         * @description The permissions of all roles of the caller together, with the access groups in which each applies. Changed roles take effect
+         *     within seconds, so that an operation may still be rejected.
+         */
+        get: operations["getMyPermissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/logout": {
         parameters: {
             query?: never;
@@ -3791,6 +3812,17 @@ export interface components {
                 available: boolean;
                 configurations: Record<string, never>[];
             };
+        };
+        HeldPermissions: {
+            /** @description Those that apply to the whole account */
+            global_permissions: ("ManageAccount" | "ViewRole" | "ManageRole" | "ViewEventLog" | "ManageSecrets")[];
+            /** @description Those that apply to access groups, only the ones that the caller has */
+            permissions: {
+                /** @enum {string} */
+                name: "ViewComputer" | "ManageComputer" | "ManagePendingComputer" | "ViewScript" | "ManageScript" | "ExecuteScript" | "ViewScriptProfile" | "ManageScriptProfile" | "ViewUsgProfile" | "ManageUsgProfile";
+                /** @description Names of all access groups where it applies, including those below the groups of the roles */
+                access_groups: string[];
+            }[];
         };
         SwitchAccountRequest: {
             account_name: string;
@@ -7140,6 +7172,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+        };
+    };
+    getMyPermissions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The permissions that the caller has */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldPermissions"];
                 };
             };
         };

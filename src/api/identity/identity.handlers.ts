@@ -32,6 +32,7 @@ export function identityHandlers(services: Services) {
       return toPersonResponse(await people.readSelf(caller));
     },
     sendTestEmail: ({ caller }) => people.sendTestEmail(caller),
+    getMyPermissions: ({ caller }) => people.getPermissions(caller),
     getPerson: async ({ caller }) => toPersonResponse(await people.getSelf(caller)),
   } satisfies Handlers;
 }

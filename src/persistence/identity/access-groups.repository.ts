@@ -2,6 +2,17 @@ import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import type { Sql } from '../database/sql.ts';
 import { AccessGroup } from './access-group.entity.ts';
 
+/** Ids and names of all groups of an account, the root first. */
+export async function listAccessGroupNames({ em }: Sql, account: number): Promise<Array<{ id: number; name: string }>> {
+  return em
+    .getKysely()
+    .selectFrom('access_group')
+    .select(['id', 'name'])
+    .where('account_id', '=', account)
+    .orderBy('id')
+    .execute();
+}
+
 /** Whether another group than `name` has this title. */
 export async function isTitleTaken(sql: Sql, account: number, title: string, name: string | null): Promise<boolean> {
   const group = await sql.em.findOne(AccessGroup, { account, title });

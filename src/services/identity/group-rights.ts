@@ -1,6 +1,36 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import type { Permission } from '../../domain/identity/permissions.ts';
+import {
+  GLOBAL_PERMISSIONS,
+  type GlobalPermission,
+  GROUP_PERMISSIONS,
+  type GroupPermission,
+  type Permission,
+} from '../../domain/identity/permissions.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { listAccessGroupNames } from '../../persistence/identity/access-groups.repository.ts';
 import type { Caller } from '../common/ports.ts';
+
+export interface HeldPermissions {
+  global_permissions: GlobalPermission[];
+  permissions: Array<{ name: GroupPermission; access_groups: string[] }>;
+}
+
+/** What the caller has in the current account, with the names of the access groups where it applies. */
+export async function listPermissions(sql: Sql, caller: Caller): Promise<HeldPermissions> {
+  const groups = await listAccessGroupNames(sql, caller.accountId);
+  const namesOf = (permission: GroupPermission) => {
+    const held = caller.groups(permission);
+    const ids = held === 'all' ? null : new Set(held);
+    return groups.filter(({ id }) => ids === null || ids.has(id)).map(({ name }) => name);
+  };
+  return {
+    global_permissions: GLOBAL_PERMISSIONS.filter((permission) => caller.may(permission)),
+    permissions: GROUP_PERMISSIONS.filter((permission) => caller.may(permission)).map((name) => ({
+      name,
+      access_groups: namesOf(name),
+    })),
+  };
+}
 
 /** Whether the permission applies in this access group. */
 export function holdsIn(caller: Pick<Caller, 'groups'>, permission: Permission, groupId: number): boolean {

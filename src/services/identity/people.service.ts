@@ -16,6 +16,7 @@ import {
 import { emailTaken, fieldError, readEmail, readLine, readTimezone } from '../common/fields.ts';
 import type { Caller, TokenFacts } from '../common/ports.ts';
 import { lockCaller } from './current-person.ts';
+import { listPermissions } from './group-rights.ts';
 import { digestSecret, newToken } from './login/access-keys.ts';
 import type { MailingDeps } from './email-changes.service.ts';
 import { reserveMail } from './mail-budget.ts';
@@ -47,6 +48,7 @@ export function createPeopleService(deps: MailingDeps) {
       return person;
     },
     readSelf: read,
+    getPermissions: (caller: Caller) => listPermissions(deps.db, caller),
     /**
      * A new address is pending until confirmed; another case of the current one applies at once.
      * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable, without change

@@ -57,6 +57,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
     needs: 'token',
     roles: 'everybody',
   },
+  { operations: /^GET \/me\/permissions$/, needs: 'account', roles: 'GASD' },
   { operations: /^POST \/accounts$/, needs: 'token', roles: 'everybody' },
   {
     operations: /^GET \/(access-groups|activity-types|features|message-backlog-settings)(\/|$)/,
