@@ -3,6 +3,8 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../api/client.ts';
 
 type LoginMethods = components['schemas']['LoginMethods'];
+type Held = components['schemas']['HeldPermissions'];
+export type Permission = Held['global_permissions'][number] | Held['permissions'][number]['name'];
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
@@ -17,10 +19,7 @@ export function useMe() {
 
 export const permissionsQuery = queryOptions({
   queryKey: ['me', 'permissions'],
-  queryFn: async ({ signal }) => {
-    const { data } = await client.request('GET', '/me/permissions', { signal });
-    return data as { global_permissions: string[]; permissions: { name: string; access_groups: string[] }[] };
-  },
+  queryFn: async ({ signal }) => (await client.GET('/me/permissions', { signal })).data,
   staleTime: 5 * 60_000,
 });
 
@@ -28,11 +27,11 @@ export const permissionsQuery = queryOptions({
  * A function that says whether the person has a permission, in the given access group or in any. False until the permissions
  * are known, so that no button appears and vanishes.
  */
-export function useCan(): (permission: string, accessGroup?: string) => boolean {
+export function useCan(): (permission: Permission, accessGroup?: string) => boolean {
   const { data } = useQuery(permissionsQuery);
   return (permission, accessGroup) => {
     if (!data) return false;
-    if (data.global_permissions.includes(permission)) return true;
+    if (data.global_permissions.some((name) => name === permission)) return true;
     const groups = data.permissions.find(({ name }) => name === permission)?.access_groups ?? [];
     return accessGroup === undefined ? groups.length > 0 : groups.includes(accessGroup);
   };
