@@ -10,7 +10,7 @@ const unit = ['test/{architecture,released,unit}/**/*.test.ts'];
 const long = ['test/faults/seeds.test.ts', 'test/e2e/stack/{crash-loop,faults}.test.ts'];
 const bench = ['test/bench/**/*.test.ts'];
 /** Whole stacks, which two files of these folders do without. */
-const system = ['test/e2e/**/!(advisories).test.ts', 'test/faults/!(log-sink).test.ts'];
+const system = ['test/e2e/**/!(advisories).test.ts', 'test/faults/!(log-sink).test.ts', 'test/web/**/*.test.ts'];
 
 export default defineConfig({
   test: {

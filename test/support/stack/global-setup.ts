@@ -16,6 +16,7 @@ import { LOCAL_DYNAMIC_CONFIG } from '../../../tools/temporal-server/dynamic-con
 import { resolveTemporal, type TemporalPrograms } from '../../../tools/temporal-server/programs.ts';
 import { startTemporal } from '../../../tools/temporal-server/temporal-server.ts';
 import { resolveTestServer } from '../../../tools/temporal-server/test-server.ts';
+import { webServices } from '../web/services.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -48,6 +49,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const services = await serveRunServices({
     postgres: postgresService(directory, onStart),
     ...temporalServices(directory, onStart),
+    ...webServices(),
   });
   project.provide('runServicesUrl', services.url);
   return async () => {

@@ -1,0 +1,114 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { createClient, type FlotillaClient } from '../../../packages/client/src/index.ts';
+import { runService } from '../common/process.ts';
+import type { WebStack } from './services.ts';
+
+export const ADMINISTRATOR = 'admin@example.com';
+/** How long a test waits for what a computer has to do first. */
+export const WORK_MS = 60_000;
+const LIMIT_MS = 20_000;
+const SIZES = { desk: { width: 1400, height: 900 }, phone: { width: 400, height: 800 } };
+
+interface PageOptions {
+  size?: keyof typeof SIZES;
+  theme?: 'light' | 'dark';
+}
+
+/** A browser of a test file, with pages of the shared stack. A test fails when one of its pages reports an error. */
+export interface TestBrowser {
+  readonly stack: WebStack;
+  /** As the administrator, to prepare what a test needs. */
+  readonly api: FlotillaClient;
+  /** A page of a new person: without cookies. */
+  newPage(options?: PageOptions & { url?: string }): Promise<Page>;
+  /** A page on which the administrator is signed in, at a path. */
+  open(path: string, options?: PageOptions): Promise<Page>;
+}
+
+/** Starts a browser for the tests of a file, and closes it after them. */
+export function useBrowser(): TestBrowser {
+  let browser: Browser;
+  let stack: WebStack;
+  let api: FlotillaClient;
+  let errors: string[] = [];
+  beforeAll(async () => {
+    stack = await runService<WebStack>('web-stack');
+    api = createClient({ url: stack.url, credentials: { email: ADMINISTRATOR, password: stack.password } });
+    browser = await launchBrowser((await runService<{ path: string }>('chromium')).path);
+  });
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+    const reported = errors;
+    errors = [];
+    expect(reported).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+  const newPage: TestBrowser['newPage'] = async ({ size = 'desk', theme = 'light', url = stack.url } = {}) => {
+    const context = await browser.newContext({ viewport: SIZES[size], colorScheme: theme, baseURL: url });
+    const page = await context.newPage();
+    page.setDefaultTimeout(LIMIT_MS);
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isExpected(message.text())) errors.push(message.text());
+    });
+    return page;
+  };
+  return {
+    get stack() {
+      return stack;
+    },
+    get api() {
+      return api;
+    },
+    newPage,
+    async open(path, options) {
+      const page = await newPage(options);
+      await page.goto(path);
+      await signIn(page, ADMINISTRATOR, stack.password);
+      return page;
+    },
+  };
+}
+
+/** Starts Chromium, without what its package adds for other places: the checks of origins stay on. */
+export function launchBrowser(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+}
+
+/** Fills in the form that a page without a session shows. */
+export async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+/** Expects no violation of accessibility rules, in both themes. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const theme of ['light', 'dark']) {
+    await page.locator('html').evaluate((html, name) => html.setAttribute('data-theme', name), theme);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    expect(found).toEqual([]);
+  }
+}
+
+/** Expects that nothing is wider than the window. */
+export async function expectNoSideways(page: Page): Promise<void> {
+  const [content, window] = await page
+    .locator('html')
+    .evaluate((html) => [html.scrollWidth, html.clientWidth] as const);
+  expect(content).toBeLessThanOrEqual(window);
+}
+
+/** Waits until an element shows a text. */
+export async function expectText(locator: Locator, text: string | RegExp, timeout = LIMIT_MS): Promise<void> {
+  await expect.poll(() => locator.textContent({ timeout }), { timeout }).toMatch(text);
+}
+
+/** The browser reports responses with an error status itself; that they are expected is up to the tests. */
+function isExpected(text: string): boolean {
+  return text.startsWith('Failed to load resource');
+}

@@ -1,0 +1,39 @@
+import { createStack } from '../../../tools/harness/stack.ts';
+import type { RunService } from '../stack/global-setup.ts';
+
+/** The stack that all tests of the page share: its address, and the administrator's password. */
+export interface WebStack {
+  url: string;
+  password: string;
+}
+
+const COMPUTERS = '12';
+const PASSWORD = 'Page-under-test-4711';
+
+/** What the tests of the page have once in a run: a stack that serves the page, and the browser's program. */
+export function webServices(): Record<string, RunService> {
+  return {
+    'web-stack': {
+      async start() {
+        const stack = await createStack({
+          FLOTILLA_ADMIN_PASSWORD: PASSWORD,
+          FLOTILLA_SIMULATED_COMPUTERS: COMPUTERS,
+        });
+        try {
+          await stack.start();
+        } catch (error) {
+          await stack.dispose();
+          throw error;
+        }
+        return { value: { url: stack.url, password: PASSWORD } satisfies WebStack, stop: () => stack.dispose() };
+      },
+    },
+    chromium: {
+      async start() {
+        const { default: chromium } = await import('@sparticuz/chromium');
+        // It unpacks the program once: two processes at the same time would disturb each other.
+        return { value: { path: await chromium.executablePath() } };
+      },
+    },
+  };
+}
