@@ -137,10 +137,10 @@ describe('SQL', () => {
 
 describe('tests', () => {
   const parts = LAYERS.map(({ path }) => basename(path));
-  const subjects: ReadonlySet<string | undefined> = new Set([...AREAS.map(({ name }) => name), ...parts]);
+  const subjects: ReadonlySet<string | undefined> = new Set([...AREAS.map(({ name }) => name), ...parts, 'web']);
   /** Folders that are divided by what is tested; the first two hold tests of whole stacks and shared parts of tests. */
   const divided = ['e2e', 'support', 'api', 'gateway', 'persistence', 'workflows'];
-  const others = ['architecture', 'bad-inputs', 'released', 'replay', 'schemathesis'];
+  const others = ['architecture', 'bad-inputs', 'released', 'replay', 'schemathesis', 'web'];
   const isSource = (folder: string) => ['', 'src/', 'tools/'].some((root) => existsSync(`${root}${folder}`));
 
   it('lie in folders with the names of what they test', () => {
@@ -162,7 +162,7 @@ describe('tests', () => {
 describe('folders', () => {
   it(`hold at most ${MAX_FILES} files`, () => {
     const counts = new Map<string, number>();
-    for (const file of globSync('{src,temporal,workflows,workers,packages,tools,test,docs}/**/*.*', {
+    for (const file of globSync('{src,temporal,workflows,workers,packages,web,tools,test,docs}/**/*.*', {
       exclude: ['**/node_modules'],
     })) {
       counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);

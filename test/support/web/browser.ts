@@ -1,7 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createClient, type FlotillaClient } from '../../../packages/client/src/index.ts';
+import { launchChromium } from '../../../tools/harness/chromium.ts';
 import { runService } from '../common/process.ts';
 import type { WebStack } from './services.ts';
 
@@ -36,7 +37,7 @@ export function useBrowser(): TestBrowser {
   beforeAll(async () => {
     stack = await runService<WebStack>('web-stack');
     api = createClient({ url: stack.url, credentials: { email: ADMINISTRATOR, password: stack.password } });
-    browser = await launchBrowser((await runService<{ path: string }>('chromium')).path);
+    browser = await launchChromium();
   });
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close();
@@ -70,11 +71,6 @@ export function useBrowser(): TestBrowser {
       return page;
     },
   };
-}
-
-/** Starts Chromium, without what its package adds for other places: the checks of origins stay on. */
-export function launchBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 }
 
 /** Fills in the form that a page without a session shows. */

@@ -10,7 +10,7 @@ export interface WebStack {
 const COMPUTERS = '12';
 const PASSWORD = 'Page-under-test-4711';
 
-/** What the tests of the page have once in a run: a stack that serves the page, and the browser's program. */
+/** What the tests of the page have once in a run: a stack that serves it. */
 export function webServices(): Record<string, RunService> {
   return {
     'web-stack': {
@@ -26,13 +26,6 @@ export function webServices(): Record<string, RunService> {
           throw error;
         }
         return { value: { url: stack.url, password: PASSWORD } satisfies WebStack, stop: () => stack.dispose() };
-      },
-    },
-    chromium: {
-      async start() {
-        const { default: chromium } = await import('@sparticuz/chromium');
-        // It unpacks the program once: two processes at the same time would disturb each other.
-        return { value: { path: await chromium.executablePath() } };
       },
     },
   };
