@@ -81,6 +81,11 @@ export const LAYERS: readonly Layer[] = [
     mayUse: ['tools/harness', 'tools/stack', 'tools/simulator', 'tools/temporal-server', 'temporal', 'src'],
   },
   {
+    path: 'tools/screenshots',
+    holds: 'pictures of the page for the documentation',
+    mayUse: ['tools/harness', 'packages/client'],
+  },
+  {
     path: 'tools/faults',
     holds: 'the fault driver',
     mayUse: ['tools/harness', 'tools/stack', 'tools/simulator', 'temporal', 'src'],
