@@ -740,6 +740,9 @@ export interface paths {
          * @description Email addresses are compared without regard to case and surrounding white space. Failed logins are limited per network address
          *     and name, per name, and per network address, which also counts people who join by an invitation; beyond a limit
          *     the response is 429.
+         *
+         *     Web pages of the server log in with `session` `cookie`: the token comes as an `HttpOnly` cookie instead of in the body.
+         *     Such a request needs the header `X-Requested-With`.
          */
         post: operations["login"];
         delete?: never;
@@ -3058,6 +3061,12 @@ export interface components {
              * @default 1440
              */
             expiry_minutes: number | null;
+            /**
+             * @description Where the token goes, into the response, or into a cookie, for web pages of this server
+             * @default token
+             * @enum {string|null}
+             */
+            session: "token" | "cookie" | null;
             /** @description Secure id of an invitation to accept */
             invitation_id?: string | null;
         } & ({
@@ -3065,18 +3074,28 @@ export interface components {
         } | {
             identity: string;
         });
+        Session: components["schemas"]["LoginResponse"] | components["schemas"]["CookieSession"];
         LoginResponse: {
             token: string;
             email: string;
             name: string;
-            accounts: {
-                name: string;
-                title: string;
-                default: boolean;
-            }[];
-            /** @description Empty for a person without account */
-            current_account: string;
+            accounts: components["schemas"]["OwnAccount"][];
+            current_account: components["schemas"]["CurrentAccount"];
         };
+        /** @description Of a session in a cookie, without the token */
+        CookieSession: {
+            email: string;
+            name: string;
+            accounts: components["schemas"]["OwnAccount"][];
+            current_account: components["schemas"]["CurrentAccount"];
+        };
+        OwnAccount: {
+            name: string;
+            title: string;
+            default: boolean;
+        };
+        /** @description Empty for a person without account */
+        CurrentAccount: string;
         StandaloneAccountRequest: {
             email: components["schemas"]["EmailAddress"];
             name: components["schemas"]["Line"];
@@ -5534,13 +5553,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token and the person's accounts */
+            /** @description The token, unless it is in the cookie, and the person's accounts */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginResponse"];
+                    "application/json": components["schemas"]["Session"];
                 };
             };
         };
@@ -7165,13 +7184,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The current token and the person's accounts */
+            /** @description The current token, unless it is in the cookie, and the person's accounts */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginResponse"];
+                    "application/json": components["schemas"]["Session"];
                 };
             };
         };
@@ -7229,13 +7248,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token; the current one stays valid */
+            /** @description The token; the current one stays valid. Of a session in a cookie the cookie gets it, and the body is empty */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TokenAnswer"];
+                    "application/json": components["schemas"]["TokenAnswer"] | components["schemas"]["Nothing"];
                 };
             };
         };

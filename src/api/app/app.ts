@@ -10,7 +10,7 @@ import type { Services } from '../../services/setup/services.ts';
 import { toActivityResponse } from '../activities/activity-responses.ts';
 import { type AnyHandler, createRouter } from '../http/handler.ts';
 import { admission } from '../http/middleware/admission.ts';
-import { authenticate } from '../http/middleware/authenticate.ts';
+import { authenticate, clearEndedSession } from '../http/middleware/authenticate.ts';
 import { authorize, authorizeAgain } from '../http/middleware/authorize.ts';
 import { bodyParser } from '../http/middleware/body-parser.ts';
 import { clientAddress } from '../http/middleware/client-address.ts';
@@ -88,7 +88,7 @@ function createApi(deps: AppDeps, document: OpenApiDocument): Router {
     api[operation.method](
       operation.route,
       matchOperation(operation),
-      authenticate(authenticator, operation),
+      authenticate(authenticator, deps.publicUrl, operation),
       parts.rateLimit.invalidTokens,
       parts.rateLimit.requests,
       authorize(authenticator, parts.offer, operation),
@@ -100,7 +100,7 @@ function createApi(deps: AppDeps, document: OpenApiDocument): Router {
       handle(operation, parts.handlers[operation.id]!, parts.sending),
     );
   }
-  return api.use(unmatched(operations));
+  return api.use(unmatched(operations), clearEndedSession(deps.publicUrl));
 }
 
 /** What the middleware of all operations shares. */

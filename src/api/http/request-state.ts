@@ -10,6 +10,10 @@ export interface RequestState {
   operation: Operation | undefined;
   params: Record<string, string | number>;
   query: Record<string, unknown>;
+  /** The caller's; null where none is needed. */
+  token: string | null;
+  /** Whether the token came in a cookie, which browsers send by themselves. */
+  hasCookieSession: boolean;
   principal: Principal | null;
   /** Since the rights of the caller were read. */
   hasWaited: boolean;

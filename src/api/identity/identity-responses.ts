@@ -4,8 +4,14 @@ import type { PeopleService } from '../../services/identity/people.service.ts';
 import { formatTime } from '../common/time.ts';
 import type { Schemas } from '../http/handler.ts';
 
-export function toLoginResponse({ currentAccount, ...rest }: LoginResult): Schemas['LoginResponse'] {
-  return { ...rest, current_account: currentAccount };
+export function toLoginResponse({ token, ...session }: LoginResult): Schemas['LoginResponse'] {
+  return { token, ...toCookieSession(session) };
+}
+
+/** Without the token, which the browser has in a cookie that scripts cannot read. */
+export function toCookieSession(session: Omit<LoginResult, 'token'>): Schemas['CookieSession'] {
+  const { email, name, accounts, currentAccount } = session;
+  return { email, name, accounts, current_account: currentAccount };
 }
 
 type Account = Awaited<ReturnType<AccountsService['createOwn']>>;

@@ -1,11 +1,15 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Handlers, Schemas, Services } from '../http/handler.ts';
-import { toAccountResponse, toLoginResponse, toPersonResponse } from './identity-responses.ts';
+import { requireSameOrigin } from '../http/request/same-origin.ts';
+import { setSessionCookie } from '../http/request/session-cookie.ts';
+import { toAccountResponse, toCookieSession, toLoginResponse, toPersonResponse } from './identity-responses.ts';
 
 export function identityHandlers(services: Services) {
   const { accounts, emailChanges, people } = services;
   return {
-    login: async ({ body, origin }) => {
+    login: async ({ body, origin, request, response, publicUrl }) => {
+      const inCookie = body.session === 'cookie';
+      if (inCookie) requireSameOrigin(request, publicUrl, false);
       const result = await services.login.login({
         by: nameOf(body),
         password: body.password,
@@ -14,7 +18,9 @@ export function identityHandlers(services: Services) {
         expiryMinutes: body.expiry_minutes ?? undefined,
         origin,
       });
-      return toLoginResponse(result);
+      if (!inCookie) return toLoginResponse(result);
+      setSessionCookie(response, publicUrl, result);
+      return toCookieSession(result);
     },
     getStandaloneAccount: async () => ({
       exists: await accounts.standaloneExists(),

@@ -1,7 +1,8 @@
 import type { Credential } from '../../services/identity/login/credentials.service.ts';
 import { formatTime } from '../common/time.ts';
-import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
-import { toLoginResponse } from './identity-responses.ts';
+import type { Handlers, OperationId, RequestContext, Schemas, Services } from '../http/handler.ts';
+import { clearSessionCookie, setSessionCookie } from '../http/request/session-cookie.ts';
+import { toCookieSession, toLoginResponse } from './identity-responses.ts';
 
 export function tokensHandlers(services: Services) {
   const { login, tokens, passwords, credentials, loginMethods } = services;
@@ -17,22 +18,48 @@ export function tokensHandlers(services: Services) {
       const oidc = { available: false, configurations: [] };
       return { password: available, pam, access_key: available, oidc };
     },
-    getMe: async (context) => toLoginResponse(await tokens.describe(context.caller, tokenOf(context))),
-    logout: async ({ caller }) => {
-      await tokens.logout(caller);
+    getMe: async ({ caller, response: { locals } }) => {
+      const session = await tokens.describe(caller, locals.token!);
+      return locals.hasCookieSession ? toCookieSession(session) : toLoginResponse(session);
+    },
+    logout: async (context) => {
+      await tokens.logout(context.caller);
+      endCookieSession(context);
       return {};
     },
-    switchAccount: async (context) => ({
-      token: await tokens.switchAccount(context.caller, tokenOf(context), context.body.account_name),
-    }),
-    invalidateOwnTokens: ({ caller, body }) =>
-      tokens.invalidateOwn(caller, { keepAccessKeys: body?.keep_access_keys ?? false }),
-    invalidateAccountTokens: ({ caller }) => tokens.invalidateAccount(caller),
-    invalidateSystemTokens: ({ caller }) => tokens.invalidateSystem(caller),
-    invalidateNamedAccountTokens: ({ caller, params }) => tokens.invalidateNamedAccount(caller, params.account_name),
-    changePassword: async ({ caller, body }) => {
+    switchAccount: async ({
+      caller,
+      body,
+      response,
+      publicUrl,
+    }): Promise<Schemas['TokenAnswer'] | Schemas['Nothing']> => {
+      const issued = await tokens.switchAccount(caller, response.locals.token!, body.account_name);
+      if (!response.locals.hasCookieSession) return { token: issued.token };
+      setSessionCookie(response, publicUrl, issued);
+      return {};
+    },
+    invalidateOwnTokens: async (context) => {
+      await tokens.invalidateOwn(context.caller, { keepAccessKeys: context.body?.keep_access_keys ?? false });
+      endCookieSession(context);
+    },
+    invalidateAccountTokens: async (context) => {
+      await tokens.invalidateAccount(context.caller);
+      endCookieSession(context);
+    },
+    invalidateSystemTokens: async (context) => {
+      await tokens.invalidateSystem(context.caller);
+      endCookieSession(context);
+    },
+    invalidateNamedAccountTokens: async (context) => {
+      const { caller, params } = context;
+      await tokens.invalidateNamedAccount(caller, params.account_name);
+      if (params.account_name === caller.accountName) endCookieSession(context);
+    },
+    changePassword: async (context) => {
+      const { caller, body } = context;
       const { password, new_password: newPassword, keep_access_keys } = body;
       await passwords.change(caller, { password, newPassword, keepAccessKeys: keep_access_keys ?? false });
+      endCookieSession(context);
       return {};
     },
     listCredentials: async ({ caller, publicUrl }) => ({
@@ -47,8 +74,9 @@ export function tokensHandlers(services: Services) {
   } satisfies Handlers;
 }
 
-function tokenOf({ request }: RequestContext<'getMe' | 'switchAccount'>): string {
-  return (request.headers.authorization ?? '').slice('bearer '.length);
+/** The token of the request has become invalid. */
+function endCookieSession({ response, publicUrl }: Pick<RequestContext<OperationId>, 'response' | 'publicUrl'>): void {
+  if (response.locals.hasCookieSession) clearSessionCookie(response, publicUrl);
 }
 
 function toCredentialResponse(credential: Credential, publicUrl: string): Schemas['Credential'] {

@@ -51,6 +51,7 @@ function forbidden(operation: OperationObject): ErrorCode[] {
   const permission = operation['x-permission'];
   return [
     'AccountDisabled',
+    'CrossSiteRequest',
     ...(permission === 'token' ? [] : (['NoAccount'] as const)),
     ...((permission === 'token' || permission === 'account') && !operation['x-login'] ? [] : (['Forbidden'] as const)),
     ...(operation['x-feature'] ? (['FeatureNotEnabled'] as const) : []),

@@ -4,6 +4,7 @@ export const ERROR_STATUS = {
   AuthenticationFailed: 401,
   AccountDisabled: 403,
   Forbidden: 403,
+  CrossSiteRequest: 403,
   NoAccount: 403,
   FeatureNotEnabled: 403,
   InvalidParameter: 400,

@@ -99,6 +99,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   createStandaloneAccount: ADMIN,
 };
 
+const FROM_ANOTHER_SITE = { cookie: '__Host-flotilla_session=any', 'sec-fetch-site': 'cross-site' };
+
 /** Rejections by `<status> <code>`. */
 type Seen = Set<string>;
 
@@ -113,6 +115,7 @@ async function provoke(operation: DocumentedOperation): Promise<Seen> {
   if (guarded) {
     note(await world.call(null, operation, { objects: world.objects }));
     note(await saas.call(method, path, { token: disabled, body }));
+    note(await saas.call(method, path, { headers: FROM_ANOTHER_SITE, body }));
     note(await saas.call(method, path, { token: saasAdmin, body }));
     if (operation.needsLogin) note(await world.app.call(method, path, { token: key, body }));
     if (operation.access !== 'token') note(await world.call('homeless', operation, { objects: world.objects }));

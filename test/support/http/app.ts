@@ -60,6 +60,7 @@ export interface TestAppOptions {
   activities?: ActivitySettings;
   temporal?: TemporalHealth;
   deployment?: AppDeps['deployment'];
+  publicUrl?: string;
   /** Further settings, over those of an empty environment. */
   settings?: Partial<Config>;
   logLevel?: string;
@@ -84,7 +85,8 @@ export async function insist(request: () => Promise<ApiResponse>): Promise<ApiRe
 /** The whole application on a real server, responses checked against the OpenAPI document. */
 export async function createTestApp(persistence: Persistence, options: TestAppOptions = {}): Promise<TestApp> {
   const deployment = options.deployment ?? 'standalone';
-  const settings = { ...loadConfig({ FLOTILLA_DEPLOYMENT: deployment }, 'stack'), publicUrl: PUBLIC_URL };
+  const publicUrl = options.publicUrl ?? PUBLIC_URL;
+  const settings = { ...loadConfig({ FLOTILLA_DEPLOYMENT: deployment }, 'stack'), publicUrl };
   const leveled = options.logLevel ? createLogger({ level: options.logLevel, role: 'test' }) : testLogger();
   const logger = options.logger ?? leveled;
   const services = createServices({
@@ -98,7 +100,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
   const app = createApp({
     services,
     logger,
-    publicUrl: PUBLIC_URL,
+    publicUrl,
     deployment,
     trustedProxies: options.settings?.trustedProxies,
     rate: options.settings?.traffic?.api,

@@ -1,10 +1,10 @@
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { Config } from '../../../process/config.ts';
 import type { Principal } from '../../../services/common/ports.ts';
 import type { Authenticator } from '../../../services/identity/login/authenticator.ts';
 import { isRead, type Operation } from '../operations.ts';
-import { readBearer } from './authenticate.ts';
+import type { RequestState } from '../request-state.ts';
 
 export interface Offer {
   deployment: Config['deployment'];
@@ -28,7 +28,7 @@ export function authorize(authenticator: Authenticator, offer: Offer, operation:
  */
 export function authorizeAgain(authenticator: Authenticator, operation: Operation): RequestHandler {
   return (req, { locals }, next) => {
-    if (locals.hasWaited) return readCurrent(authenticator, operation, req, locals).then(() => next());
+    if (locals.hasWaited) return readCurrent(authenticator, operation, locals).then(() => next());
     if (locals.principal === null || isRead(operation, req.method)) return next();
     return readAgain(authenticator, operation, locals).then(() => next());
   };
@@ -54,10 +54,9 @@ async function readAgain(authenticator: Authenticator, operation: Operation, sta
 export async function readCurrent(
   authenticator: Authenticator,
   operation: Operation,
-  req: Request,
-  state: { principal: Principal | null },
+  state: Pick<RequestState, 'token' | 'principal'>,
 ): Promise<void> {
-  const principal = await authenticator.authenticate(readBearer(req));
+  const principal = await authenticator.authenticate(state.token!);
   const denial = findDenial(operation, principal);
   if (denial) throw denial;
   state.principal = principal;

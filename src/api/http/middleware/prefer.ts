@@ -28,7 +28,7 @@ export function preferWait({ waits, authenticator, readActivity }: PreferenceDep
     const request = { activityId: created.id, until: 'ended', known: null, seconds } as const;
     if ((await untilDue(waits, req, res, request)) === 'left') return body;
     try {
-      await readCurrent(authenticator, operation, req, res.locals);
+      await readCurrent(authenticator, operation, res.locals);
       const { address, requestId, principal } = res.locals;
       const current = await readActivity({ ...principal!, origin: { address, requestId } }, created.id);
       if (current === null) return body;

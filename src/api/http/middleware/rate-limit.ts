@@ -8,13 +8,13 @@ import type { Clock } from '../../../services/common/ports.ts';
 interface RateLimit {
   /** Counts an authenticated request by its token, any other by its address. */
   requests: RequestHandler;
-  /** Counts an invalid token against its address, and not against valid tokens from the same address. */
+  /** Counts an invalid token, or one in a cookie that another site may have sent, against its address, and not against valid tokens from the same address. */
   invalidTokens: ErrorRequestHandler;
 }
 
 /** Of tokens and of addresses: some 20 MB together. */
 const MAX_KEYS = 100_000;
-const TOKEN_ERRORS: ReadonlySet<string> = new Set(['Unauthorized', 'AccountDisabled']);
+const TOKEN_ERRORS: ReadonlySet<string> = new Set(['Unauthorized', 'AccountDisabled', 'CrossSiteRequest']);
 
 /** Limits the rate of requests, per process, by TooManyRequests. @param rate - null for no limit */
 export function rateLimit(rate: Rate | null, clock: Clock): RateLimit {

@@ -16,6 +16,8 @@ export function beginRequest({ headers }: Request, { locals }: Response): void {
   Object.assign(locals, {
     requestId: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : crypto.randomUUID(),
     operation: undefined,
+    token: null,
+    hasCookieSession: false,
     principal: null,
     hasWaited: false,
     responseBody: undefined,

@@ -26,7 +26,7 @@ import { secretMatches } from './access-keys.ts';
 import type { Authenticator } from './authenticator.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
-import { type LoginResult, type NewSession, openSession, planSession } from './sessions.ts';
+import { type NewSession, type OpenedSession, openSession, planSession } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 export interface LoginCommand {
@@ -74,7 +74,7 @@ export function createLoginService(deps: LoginDeps) {
      * @throws {DomainError} AuthenticationFailed for all causes alike; Forbidden for an account the person is not in;
      * UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
      */
-    async login(given: LoginCommand): Promise<LoginResult> {
+    async login(given: LoginCommand): Promise<OpenedSession> {
       const command = { ...given, by: trimmed(given.by) };
       const { invitationId, origin } = command;
       if (invitationId === undefined) return login(deps, command, null);
@@ -82,7 +82,7 @@ export function createLoginService(deps: LoginDeps) {
       return guardInvitation(deps.throttle, by, () => login(deps, command, invitationId));
     },
     /** @throws AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests */
-    async loginByAccessKey({ accessKey, secretKey, origin, expiryMinutes }: AccessKeyCommand): Promise<LoginResult> {
+    async loginByAccessKey({ accessKey, secretKey, origin, expiryMinutes }: AccessKeyCommand): Promise<OpenedSession> {
       const nameDigest = digestName(`\0access key ${accessKey}`);
       const attempt: LoginAttempt = { nameDigest, method: 'key', origin };
       await deps.throttle.checkLogin(nameDigest, origin.address);
@@ -98,7 +98,7 @@ export function createLoginService(deps: LoginDeps) {
   };
 }
 
-async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
+async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<OpenedSession> {
   const { account, origin, expiryMinutes, by } = command;
   // Always looked up, so that response times do not reveal whether the name exists.
   const invitation = secureId === null ? null : await findOpenInvitation(deps, secureId, by);
@@ -139,7 +139,7 @@ async function open(
   person: LoginPerson,
   attempt: LoginAttempt,
   wanted: Pick<NewSession, 'accessKey'> & { account: string | undefined; expiryMinutes: number | undefined },
-): Promise<LoginResult> {
+): Promise<OpenedSession> {
   const plan = await planSession(deps.db, person, wanted.account);
   const { accessKey, expiryMinutes: minutes } = wanted;
   const { nameDigest, method, origin } = attempt;

@@ -13,6 +13,12 @@ export interface LoginResult {
   currentAccount: string;
 }
 
+/** A session that has begun. */
+export type OpenedSession = LoginResult & {
+  /** Until the token expires. */
+  lifeSeconds: number;
+};
+
 const DEFAULT_EXPIRY_MINUTES = 1440;
 
 export interface SessionPlan {
@@ -36,7 +42,12 @@ export interface NewSession {
 }
 
 /** Issues a token; stores nothing. */
-export function openSession(tokenSigner: TokenSigner, person: LoginPerson, plan: SessionPlan, session: NewSession) {
+export function openSession(
+  tokenSigner: TokenSigner,
+  person: LoginPerson,
+  plan: SessionPlan,
+  session: NewSession,
+): OpenedSession {
   const { current } = plan;
   const { method, accessKey } = session;
   const epochs = {
@@ -47,8 +58,9 @@ export function openSession(tokenSigner: TokenSigner, person: LoginPerson, plan:
   };
   const accountName = current?.name ?? '';
   const identity = { personId: person.id, email: person.email, accountName, epochs, method };
-  const token = tokenSigner.issue({ ...identity, accessKey: accessKey?.id ?? null }, { expiresAt: expiryOf(session) });
-  return describeSession(person, plan, token);
+  const expiresAt = expiryOf(session);
+  const token = tokenSigner.issue({ ...identity, accessKey: accessKey?.id ?? null }, { expiresAt });
+  return { ...describeSession(person, plan, token), lifeSeconds: secondsUntil(expiresAt, session.now) };
 }
 
 /** Seconds since the epoch. */
@@ -56,6 +68,11 @@ function expiryOf({ accessKey, minutes = DEFAULT_EXPIRY_MINUTES, now }: NewSessi
   const wanted = Math.floor(now.getTime() / 1000) + minutes * 60;
   const keyEnds = accessKey?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
   return Math.min(wanted, Math.floor(keyEnds / 1000));
+}
+
+/** @param expiresAt - seconds since the epoch */
+export function secondsUntil(expiresAt: number, now: Date): number {
+  return expiresAt - Math.floor(now.getTime() / 1000);
 }
 
 /** The response of a login, for an existing token. */

@@ -12,7 +12,7 @@ import type { Caller, Clock } from '../../common/ports.ts';
 import { lockCaller } from '../current-person.ts';
 import { record } from '../record.ts';
 import type { Authenticator } from './authenticator.ts';
-import { describeSession, type LoginResult, planSession } from './sessions.ts';
+import { describeSession, type LoginResult, planSession, secondsUntil } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 export interface TokensDeps {
@@ -83,7 +83,12 @@ export function createTokensService(deps: TokensDeps) {
 }
 
 /** The counters are copied, so that revocations apply to both tokens. Rights are read again: the old may be revoked. */
-async function switchAccount(deps: TokensDeps, caller: Caller, token: string, accountName: string): Promise<string> {
+async function switchAccount(
+  deps: TokensDeps,
+  caller: Caller,
+  token: string,
+  accountName: string,
+): Promise<{ token: string; lifeSeconds: number }> {
   const { token: facts } = await deps.authenticator.authenticateNow(token);
   const person = await requirePerson(deps.db, caller);
   const { current } = await planSession(deps.db, person, accountName);
@@ -94,7 +99,8 @@ async function switchAccount(deps: TokensDeps, caller: Caller, token: string, ac
   const epochs = { ...facts.epochs, ...(isSame ? same : joined) };
   const { method, accessKey, family, expiresAt } = facts;
   const identity = { personId: person.id, email: person.email, accountName, epochs, method, accessKey };
-  return deps.tokenSigner.issue(identity, { family, expiresAt });
+  const issued = deps.tokenSigner.issue(identity, { family, expiresAt });
+  return { token: issued, lifeSeconds: secondsUntil(expiresAt, deps.clock.now()) };
 }
 
 async function requirePerson(sql: Sql, caller: Caller): Promise<LoginPerson> {
