@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@temporalio/worker';
+import { digestOf } from '../src/process/source-digest.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const WORKFLOWS_PATH = path.join(PROJECT, 'workflows', 'index.ts');
@@ -52,31 +52,10 @@ export async function buildBundle(logger?: Logger, directory = BUNDLE_DIRECTORY)
 }
 
 function nameBundle(directory: string): WorkflowBundle {
-  const digest = digestOf(BUNDLED_SOURCES);
-  return { codePath: path.join(directory, `${PREFIX}${digest}.js`), digest, buildId: digestOf(WORKER_SOURCES) };
-}
-
-// Synchronous: promises take three times the processor time for a thousand small files.
-function digestOf(sources: readonly string[]): string {
-  const hash = createHash('sha256');
   const { version } = JSON.parse(readFileSync(SDK_MANIFEST, 'utf8')) as { version: string };
-  hash.update(`${version}\n`);
-  for (const file of filesOf(sources)) {
-    hash.update(`${file.split(path.sep).join('/')}\n`);
-    hash.update(readFileSync(path.join(PROJECT, file)));
-  }
-  return hash.digest('hex').slice(0, 16);
-}
-
-function filesOf(sources: readonly string[]): string[] {
-  const files: string[] = [];
-  for (const source of sources) {
-    if (path.extname(source) !== '') files.push(source);
-    else
-      for (const entry of readdirSync(path.join(PROJECT, source), { recursive: true, withFileTypes: true }))
-        if (entry.isFile()) files.push(path.relative(PROJECT, path.join(entry.parentPath, entry.name)));
-  }
-  return files.sort();
+  const digest = digestOf(PROJECT, BUNDLED_SOURCES, version);
+  const buildId = digestOf(PROJECT, WORKER_SOURCES, version);
+  return { codePath: path.join(directory, `${PREFIX}${digest}.js`), digest, buildId };
 }
 
 async function removeOthers(directory: string, keep: string): Promise<void> {

@@ -119,6 +119,8 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
     port: values.FLOTILLA_PORT,
     publicUrl,
     trustedProxies: values.FLOTILLA_TRUSTED_PROXIES,
+    /** Whether the web page is served. */
+    webPage: values.FLOTILLA_WEB_PAGE,
     dataDir: values.FLOTILLA_DATA_DIR,
     /** An external PostgreSQL; null in the embedded stack's own process. */
     databaseUrl: values.FLOTILLA_DATABASE_URL,

@@ -18,6 +18,10 @@ export const SETTINGS = {
     about:
       'Proxies whose `X-Forwarded-For` is trusted. Behind a proxy that is not listed, all clients appear to have one address and share its limits.',
   }),
+  FLOTILLA_WEB_PAGE: setting(types.boolean.default(true), 'API', {
+    about:
+      'Whether the web page is served at `/`, where it has been built: `npm start` and the container image do that, otherwise `npm run build:web`. Without it `/` leads to the API reference.',
+  }),
   FLOTILLA_METRICS_HOST: setting(types.text.default('127.0.0.1'), 'all', {
     about:
       'Address of `/metrics`, `/healthz` and `/readyz` of each process; 0.0.0.0 lets other machines and containers in.',

@@ -10,6 +10,7 @@ import { type Config, ConfigError } from '../process/config.ts';
 import type { Logger } from '../process/logger.ts';
 import type { Metrics } from '../process/metrics.ts';
 import type { ConcurrencyLimits } from '../process/admission/concurrency-limiter.ts';
+import { findWebPage } from '../process/web-page.ts';
 import { systemClock } from '../services/common/ports.ts';
 import type { Services } from '../services/setup/services.ts';
 
@@ -69,10 +70,17 @@ function createApiApp(parts: AppParts, gateway: RequestHandler | undefined): Exp
     concurrency: concurrencyLimits(config),
     unknownKeys: config.unknownKeys,
     gateway,
+    webPage: config.webPage ? findBuiltPage(logger) : null,
     codec: [access.guard, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
     onRequestStart: metrics.startRequest,
     onRequestEnd: metrics.endRequest,
   });
+}
+
+function findBuiltPage(logger: Logger): string | null {
+  const folder = findWebPage();
+  if (folder === null) logger.warn('the web page is not built: run npm run build:web, or set FLOTILLA_WEB_PAGE=false');
+  return folder;
 }
 
 /** As many calls at once as there are connections; one account leaves some to others. */

@@ -36,6 +36,7 @@ import { type Operation, readOperations } from '../http/operations.ts';
 import { loadDocument, type OpenApiDocument } from '../openapi/document.ts';
 import { createHandlers } from './handlers.ts';
 import { plainRoutes } from './plain-routes.ts';
+import { webPage } from './web-page.ts';
 
 export interface AppDeps extends RequestListeners {
   services: Services;
@@ -50,6 +51,8 @@ export interface AppDeps extends RequestListeners {
   requestMemory?: RequestMemoryLimit;
   gateway?: RequestHandler;
   codec?: RequestHandler[];
+  /** Folder of the built web page; null for none. */
+  webPage?: string | null;
   /** Of the document, if another application of the process has them. */
   validators?: Validators;
   /** What happens to unknown parameters and fields; default: refuse. */
@@ -58,18 +61,16 @@ export interface AppDeps extends RequestListeners {
 }
 
 export function createApp(deps: AppDeps): Express {
-  const { services, logger, gateway, codec, validateResponses } = deps;
+  const { services, logger, gateway, codec, webPage: folder = null, validateResponses } = deps;
   const document = loadDocument();
   const app = createExpress();
   // Generated clients leave the version out.
   app.use(['/api/v2', '/api'], createApi(deps, document));
   if (gateway) app.use(gateway);
   if (codec) app.use('/codec', ...codec);
-  return app.use(
-    plainRoutes({ document, readiness: services.readiness }),
-    notFound,
-    errorHandler(logger, validateResponses),
-  );
+  app.use(plainRoutes({ document, readiness: services.readiness, hasWebPage: folder !== null }));
+  if (folder !== null) app.use(webPage(folder));
+  return app.use(notFound, errorHandler(logger, validateResponses));
 }
 
 /** What a request passes. Nothing of a body is read before the caller is known and admitted. */

@@ -17,8 +17,12 @@ const DOCS_HEADERS = {
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
 };
 
-/** `/healthz`, `/readyz` and, with a document, `/openapi.json`, `/docs` and its redirect `/`: GET, without a token. */
-export function plainRoutes(deps: { document: OpenApiDocument | null; readiness: Readiness }): Router {
+/** `/healthz`, `/readyz` and, with a document, `/openapi.json`, `/docs` and, without a web page, its redirect `/`: GET, without a token. */
+export function plainRoutes(deps: {
+  document: OpenApiDocument | null;
+  readiness: Readiness;
+  hasWebPage?: boolean;
+}): Router {
   const router = createRouter().use(requestId());
   const page = (path: string, handler: RequestHandler) => router.get(path, handler).all(path, onlyGet);
   page('/healthz', (req, res) => send(req, res, 200, { alive: true }));
@@ -30,9 +34,7 @@ export function plainRoutes(deps: { document: OpenApiDocument | null; readiness:
   if (deps.document) {
     const document = new JsonText(JSON.stringify(deps.document));
     page('/openapi.json', (req, res) => send(req, res, 200, document));
-    page('/', (_req, res) => {
-      res.writeHead(302, { Location: '/docs', 'Content-Length': 0, 'X-Request-Id': res.locals.requestId }).end();
-    });
+    if (!deps.hasWebPage) page('/', toDocs);
     const own = join(import.meta.dirname, 'docs');
     page('/docs', sendFile(own, 'index.html'));
     page('/docs/start.js', sendFile(own, 'start.js'));
@@ -43,6 +45,10 @@ export function plainRoutes(deps: { document: OpenApiDocument | null; readiness:
   }
   return router;
 }
+
+const toDocs: RequestHandler = (_req, res) => {
+  res.writeHead(302, { Location: '/docs', 'Content-Length': 0, 'X-Request-Id': res.locals.requestId }).end();
+};
 
 const onlyGet: RequestHandler = () => {
   throw new MethodNotAllowed(['GET']);

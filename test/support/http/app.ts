@@ -72,6 +72,7 @@ export interface TestAppOptions {
   requestMemory?: AppDeps['requestMemory'];
   gateway?: AppDeps['gateway'];
   codec?: AppDeps['codec'];
+  webPage?: AppDeps['webPage'];
   onRequestEnd?: AppDeps['onRequestEnd'];
 }
 
@@ -109,6 +110,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     requestMemory: options.requestMemory,
     gateway: options.gateway,
     codec: options.codec,
+    webPage: options.webPage,
     onRequestEnd: options.onRequestEnd,
     unknownKeys: options.settings?.unknownKeys,
     validators: VALIDATORS,
