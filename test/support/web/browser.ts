@@ -73,6 +73,12 @@ export function useBrowser(): TestBrowser {
   };
 }
 
+/** Waits until a page has its heading, and nothing on it is being loaded. */
+export async function untilLoaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: LIMIT_MS }).toBe(0);
+}
+
 /** Fills in the form that a page without a session shows. */
 export async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('Email').fill(email);

@@ -1,4 +1,5 @@
 import { createStack } from '../../../tools/harness/stack.ts';
+import { buildWebPage } from '../../../tools/stack/web/build-page.ts';
 import type { RunService } from '../stack/global-setup.ts';
 
 /** The stack that all tests of the page share: its address, and the administrator's password. */
@@ -15,6 +16,7 @@ export function webServices(): Record<string, RunService> {
   return {
     'web-stack': {
       async start() {
+        await buildWebPage();
         const stack = await createStack({
           FLOTILLA_ADMIN_PASSWORD: PASSWORD,
           FLOTILLA_SIMULATED_COMPUTERS: COMPUTERS,
