@@ -111,10 +111,15 @@ function needsTls(values: Given | Values): boolean {
   return TLS_DETAILS.some((name) => Boolean(values[name]));
 }
 
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
 function toConfig(values: Values, role: ConfigRole, programPath: string | undefined) {
   const host = values.FLOTILLA_HOST;
   const publicUrl = values.FLOTILLA_PUBLIC_URL ?? `http://${linkHost(host)}:${values.FLOTILLA_PORT}`;
   return Object.freeze({
+    version: VERSION,
     host,
     port: values.FLOTILLA_PORT,
     publicUrl,
@@ -144,6 +149,8 @@ function toConfig(values: Values, role: ConfigRole, programPath: string | undefi
     },
     temporalPort: values.FLOTILLA_TEMPORAL_PORT,
     temporalUiPort: values.FLOTILLA_TEMPORAL_UI_PORT,
+    /** Without a trailing slash; null where the web page has no link to it. */
+    temporalUiUrl: values.FLOTILLA_TEMPORAL_UI_URL?.replace(/\/+$/, '') ?? null,
     temporalServerDir: values.FLOTILLA_TEMPORAL_SERVER_DIR,
     metricsHost: values.FLOTILLA_METRICS_HOST,
     metricsPort: values.FLOTILLA_METRICS_PORT,

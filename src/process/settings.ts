@@ -92,6 +92,11 @@ export const SETTINGS = {
   FLOTILLA_TEMPORAL_UI_PORT: setting(types.port.default(8233), 'npm start', {
     about: 'Port of the embedded web UI.',
   }),
+  FLOTILLA_TEMPORAL_UI_URL: setting(optional(types.url('http', 'https')), 'API', {
+    about:
+      'Address of the list of workflows of the namespace in the Temporal UI, `https://<host>/namespaces/<namespace>/workflows`, to which the web page links.',
+    default: 'that of the embedded UI under npm start, else no links',
+  }),
   FLOTILLA_TEMPORAL_SERVER_DIR: setting(optional(types.text), 'npm start', {
     about:
       'Directory with `flotilla-temporal` and `temporal-sql-tool`, built elsewhere, or with `temporal-server` and `temporal-sql-tool` of an official release, which have no web UI.',

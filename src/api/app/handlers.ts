@@ -21,6 +21,7 @@ import { administratorsHandlers } from '../identity/administrators.handlers.ts';
 import { featuresHandlers } from '../identity/features.handlers.ts';
 import { identityHandlers } from '../identity/identity.handlers.ts';
 import { invitationsHandlers } from '../identity/invitations.handlers.ts';
+import { serverHandlers } from '../identity/server.handlers.ts';
 import { tokensHandlers } from '../identity/tokens.handlers.ts';
 import { scriptProfilesHandlers } from '../scripts/script-profiles.handlers.ts';
 import { scriptsHandlers } from '../scripts/scripts.handlers.ts';
@@ -46,6 +47,7 @@ export function createHandlers(services: Services): Required<Handlers> {
     ...eventsHandlers(services),
     ...webhooksHandlers(services),
     ...featuresHandlers(services),
+    ...serverHandlers(services),
     ...messageBacklogHandlers(services),
     ...recoveryKeysHandlers(services),
     ...kernelsHandlers(services),

@@ -1602,6 +1602,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows facts about this server */
+        get: operations["getServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/snaps": {
         parameters: {
             query?: never;
@@ -3742,6 +3759,16 @@ export interface components {
             after?: components["schemas"]["After"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
             deliver_after_window?: components["schemas"]["DeliverAfterWindow"];
+        };
+        ServerFacts: {
+            /** @example 0.1.0 */
+            version: string;
+            /**
+             * @description Address of the list of workflows in the Temporal UI, to which `/activity%2F<id>` leads on to the workflow of an activity;
+             *     null where the server knows none
+             * @example http://127.0.0.1:8233/namespaces/flotilla/workflows
+             */
+            temporal_ui_url: string | null;
         };
         SnapRequest: {
             /** @enum {string} */
@@ -7045,6 +7072,26 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    getServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The facts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerFacts"];
                 };
             };
         };

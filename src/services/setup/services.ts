@@ -62,7 +62,7 @@ export interface ServicesDeps {
   /** Logs failures of mail and PAM, without their content. */
   logger?: Logger;
   settings: Pick<Config, 'activities' | 'deployment' | 'encryptionKeys' | 'identity' | 'publicUrl' | 'scriptProfiles'> &
-    Pick<Config, 'mailFrom' | 'smtpUrl' | 'webhookPrivateAddresses'>;
+    Pick<Config, 'mailFrom' | 'smtpUrl' | 'temporalUiUrl' | 'version' | 'webhookPrivateAddresses'>;
 }
 
 /** The services of one process; they share the authenticator, the throttle and the mailer. */
@@ -89,6 +89,7 @@ export function createServices(deps: ServicesDeps) {
     login: createLoginService(login),
     loginMethods: { pam: pam !== null },
     features: listFeatures(settings),
+    server: { version: settings.version, temporalUiUrl: settings.temporalUiUrl },
     tokens: createTokensService(login),
     passwords: createPasswordService(login),
     credentials: createCredentialsService(login),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../../src/process/config.ts';
 import { createAdmin, createTestApp, PUBLIC_URL, type TestAppOptions } from '../../support/http/app.ts';
@@ -11,10 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-async function call(query: string, options: TestAppOptions = {}) {
+const call = (query: string, options: TestAppOptions = {}) => read(`/features${query}`, options);
+
+async function read(path: string, options: TestAppOptions) {
   const app = await createTestApp(database.persistence, options);
   try {
-    return await app.call('GET', `/features${query}`, { token: await app.login() });
+    return await app.call('GET', path, { token: await app.login() });
   } finally {
     await app.close();
   }
@@ -56,5 +59,24 @@ describe('GET /features', () => {
     expect(await enabled({ settings: identity({ FLOTILLA_PAM_SERVICE: 'login' }) })).toContain('pam-login');
     const own = identity({ FLOTILLA_SELF_SERVICE_ACCOUNTS: 'true' });
     expect(await enabled({ settings: own })).toContain('self-service-account-creation');
+  });
+});
+
+describe('GET /server', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const facts = async (env: Record<string, string>) => {
+    const { temporalUiUrl } = loadConfig(env, 'stack');
+    return (await read('/server', { settings: { temporalUiUrl } })).body;
+  };
+
+  it('shows the version, and no Temporal UI where none is set', async () => {
+    expect(await facts({})).toEqual({ version, temporal_ui_url: null });
+  });
+
+  it('shows the address of the Temporal UI', async () => {
+    const url = 'https://temporal.example/namespaces/fleet/workflows';
+    for (const set of [url, `${url}/`]) {
+      expect(await facts({ FLOTILLA_TEMPORAL_UI_URL: set })).toEqual({ version, temporal_ui_url: url });
+    }
   });
 });

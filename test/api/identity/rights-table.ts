@@ -53,7 +53,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^POST \/tokens\/invalidate-account$/, needs: ['ManageAccount'], roles: 'G' },
   {
     operations:
-      /^\w+ \/(person(:(test|confirm)-email)?|me|logout|password|credentials(\/\{access_key\})?|switch-account|accept-invitation|reject-invitation|tokens\/.*)$/,
+      /^\w+ \/(person(:(test|confirm)-email)?|me|logout|password|credentials(\/\{access_key\})?|switch-account|server|accept-invitation|reject-invitation|tokens\/.*)$/,
     needs: 'token',
     roles: 'everybody',
   },
@@ -144,7 +144,7 @@ const PLAIN = new Set(
   email end_date enforce_password_strength expires_at expiry_minutes force global_permissions held identity installed keep_access_keys key limit
   max_message_backlog mode name names new_password offset ordered pass_rate_from pass_rate_to password permissions pids
   reboot_after registration_password restart_deliver_delay restart_deliver_delay_window root_only schedule script_type script_version_id searches setup_token
-  secret_key security snaps start_date status tags tailoring_file time_limit timezone title token trigger types until upgrade url username
+  secret_key security session snaps start_date status tags tailoring_file time_limit timezone title token trigger types until upgrade url username
   value wait with_alerts with_all_network with_annotations with_grouped_hardware with_hardware with_network with_profiles
   with_reboot_packages with_release_upgrades with_upgrades with_wsl_profiles wsl_children wsl_parents`.split(/\s+/),
 );

@@ -9,7 +9,7 @@ import { type DatabaseRole, ensureRoles } from '../database/database-roles.ts';
 import { startPostgres } from '../database/postgres.ts';
 import { LOOPBACK } from '../preflight.ts';
 import type { StackSecrets } from '../secrets.ts';
-import { APPLICATION_ROLE, COMMANDS, localUrl, PROJECT } from '../topology/roles.ts';
+import { APPLICATION_ROLE, COMMANDS, embeddedUiUrl, localUrl, PROJECT } from '../topology/roles.ts';
 import { tailOf } from './log-follower.ts';
 import { type NodeProcessOptions, startNodeProcess } from './node-process.ts';
 import { findFreePort } from './ports.ts';
@@ -111,8 +111,7 @@ export function uiAccess(codecUrl: string, config: Config, secrets: StackSecrets
 
 /** Address of the web UI with its token. */
 export function uiAddress(config: Config, secrets: StackSecrets): string {
-  const path = `/namespaces/${config.temporalNamespace}/workflows`;
-  return `http://${LOOPBACK}:${config.temporalUiPort}${path}?token=${secrets.temporalUiToken}`;
+  return `${embeddedUiUrl(config)}?token=${secrets.temporalUiToken}`;
 }
 
 /** One of the embedded stack's own processes. @param needs - what it waits for with its code loaded */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, loadConfig, localHost } from '../../../src/process/config.ts';
 import { simulationKey } from '../../../src/services/computers/simulated-computers.ts';
@@ -55,8 +56,21 @@ export function processEnvironment(
     FLOTILLA_JWT_SECRET: config.jwtSecrets.join(',') || secrets.jwtSecret,
     FLOTILLA_ENCRYPTION_KEYS: encryptionKeys,
     FLOTILLA_CODEC_TOKEN: config.codecToken ?? secrets.codecToken,
+    FLOTILLA_TEMPORAL_UI_URL:
+      config.temporalUiUrl ?? (backends.certificates && hasUi(data) ? embeddedUiUrl(config) : ''),
     FLOTILLA_REGISTRATION_KEY: simulationKey(keys) ?? '',
   };
+}
+
+/** Address of the list of workflows in the embedded web UI. */
+export function embeddedUiUrl({ temporalUiPort, temporalNamespace }: Config): string {
+  return `http://127.0.0.1:${temporalUiPort}/namespaces/${temporalNamespace}/workflows`;
+}
+
+/** Only the official server has none, which is known from the second start on. */
+function hasUi({ root }: DataDirectory): boolean {
+  const server = join(root, 'temporal', 'server');
+  return !existsSync(join(server, 'server.yaml')) || existsSync(join(server, 'ui.json'));
 }
 
 function tlsSettings({ ca, client }: Certificates): Record<string, string> {
