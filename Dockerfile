@@ -22,6 +22,17 @@ COPY workflows ./workflows
 COPY workers ./workers
 RUN node workers/build-bundle.ts
 
+# The web page, with nothing but its own packages.
+FROM ${NODE_IMAGE} AS page
+WORKDIR /app
+COPY package.json package-lock.json tsconfig.json ./
+COPY packages/client ./packages/client
+COPY web ./web
+RUN npm ci --workspace @flotilla/web --ignore-scripts --no-audit --no-fund
+COPY src ./src
+COPY tools ./tools
+RUN node tools/stack/web/build-page-main.ts
+
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
   FLOTILLA_HOST=0.0.0.0 \
@@ -30,15 +41,18 @@ ENV NODE_ENV=production \
   NPM_CONFIG_CACHE=/tmp/npm \
   NPM_CONFIG_UPDATE_NOTIFIER=false
 WORKDIR /app
-# The lock file is part of what identifies the build of a worker.
-COPY package.json package-lock.json ./
+# The lock file is part of what identifies the build of a worker and of the page.
+COPY package.json package-lock.json tsconfig.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY src ./src
 COPY temporal ./temporal
 COPY workflows ./workflows
 COPY workers ./workers
 COPY tools ./tools
+COPY packages/client ./packages/client
+COPY web ./web
 COPY --from=bundle /app/build ./build
+COPY --from=page /app/build ./build
 USER node
 EXPOSE 8080 9464
 # Every kind of process serves its health on its metrics port.

@@ -220,6 +220,8 @@ export class TestStack {
       FLOTILLA_TEMPORAL_PORT: String(this.ports.temporal),
       FLOTILLA_TEMPORAL_UI_PORT: String(this.ports.temporalUi),
       FLOTILLA_METRICS_PORT: String(this.ports.metrics),
+      // Whoever tests the web page turns it on: the others need not build it.
+      FLOTILLA_WEB_PAGE: 'false',
       ...this.#env,
     };
   }

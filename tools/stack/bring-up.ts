@@ -8,6 +8,7 @@ import { postgresService, roleService, type ServiceContext, temporalService } fr
 import type { StackSecrets } from './secrets.ts';
 import { StackError } from './stack-error.ts';
 import { localUrl } from './topology/roles.ts';
+import { prepareWebPage } from './web/prepare-page.ts';
 
 /** A stack whose ports are free and whose secrets are loaded. */
 export interface BringUp {
@@ -39,15 +40,16 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
 
   const database = startDatabase(plan, reportRunning);
   const temporal = startTemporal(plan).then(() => reportRunning('Temporal'));
+  const page = prepareWebPage(context, group.signal);
   const bundle = runScript(['workers/build-bundle.ts'], env, data.log('bundle'), group.signal);
   const repaired: Promise<unknown> = plan.afterRestore
     ? Promise.all([database, temporal]).then(() => repairRestored(plan))
     : database;
   const servers = Promise.all([repaired, temporal, bundle]);
-  const api = launch('api', 'API', repaired).then(() => reportRunning('API'));
+  const api = launch('api', 'API', Promise.all([repaired, page])).then(() => reportRunning('API'));
   const worker = launch('worker', 'worker', servers).then(() => reportRunning('worker'));
   const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet') : undefined));
-  const parts = [database, temporal, bundle, repaired, servers, api, worker, fleet];
+  const parts = [database, temporal, page, bundle, repaired, servers, api, worker, fleet];
   for (const part of parts) part.catch(() => undefined);
   await Promise.all(parts);
   await Promise.race([waitUntilReady(plan), group.failed]);

@@ -3,6 +3,7 @@ import { print, supervise } from './processes/supervise.ts';
 import { createStack, describeTemporal, type StartedStack } from './stack.ts';
 import { StackError } from './stack-error.ts';
 import { localUrl } from './topology/roles.ts';
+import { describeWebPage } from './web/prepare-page.ts';
 
 /**
  * `npm start`: the embedded stack, until a signal stops it. Exit code 0 after a signal, 1 when it cannot run. `npm
@@ -42,6 +43,7 @@ function announce(config: Config, { dataDir, temporal, administrator }: StartedS
     : [`  Temporal       ${config.temporalAddress}`];
   const lines = [
     `Flotilla is ready (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`,
+    ...describeWebPage(config.webPage, config.publicUrl),
     `  API            ${config.publicUrl}/api/v2`,
     `  API reference  ${config.publicUrl}/docs`,
     ...temporalLines,

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_COMMAND } from '../../../tools/stack/topology/roles.ts';
 import { buildBundle } from '../../../workers/workflow-bundle.ts';
@@ -87,6 +89,7 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
 
   beforeAll(async () => {
     await buildBundle();
+    await promisify(execFile)(process.execPath, ['tools/stack/web/build-page-main.ts'], { cwd: PROJECT });
     directory = await mkdtemp(join(tmpdir(), 'flotilla-image-'));
     await chmod(directory, 0o755);
     node = assembleImage(directory, copiedSources(lastStage));
@@ -124,6 +127,10 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     }
     expect(await apart.command('workers/set-current-version.ts', options)).toMatchObject({ code: 0 });
     expect(worker.log()).not.toContain('building the workflow bundle');
+    const page = await (await fetch(`${api.url}/computers`, { headers: { accept: 'text/html' } })).text();
+    expect(page).toContain('<div id="root">');
+    const { status } = await fetch(`${gateway.url}/`, { headers: { accept: 'text/html' } });
+    expect(status).toBe(404);
     for (const role of [api, gateway, worker]) expect(await role.stop()).toBe(0);
     const env = { ...options.env, FLOTILLA_METRICS_PORT: new URL(worker.metricsUrl).port };
     const { code, output } = await apart.command('src/process/health-check.ts', { ...options, env, args: ['--ready'] });

@@ -32,7 +32,7 @@ describe('npm start', () => {
   }, async () => {
     const dataDir = join(await temporaryDirectory(), 'data');
     onTestFinished(() => killStack(dataDir));
-    const settings = await stackSettings(dataDir, { FLOTILLA_SIMULATED_COMPUTERS: '3' });
+    const settings = await stackSettings(dataDir, { FLOTILLA_SIMULATED_COMPUTERS: '3', FLOTILLA_WEB_PAGE: 'true' });
 
     const first = startStack(settings);
     await first.ready();
@@ -41,9 +41,12 @@ describe('npm start', () => {
     const api = await logIn(first, password);
     await expect.poll(() => api.computerIds(), { timeout: 60_000, interval: 200 }).toHaveLength(3);
     const before = await api.computerIds();
+    await showsPage(first);
     const ui = (await readFile(join(dataDir, 'temporal', 'ui.url'), 'utf8')).trim();
     expect(ui).toContain(`http://127.0.0.1:${settings['FLOTILLA_TEMPORAL_UI_PORT']}/`);
     expect((await fetch(ui, { redirect: 'manual' })).status).toBe(303);
+    const server = await api.get<{ temporal_ui_url: string }>('/server');
+    expect(ui).toMatch(new RegExp(`^${server.temporal_ui_url}\\?token=`));
     first.process.kill('SIGTERM');
     // It is 1 when something had to be ended by force, 15 seconds after the signal.
     await expect(first.exited).resolves.toBe(0);
@@ -94,6 +97,16 @@ describe('npm start', () => {
     expect(stack.output()).toContain('Usage: npm start [-- --after-restore]');
   });
 });
+
+/** The page and what it loads, under the address that is printed first. */
+async function showsPage(stack: RunningStack): Promise<void> {
+  expect(stack.output()).toMatch(new RegExp(`Flotilla is ready .*\n  Web page       ${stack.baseUrl}/\n`));
+  const page = await (await fetch(`${stack.baseUrl}/`)).text();
+  expect(page).toContain('<div id="root">');
+  const [, script = 'none'] = /<script type="module" crossorigin src="([^"]+)">/.exec(page) ?? [];
+  const { status, headers } = await fetch(new URL(script, stack.baseUrl));
+  expect([status, headers.get('content-encoding')]).toEqual([200, 'br']);
+}
 
 async function noSecretsIn(dataDir: string, password: string): Promise<void> {
   const secretsFile = join(dataDir, 'secrets.json');

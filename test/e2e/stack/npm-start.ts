@@ -42,7 +42,7 @@ export async function stackSettings(
   const names = ['PORT', 'DATABASE_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'METRICS_PORT'];
   const ports = await findFreePorts(names.length);
   const settings = Object.fromEntries(names.map((name, index) => [`FLOTILLA_${name}`, String(ports[index])]));
-  return { ...settings, FLOTILLA_DATA_DIR: dataDir, ...more };
+  return { ...settings, FLOTILLA_DATA_DIR: dataDir, FLOTILLA_WEB_PAGE: 'false', ...more };
 }
 
 /** @param args - what follows `npm start --` */
@@ -131,6 +131,8 @@ export class TestTopology {
       FLOTILLA_TEMPORAL_UI_PORT: String(firstPort + 21),
       FLOTILLA_DATABASE_PORT: String(firstPort + 22),
       FLOTILLA_METRICS_PORT: String(firstPort + 23),
+      // Whoever tests the web page turns it on: the others need not build it.
+      FLOTILLA_WEB_PAGE: 'false',
       // All computers and clients of a test come from one address.
       FLOTILLA_API_RATE_LIMIT: '0',
       FLOTILLA_ENROLMENT_RATE_LIMIT: '0',

@@ -19,6 +19,7 @@ export function webServices(): Record<string, RunService> {
         await buildWebPage();
         const stack = await createStack({
           FLOTILLA_ADMIN_PASSWORD: PASSWORD,
+          FLOTILLA_WEB_PAGE: 'true',
           FLOTILLA_SIMULATED_COMPUTERS: COMPUTERS,
         });
         try {

@@ -16,7 +16,7 @@ interface LockedPackage {
 
 const run = promisify(execFile);
 const read = (file: string) => readFile(file, 'utf8');
-const WORKSPACES = globSync('packages/*');
+const WORKSPACES = [...globSync('packages/*'), 'web'];
 const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 const manifest = JSON.parse(await read('package.json'));
 const { packages: locked, lockfileVersion } = JSON.parse(await read('package-lock.json')) as {
@@ -53,7 +53,8 @@ describe('npm packages', () => {
     expect(linked.sort()).toEqual(WORKSPACES.sort());
     for (const folder of WORKSPACES) {
       const { dependencies = {}, devDependencies = {} } = JSON.parse(await read(join(folder, 'package.json')));
-      expect(locked[folder]).toMatchObject({ dependencies });
+      const none = { dependencies: {}, devDependencies: {} };
+      expect({ ...none, ...locked[folder] }).toMatchObject({ dependencies, devDependencies });
       for (const [name, version] of Object.entries<string>({ ...dependencies, ...devDependencies })) {
         expect(version, name).toMatch(EXACT);
       }

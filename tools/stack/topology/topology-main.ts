@@ -1,6 +1,7 @@
-import { loadConfig, readSecretFiles } from '../../../src/process/config.ts';
+import { type Config, loadConfig, readSecretFiles } from '../../../src/process/config.ts';
 import { print, supervise } from '../processes/supervise.ts';
 import { describeTemporal } from '../stack.ts';
+import { describeWebPage } from '../web/prepare-page.ts';
 import { createTopology, type StartedTopology, TOPOLOGY_STOP_MS } from './topology.ts';
 import { planTopology, TOPOLOGY_HELP } from './topology-plan.ts';
 
@@ -15,8 +16,8 @@ else {
       print('Flotilla starts, every part apart');
       return createTopology({ ...settings, report: (message) => print(`  ${message}`) });
     },
-    async announce(started) {
-      print(describe(started));
+    async announce(started, { config }) {
+      print(describe(started, config));
       if (started.administrator?.generatedPassword) await started.administratorShown();
     },
   });
@@ -27,13 +28,14 @@ function readSettings(env: NodeJS.ProcessEnv, args: string[]) {
   return { config, plan: planTopology(args, config), env: readSecretFiles(env).env };
 }
 
-function describe(started: StartedTopology): string {
+function describe(started: StartedTopology, config: Config): string {
   const { administrator } = started;
   const password = administrator?.generatedPassword
     ? `${administrator.generatedPassword}   (shown only now)`
     : 'as set by FLOTILLA_ADMIN_PASSWORD';
   return [
     'Flotilla is ready',
+    ...started.apis.flatMap((url) => describeWebPage(config.webPage, url)),
     ...started.apis.map((url) => `  API            ${url}/api/v2`),
     ...started.gateways.map((url) => `  Gateway        ${url}`),
     `  Temporal       ${started.temporalAddress}`,

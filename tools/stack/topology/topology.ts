@@ -12,6 +12,7 @@ import { createServiceGroup, type ServiceGroup, type StopShare } from '../proces
 import { NO_UI, postgresService, processService, type ServiceContext, uiAccess } from '../processes/services.ts';
 import type { Supervised } from '../processes/supervise.ts';
 import type { StackSecrets } from '../secrets.ts';
+import { prepareWebPage } from '../web/prepare-page.ts';
 import { type OwnTemporal, openStack, ownTemporal, type StackOptions, stopStack } from '../stack.ts';
 import { COMMANDS, processEnvironment, resolveDataDir } from './roles.ts';
 import type { PlannedProcess, TopologyPlan } from './topology-plan.ts';
@@ -96,6 +97,7 @@ async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | nu
   const { context, group, plan, secrets, env, databaseUrl } = bringing;
   const { config, data, report } = context;
   const script = (file: string, log: string) => runScript([file], env, data.log(log), group.signal);
+  const page = prepareWebPage(context, group.signal);
   const bundle = script('workers/build-bundle.ts', 'bundle');
   bundle.catch(() => undefined);
   if (!config.databaseUrl) await group.launch(postgresService(context, secrets, [temporalRole(secrets)]));
@@ -113,7 +115,7 @@ async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | nu
   report('Temporal runs');
   await script('temporal/bootstrap-main.ts', 'bootstrap');
   if (plan.afterRestore) await repairRestored(bringing);
-  await bundle;
+  await Promise.all([bundle, page]);
   await Promise.all([
     launchAll(bringing, ['worker'], 'workers').then(() =>
       script('workers/set-current-version.ts', 'set-current-version'),

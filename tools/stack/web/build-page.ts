@@ -9,13 +9,15 @@ const COMPRESSIBLE = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
 /** Less fits into one packet anyway. */
 const MIN_BYTES = 1024;
 
-/** Builds the web page unless it is up to date. Safe in several processes. @throws when it does not compile */
-export async function buildWebPage(directory = BUILD_DIRECTORY): Promise<string> {
+/**
+ * Builds the web page unless it is up to date, for `NODE_ENV`. Safe in several processes. @throws when it does not compile
+ */
+export async function buildWebPage(directory = BUILD_DIRECTORY, sources = WEB_SOURCES): Promise<string> {
   const folder = nameWebPage(directory);
   if (existsSync(folder)) return folder;
   const unfinished = `${folder}.${process.pid}`;
   try {
-    await compile(unfinished);
+    await compile(sources, unfinished);
     await compressAll(unfinished);
     await rename(unfinished, folder).catch((error: Error) => {
       // Another process was faster.
@@ -28,12 +30,10 @@ export async function buildWebPage(directory = BUILD_DIRECTORY): Promise<string>
   return folder;
 }
 
-async function compile(folder: string): Promise<void> {
+async function compile(root: string, folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
-  // Vite keeps what it finds, and then builds for development.
-  process.env['NODE_ENV'] = 'production';
   const { build } = await import('vite');
-  await build({ root: WEB_SOURCES, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true } });
+  await build({ root, logLevel: 'warn', build: { outDir: folder, emptyOutDir: true } });
 }
 
 /** Writes what the server sends to clients that take compressed files. */
