@@ -32,7 +32,8 @@ function assembleImage(directory: string, sources: readonly string[]): string {
     packages: Record<string, LockedPackage>;
   };
   for (const [path, { dev, optional, devOptional }] of Object.entries(lock.packages)) {
-    if (path === '' || dev || optional || devOptional) continue;
+    // Those of the project itself are among the sources, if at all.
+    if (!path.includes('node_modules/') || dev || optional || devOptional) continue;
     place(join(PROJECT, path), join(directory, path), isForeign);
   }
   const node = join(directory, 'node');

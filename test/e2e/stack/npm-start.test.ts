@@ -104,7 +104,9 @@ async function showsPage(stack: RunningStack): Promise<void> {
   const page = await (await fetch(`${stack.baseUrl}/`)).text();
   expect(page).toContain('<div id="root">');
   const [, script = 'none'] = /<script type="module" crossorigin src="([^"]+)">/.exec(page) ?? [];
-  const { status, headers } = await fetch(new URL(script, stack.baseUrl));
+  const { status, headers } = await fetch(new URL(script, stack.baseUrl), {
+    headers: { 'accept-encoding': 'gzip, deflate, br' },
+  });
   expect([status, headers.get('content-encoding')]).toEqual([200, 'br']);
 }
 

@@ -1,17 +1,23 @@
-import { findWebPage } from '../../../src/process/web-page.ts';
+import { BUILD_DIRECTORY, findWebPage } from '../../../src/process/web-page.ts';
 import type { ServiceContext } from '../processes/services.ts';
 import { runScript } from '../processes/run-script.ts';
 
 /** Seconds on any machine that works; the API waits for it. */
 const LIMIT_MS = 120_000;
 
+const BUILD = ['tools/stack/web/build-page-main.ts'];
+
 /** Builds the web page unless it is up to date, in a process of its own. Never rejects: everything else works without it. */
-export async function prepareWebPage(context: ServiceContext, signal: AbortSignal): Promise<void> {
+export async function prepareWebPage(
+  context: Pick<ServiceContext, 'config' | 'data' | 'env' | 'report'>,
+  signal: AbortSignal,
+  { directory = BUILD_DIRECTORY, command = BUILD }: { directory?: string; command?: readonly string[] } = {},
+): Promise<void> {
   const { config, data, env, report } = context;
-  if (!config.webPage || findWebPage() !== null) return;
+  if (!config.webPage || findWebPage(directory) !== null) return;
   report('the web page is being built');
   const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-  await runScript(['tools/stack/web/build-page-main.ts'], env, data.log('web-page'), limited).catch((error: Error) => {
+  await runScript(command, env, data.log('web-page'), limited).catch((error: Error) => {
     if (!signal.aborted) report(`there is no web page, because it could not be built: ${error.message}`);
   });
 }
