@@ -1,5 +1,4 @@
 import { createStack } from '../../../tools/harness/stack.ts';
-import { buildWebPage } from '../../../tools/stack/web/build-page.ts';
 import type { RunService } from '../stack/global-setup.ts';
 
 /** The stack that all tests of the page share: its address, and the administrator's password. */
@@ -16,7 +15,6 @@ export function webServices(): Record<string, RunService> {
   return {
     'web-stack': {
       async start() {
-        await buildWebPage();
         const stack = await createStack({
           FLOTILLA_ADMIN_PASSWORD: PASSWORD,
           FLOTILLA_WEB_PAGE: 'true',
