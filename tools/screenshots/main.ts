@@ -15,7 +15,11 @@ const SETTLE_MS = 2000;
 
 /** `npm run screenshots`: starts a demo fleet and takes the pictures of the page that README and guides show. */
 async function takeScreenshots(): Promise<void> {
-  const stack = await createStack({ FLOTILLA_ADMIN_PASSWORD: PASSWORD, FLOTILLA_SIMULATED_COMPUTERS: COMPUTERS });
+  const stack = await createStack({
+    FLOTILLA_ADMIN_PASSWORD: PASSWORD,
+    FLOTILLA_SIMULATED_COMPUTERS: COMPUTERS,
+    FLOTILLA_WEB_PAGE: 'true',
+  });
   let browser: Browser | null = null;
   try {
     await stack.start();
