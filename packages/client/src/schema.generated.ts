@@ -3869,6 +3869,8 @@ export interface components {
                 /** @description Names of all access groups where it applies, including those below the groups of the roles */
                 access_groups: string[];
             }[];
+            /** @description Whether the caller may act on the whole system, as `POST /tokens/invalidate-system` does */
+            operator: boolean;
         };
         SwitchAccountRequest: {
             account_name: string;

@@ -12,6 +12,10 @@ export interface TokenOwner {
 const TOKEN_REVOKED = `(exists (select from revoked_token where token_id = any(:tokenIds::text[]))
     or (:accessKey::text is not null and not exists (select from credential where access_key = :accessKey and person_id = :personId)))`;
 
+const IS_OPERATOR = `(operator and exists (
+    select from membership_role m join role r on r.id = m.role_id join account a on a.id = m.account_id
+    where m.person_id = person.id and a.name = '${STANDALONE_ACCOUNT}' and r.name = '${ADMINISTRATOR_ROLE}'))`;
+
 export interface RightsRow {
   email: string;
   name: string;
@@ -89,13 +93,20 @@ export interface LockedPerson {
   account_epoch: number | null;
 }
 
+/** Whether a person may act on the whole system. */
+export async function isOperator(sql: Sql, personId: number): Promise<boolean> {
+  const rows = await sql.query<{ operator: boolean }>(
+    `select ${IS_OPERATOR} as operator from person where id = :personId`,
+    { personId },
+  );
+  return rows[0]?.operator ?? false;
+}
+
 /** A person's row with what ends a token, locked until the transaction ends. */
 export async function lockPerson(tx: Sql, of: TokenOwner): Promise<LockedPerson | null> {
   const rows = await tx.query<LockedPerson>(
     `select name, token_epoch,
-       operator and exists (
-         select from membership_role m join role r on r.id = m.role_id join account a on a.id = m.account_id
-         where m.person_id = person.id and a.name = '${STANDALONE_ACCOUNT}' and r.name = '${ADMINISTRATOR_ROLE}') as operator,
+       ${IS_OPERATOR} as operator,
        ${TOKEN_REVOKED} as token_revoked,
        (select value::int from system_setting where key = 'token_epoch') as system_epoch,
        (select token_epoch from account where name = :accountName) as account_epoch

@@ -8,11 +8,13 @@ import {
 } from '../../domain/identity/permissions.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { listAccessGroupNames } from '../../persistence/identity/access-groups.repository.ts';
+import { isOperator } from '../../persistence/identity/rights.sql.ts';
 import type { Caller } from '../common/ports.ts';
 
 export interface HeldPermissions {
   global_permissions: GlobalPermission[];
   permissions: Array<{ name: GroupPermission; access_groups: string[] }>;
+  operator: boolean;
 }
 
 /** What the caller has in the current account, with the names of the access groups where it applies. */
@@ -29,6 +31,7 @@ export async function listPermissions(sql: Sql, caller: Caller): Promise<HeldPer
       name,
       access_groups: namesOf(name),
     })),
+    operator: await isOperator(sql, caller.personId),
   };
 }
 

@@ -44,6 +44,7 @@ describe('own permissions', () => {
     expect(await permissions(admin)).toEqual({
       global_permissions: GLOBAL_PERMISSIONS,
       permissions: GROUP_PERMISSIONS.map((name) => ({ name, access_groups })),
+      operator: true,
     });
   });
 
@@ -61,12 +62,17 @@ describe('own permissions', () => {
         { name: 'ViewComputer', access_groups: ['servers', 'web', 'desktops'] },
         { name: 'ManageComputer', access_groups: ['desktops'] },
       ],
+      operator: false,
     });
   });
 
   it('are none with a role without permissions, and name no group of another account', async () => {
     await addRole('nothing', {});
-    expect(await permissions(await loginWith(['nothing']))).toEqual({ global_permissions: [], permissions: [] });
+    expect(await permissions(await loginWith(['nothing']))).toEqual({
+      global_permissions: [],
+      permissions: [],
+      operator: false,
+    });
     const stranger = await createAccount(database.persistence.db, 'strangers');
     const seen = await permissions(await app.login(stranger));
     expect(seen.permissions[0]).toEqual({ name: 'ViewComputer', access_groups: ['global'] });

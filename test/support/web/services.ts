@@ -19,6 +19,8 @@ export function webServices(): Record<string, RunService> {
           FLOTILLA_ADMIN_PASSWORD: PASSWORD,
           FLOTILLA_WEB_PAGE: 'true',
           FLOTILLA_SIMULATED_COMPUTERS: COMPUTERS,
+          // Receivers of webhooks are on this machine.
+          FLOTILLA_WEBHOOK_PRIVATE_ADDRESSES: 'true',
         });
         try {
           await stack.start();

@@ -4,7 +4,7 @@ import { sessionExpired } from '../session/session-state.ts';
 
 /** Opens the sign-in dialog when the session has ended; the page behind it stays as it is. */
 function onError(error: Error): void {
-  if (error instanceof ApiError && error.status === 401) sessionExpired();
+  if (error instanceof ApiError && error.code === 'Unauthorized') sessionExpired();
 }
 
 /** What the page has read. Live events invalidate it, so that it needs no polling. */

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Button } from './button.tsx';
+import { copyText } from './clipboard.ts';
 import { curlOf, flotillaOf, type RequestToCopy } from './shell-text.ts';
 
 interface CopyAsProps {
@@ -12,7 +13,7 @@ interface CopyAsProps {
 export function CopyAs({ request, command }: CopyAsProps) {
   const [copied, setCopied] = useState('');
   const copy = async (name: string, text: string) => {
-    await navigator.clipboard.writeText(text);
+    await copyText(text);
     setCopied(name);
   };
   return (

@@ -2,7 +2,7 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
 
 interface DialogProps {
-  title: string;
+  title: ReactNode;
   /** What the dialog is about, read out with its title. */
   description?: ReactNode;
   open: boolean;

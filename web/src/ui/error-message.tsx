@@ -1,15 +1,23 @@
 import { ApiError } from '@flotilla/client';
 
+interface ErrorMessageProps {
+  error: unknown;
+  /** Fields of the form that show the messages about them themselves. */
+  fields?: readonly string[];
+}
+
 /** The message of an error, with the details of the server and what its log has it under; nothing without an error. */
-export function ErrorMessage({ error }: { error: unknown }) {
+export function ErrorMessage({ error, fields = [] }: ErrorMessageProps) {
   if (error == null) return null;
   const isApi = error instanceof ApiError;
+  const details = isApi ? error.details.filter(({ path }) => !fields.some((field) => isAbout(path, field))) : [];
+  const isAtFields = isApi && error.details.length > 0 && details.length === 0;
   return (
     <div role="alert" className="error-message">
-      <p>{errorText(error)}</p>
-      {isApi && error.details.length > 0 && (
+      <p>{isAtFields ? 'Check the fields with a message.' : errorText(error)}</p>
+      {details.length > 0 && (
         <ul>
-          {error.details.slice(0, 10).map(({ path, id, message }) => (
+          {details.slice(0, 10).map(({ path, id, message }) => (
             <li key={`${path ?? id}:${message}`}>{[path ?? id, message].filter((part) => part != null).join(': ')}</li>
           ))}
         </ul>
@@ -26,8 +34,12 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 
-/** The message of the server about one field of a request, by its path; null if there is none. */
-export function fieldError(error: unknown, path: string): string | null {
+/** The message of the server about one field of a request's body, or a part of it; null if there is none. */
+export function fieldError(error: unknown, field: string): string | null {
   if (!(error instanceof ApiError)) return null;
-  return error.details.find((detail) => detail.path === path)?.message ?? null;
+  return error.details.find(({ path }) => isAbout(path, field))?.message ?? null;
+}
+
+function isAbout(path: string | undefined, field: string): boolean {
+  return path === `body.${field}` || (path?.startsWith(`body.${field}.`) ?? false);
 }

@@ -26,6 +26,6 @@ export function flotillaOf({ method, path, body }: RequestToCopy, command?: read
 }
 
 /** One argument of a POSIX shell. */
-function quote(argument: string): string {
+export function quote(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }
