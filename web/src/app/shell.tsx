@@ -1,6 +1,7 @@
 import { Link, Outlet } from '@tanstack/react-router';
 import { LiveProvider, useLiveState } from '../live/live.tsx';
 import { SignInAgain } from '../session/sign-in-again.tsx';
+import { Notices } from '../ui/notices.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { CommandPalette } from './command-palette.tsx';
 import './shell.css';
@@ -45,6 +46,7 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
+      <Notices />
       <SignInAgain />
     </LiveProvider>
   );

@@ -1,10 +1,11 @@
 import type { components } from '@flotilla/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../api/client.ts';
+import type { Permission } from './permission.ts';
+
+export type { Permission } from './permission.ts';
 
 type LoginMethods = components['schemas']['LoginMethods'];
-type Held = components['schemas']['HeldPermissions'];
-export type Permission = Held['global_permissions'][number] | Held['permissions'][number]['name'];
 
 export const meQuery = queryOptions({
   queryKey: ['me'],

@@ -4,7 +4,8 @@ import { copyText } from './clipboard.ts';
 import { curlOf, flotillaOf, type RequestToCopy } from './shell-text.ts';
 
 interface CopyAsProps {
-  request: RequestToCopy;
+  /** One request, or several that follow each other. */
+  request: RequestToCopy | readonly RequestToCopy[];
   /** Arguments of a `flotilla` command that does the same; `flotilla api` with the request otherwise. */
   command?: readonly string[];
 }
@@ -12,20 +13,25 @@ interface CopyAsProps {
 /** Buttons that copy what a form does, for a shell: as a `flotilla` command and as curl. */
 export function CopyAs({ request, command }: CopyAsProps) {
   const [copied, setCopied] = useState('');
+  const requests = 'path' in request ? [request] : request;
   const copy = async (name: string, text: string) => {
-    await copyText(text);
-    setCopied(name);
+    try {
+      await copyText(text);
+      setCopied(`Copied as ${name}`);
+    } catch {
+      setCopied('The browser does not allow copying');
+    }
   };
   return (
     <span className="copy-as">
-      <Button kind="quiet" onClick={() => void copy('flotilla command', flotillaOf(request, command))}>
+      <Button kind="quiet" onClick={() => void copy('flotilla command', flotillaOf(requests, command))}>
         Copy as flotilla command
       </Button>
-      <Button kind="quiet" onClick={() => void copy('curl', curlOf(request, window.location.origin))}>
+      <Button kind="quiet" onClick={() => void copy('curl', curlOf(requests, window.location.origin))}>
         Copy as curl
       </Button>
       <span role="status" className="quiet">
-        {copied && `Copied as ${copied}`}
+        {copied}
       </span>
     </span>
   );

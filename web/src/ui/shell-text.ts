@@ -5,8 +5,12 @@ export interface RequestToCopy {
   body?: unknown;
 }
 
-/** A request as curl, with the token in `$FLOTILLA_TOKEN`. */
-export function curlOf({ method, path, body }: RequestToCopy, origin: string): string {
+/** Requests as curl, one per line, with the token in `$FLOTILLA_TOKEN`. */
+export function curlOf(requests: readonly RequestToCopy[], origin: string): string {
+  return requests.map((request) => curlLine(request, origin)).join('\n');
+}
+
+function curlLine({ method, path, body }: RequestToCopy, origin: string): string {
   const parts = [
     'curl',
     '-X',
@@ -19,10 +23,14 @@ export function curlOf({ method, path, body }: RequestToCopy, origin: string): s
   return parts.join(' ');
 }
 
-/** A request as `flotilla api`, or the command that does the same. */
-export function flotillaOf({ method, path, body }: RequestToCopy, command?: readonly string[]): string {
-  const own = ['api', method, path, ...(body === undefined ? [] : ['--data', JSON.stringify(body)])];
-  return ['flotilla', ...(command ?? own).map(quote)].join(' ');
+/** The command that does what the requests do; without one, each as `flotilla api`. */
+export function flotillaOf(requests: readonly RequestToCopy[], command?: readonly string[]): string {
+  const commands = command ? [command] : requests.map(apiCommand);
+  return commands.map((words) => ['flotilla', ...words.map(quote)].join(' ')).join('\n');
+}
+
+function apiCommand({ method, path, body }: RequestToCopy): string[] {
+  return ['api', method, path, ...(body === undefined ? [] : ['--data', JSON.stringify(body)])];
 }
 
 /** One argument of a POSIX shell. */

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../packages/client/src/index.ts';
+import type { Step } from '../../../web/src/acting/plans/plan.ts';
+import { isRefusal, type Sent, sendAll, Unanswered } from '../../../web/src/acting/sending.ts';
+
+const STEPS: Step[] = [1, 2, 3].map((id) => ({ method: 'POST', path: `/computers/${id}/restart`, body: {} }));
+const refused = (status: number, error?: string) => new ApiError(new Response(null, { status }), error && { error });
+
+/** Sends the steps to a server that fails once, at the second one. */
+async function sendWith(failure: Error | null, from = 0) {
+  const sent: string[] = [];
+  const saved: Sent[] = [];
+  const ids: number[] = [];
+  const end = await sendAll(STEPS, ids, from, {
+    async send({ path }) {
+      sent.push(path);
+      if (failure && path.includes('/2/')) throw failure;
+      return sent.length + 10;
+    },
+    save: (now) => saved.push(now),
+  }).catch((error: unknown) => error);
+  return { sent, last: saved.at(-1), ids, end };
+}
+
+describe('sending the requests of an action', () => {
+  it('sends each once, in their order', async () => {
+    const { sent, last, ids } = await sendWith(null);
+    expect(sent).toEqual(STEPS.map(({ path }) => path));
+    expect(ids).toEqual([11, 12, 13]);
+    expect(last).toEqual({ accepted: 3, total: 3, isWaiting: false });
+  });
+
+  it('stops where one is refused, and goes on from there', async () => {
+    const { sent, last, end } = await sendWith(refused(400, 'ComputerArchived'));
+    expect(sent).toHaveLength(2);
+    expect(last).toEqual({ accepted: 1, total: 3, isWaiting: false });
+    expect(end).toBeInstanceOf(ApiError);
+    const rest = await sendWith(null, 1);
+    expect(rest.sent).toEqual(['/computers/2/restart', '/computers/3/restart']);
+  });
+
+  it.each([
+    ['a lost connection', new TypeError('Failed to fetch')],
+    ['an internal error', refused(500, 'InternalError')],
+    ['a proxy that got no response', refused(504)],
+    ['a page of another server', refused(200)],
+  ])('remembers a request whose result is unknown: %s', async (_, failure) => {
+    const { last, end } = await sendWith(failure);
+    expect(end).toBeInstanceOf(Unanswered);
+    expect(last).toEqual({ accepted: 1, total: 3, isWaiting: true });
+  });
+
+  it('takes only an answer of the server for a refusal', () => {
+    expect(isRefusal(refused(401, 'Unauthorized'))).toBe(true);
+    expect(isRefusal(refused(503, 'ServiceUnavailable'))).toBe(true);
+    expect(isRefusal(refused(503))).toBe(false);
+    expect(isRefusal(new Error('aborted'))).toBe(false);
+  });
+});

@@ -1,0 +1,55 @@
+import { ApiError } from '@flotilla/client';
+import type { Step } from './plans/plan.ts';
+
+/** How far the requests of an action have come. */
+export interface Sent {
+  /** Requests that the server has accepted. */
+  accepted: number;
+  total: number;
+  /** The next one has been sent, and its response has not arrived. */
+  isWaiting: boolean;
+}
+
+/** A request was sent, and whether the server has accepted it is unknown. */
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered';
+}
+
+interface Sending {
+  /** @returns the id of the activity that it started, if it started one */
+  send: (step: Step) => Promise<number | null>;
+  /** Called before and after each request, so that a reload of the page does not forget one. */
+  save: (sent: Sent) => void;
+}
+
+/**
+ * Sends requests one after the other, from the first that was not accepted, and collects the ids of the activities in `ids`.
+ * It stops at the first that fails.
+ * @throws {Unanswered} when one may have been accepted, otherwise the error of the one that was refused
+ */
+export async function sendAll(
+  steps: readonly Step[],
+  ids: number[],
+  from: number,
+  { send, save }: Sending,
+): Promise<void> {
+  const total = steps.length;
+  for (const [offset, step] of steps.slice(from).entries()) {
+    const accepted = from + offset;
+    save({ accepted, total, isWaiting: true });
+    try {
+      const id = await send(step);
+      if (id !== null) ids.push(id);
+    } catch (error) {
+      const isUnanswered = !isRefusal(error);
+      save({ accepted, total, isWaiting: isUnanswered });
+      throw isUnanswered ? new Unanswered('The response was lost', { cause: error }) : error;
+    }
+    save({ accepted: accepted + 1, total, isWaiting: false });
+  }
+}
+
+/** Whether the server has responded that it has not done it. A proxy cannot know that, and neither can an internal error. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.code !== 'Unknown' && (error.status < 500 || error.status === 503);
+}
