@@ -1,7 +1,8 @@
-/** A field (`path`) or an object (`id`) that is the reason for an error. */
+/** A field (`path`) or an object (`id`) that is the reason for an error; in a query also the position, in characters from 1. */
 export interface ErrorDetail {
   path?: string;
   id?: number;
+  position?: number;
   message: string;
 }
 

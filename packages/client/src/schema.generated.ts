@@ -1227,7 +1227,7 @@ export interface paths {
         };
         /**
          * Shows the recovery key of a computer's encrypted disk
-         * @description Every read is recorded as an event.
+         * @description Every read is recorded as an event, with the reason if one is given.
          */
         get: operations["getRecoveryKey"];
         put?: never;
@@ -2621,6 +2621,8 @@ export interface components {
                 /** @example query.limit */
                 path?: string;
                 id?: number;
+                /** @description Of a fault in a query, in characters from 1 */
+                position?: number;
                 message: string;
             }[];
         };
@@ -3423,6 +3425,8 @@ export interface components {
             title: string;
             /** @description Text of the query language */
             search: string;
+            /** @description Whether the caller may change and remove it */
+            changeable: boolean;
         };
         SavedSearchPage: {
             count: number;
@@ -4809,6 +4813,10 @@ export interface operations {
             query: {
                 /** @description Ids, separated by commas */
                 computer_ids: components["schemas"]["Id"][];
+                /** @description Without their groups */
+                operations_only?: boolean;
+                /** @description Only operations that have not ended, or only those that have */
+                open?: boolean;
                 /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
@@ -6444,7 +6452,10 @@ export interface operations {
     };
     getRecoveryKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Why the key is needed */
+                reason?: components["schemas"]["Line"];
+            };
             header?: never;
             path: {
                 computer_id: components["parameters"]["ComputerId"];

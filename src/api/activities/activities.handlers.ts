@@ -17,8 +17,9 @@ export function activitiesHandlers({ activities, activityProgress, activityRepea
         toDetailedActivityResponse,
       ),
     listComputerActivities: async (context) => {
-      const computers = [...new Set(context.query.computer_ids)];
-      const page = await activities.listOfComputers(context.caller, computers, pageOf(context));
+      const { computer_ids, operations_only: operationsOnly, open = null } = context.query;
+      const which = { computers: [...new Set(computer_ids)], operationsOnly: operationsOnly === true, open };
+      const page = await activities.listOfComputers(context.caller, which, pageOf(context));
       return envelope(context, page, toDetailedActivityResponse);
     },
     listParentActivities: async (context) =>

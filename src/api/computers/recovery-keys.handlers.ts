@@ -3,8 +3,8 @@ import type { Handlers, Services } from '../http/handler.ts';
 
 export function recoveryKeysHandlers({ recoveryKeys }: Services) {
   return {
-    getRecoveryKey: async ({ caller, params }) => {
-      const { activity, key } = await recoveryKeys.read(caller, params.computer_id);
+    getRecoveryKey: async ({ caller, params, query }) => {
+      const { activity, key } = await recoveryKeys.read(caller, params.computer_id, query.reason);
       return { activity: activity && toActivityResponse(activity), fde_recovery_key: key };
     },
     generateRecoveryKey: async ({ caller, params, query, body, traceparent }) => {

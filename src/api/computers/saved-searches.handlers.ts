@@ -1,19 +1,23 @@
-import type { SavedSearchesService } from '../../services/computers/saved-searches.service.ts';
+import { mayChangeSearch, type SavedSearchesService } from '../../services/computers/saved-searches.service.ts';
+import type { Caller } from '../../services/common/ports.ts';
 import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 
 export function savedSearchesHandlers({ savedSearches }: Services) {
   return {
-    listSavedSearches: async (context) =>
-      envelope(context, await savedSearches.list(context.caller, pageOf(context)), toSavedSearchResponse),
+    listSavedSearches: async (context) => {
+      const { caller } = context;
+      const page = await savedSearches.list(caller, pageOf(context));
+      return envelope(context, page, (search) => toSavedSearchResponse(caller, search));
+    },
     createSavedSearch: async ({ caller, body }) => {
       const { name, title, search } = body;
       const content = { name: name ?? undefined, title: title ?? undefined, search };
-      return toSavedSearchResponse(await savedSearches.create(caller, content));
+      return toSavedSearchResponse(caller, await savedSearches.create(caller, content));
     },
     changeSavedSearch: async ({ caller, params, body }) => {
       const change = { title: body.title ?? undefined, search: body.search ?? undefined };
-      return toSavedSearchResponse(await savedSearches.change(caller, params.saved_search_name, change));
+      return toSavedSearchResponse(caller, await savedSearches.change(caller, params.saved_search_name, change));
     },
     deleteSavedSearch: ({ caller, params }) => savedSearches.remove(caller, params.saved_search_name),
   } satisfies Handlers;
@@ -21,6 +25,7 @@ export function savedSearchesHandlers({ savedSearches }: Services) {
 
 type SavedSearch = Awaited<ReturnType<SavedSearchesService['create']>>;
 
-function toSavedSearchResponse({ name, title, search }: SavedSearch): Schemas['SavedSearch'] {
-  return { name, title, search };
+function toSavedSearchResponse(caller: Caller, saved: SavedSearch): Schemas['SavedSearch'] {
+  const { name, title, search } = saved;
+  return { name, title, search, changeable: mayChangeSearch(caller, saved) };
 }

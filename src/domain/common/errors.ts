@@ -72,6 +72,8 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export interface ErrorDetail {
   path?: string;
   id?: number;
+  /** Of a fault in a text, in characters from 1. */
+  position?: number;
   message: string;
 }
 

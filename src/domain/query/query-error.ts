@@ -2,8 +2,10 @@ import { DomainError } from '../common/errors.ts';
 
 /** Names the position in characters from 1; `at` is an index. @see docs/api-conventions.md#error-codes */
 export function queryError(text: string, at: number, expected: string, path: string): DomainError {
-  const message = `character ${characterAt(text, at)}: expected ${expected}`;
-  return new DomainError('InvalidQueryError', `The query is invalid at ${message}`, { details: [{ path, message }] });
+  const position = characterAt(text, at);
+  const message = `character ${position}: expected ${expected}`;
+  const details = [{ path, position, message }];
+  return new DomainError('InvalidQueryError', `The query is invalid at ${message}`, { details });
 }
 
 /** Counts characters outside the basic plane, which are two UTF-16 units, as one. */

@@ -117,22 +117,31 @@ export function blockPage(counted: Counted): string {
     order by a.id desc limit :limit offset greatest(0, :offset - (select before from start))`;
 }
 
+export interface ComputerOperations {
+  computers: readonly number[];
+  /** Without their groups. */
+  operationsOnly: boolean;
+  /** Only those that have not ended, or only those that have; null for both. */
+  open: boolean | null;
+}
+
 /** One page of ids of the operations on some visible computers and of their groups, newest first, and their number. */
 export async function listComputerActivities(
   db: Sql,
   accountId: number,
-  computers: readonly number[],
+  which: ComputerOperations,
   page: PageRequest,
 ): Promise<{ count: number; ids: number[] }> {
-  const [row] = await db.query<{ count: number; ids: number[] }>(ON_COMPUTERS, { ...page, accountId, computers });
+  const [row] = await db.query<{ count: number; ids: number[] }>(ON_COMPUTERS, { ...page, accountId, ...which });
   return row!;
 }
 
 const ON_COMPUTERS = `
   with own as (
-    select id, parent_id from activity where account_id = :accountId and computer_id = any(:computers::int[])
+    select id, parent_id from activity a where account_id = :accountId and computer_id = any(:computers::int[])
+      and (:open::boolean is null or :open = (${isOpen('a.status')}))
   ), listed as (
-    select id from own union select parent_id from own where parent_id is not null
+    select id from own union select parent_id from own where parent_id is not null and not :operationsOnly
   )
   select (select count(*)::int from listed) as count,
     array(select id from listed order by id desc limit :limit offset :offset) as ids`;

@@ -18,7 +18,7 @@ import {
   readActivityStates,
 } from '../../persistence/activities/activity-tags.sql.ts';
 import { cancelActivities, readPendingEnds } from '../../persistence/activities/activity-cancel.sql.ts';
-import { listComputerActivities } from '../../persistence/activities/activity-pages.sql.ts';
+import { type ComputerOperations, listComputerActivities } from '../../persistence/activities/activity-pages.sql.ts';
 import { queueMessages } from '../../persistence/activities/agent-messages.sql.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
@@ -51,9 +51,9 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }) {
       return { count, results: await withChildren(db, scope, rows, selection.now) };
     },
     /** As `list`, only operations on the given computers, and their groups. @throws {DomainError} UnknownComputer */
-    async listOfComputers(caller: Caller, computers: readonly number[], page: PageRequest) {
-      await requireVisible(db, caller, computers);
-      const { count, ids } = await listComputerActivities(db, caller.accountId, computers, page);
+    async listOfComputers(caller: Caller, which: ComputerOperations, page: PageRequest) {
+      await requireVisible(db, caller, which.computers);
+      const { count, ids } = await listComputerActivities(db, caller.accountId, which, page);
       const scope = scopeOf(caller);
       const now = clock.now();
       const rows = await findActivities(db, scope, ids, now);

@@ -12,6 +12,7 @@ import type { EncryptionKey } from '../../process/config.ts';
 import { type BaseActivity, toBaseActivity } from '../activities/displayed-activities.ts';
 import { type ActingDeps, type ActionRequest, createAction } from '../activities/computer-actions.ts';
 import { requireTargets } from '../activities/targets.ts';
+import { readLine } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 import { decryptSecret, type EncryptedSecret, recoveryKeyContext } from '../common/secret-box.ts';
 
@@ -35,11 +36,12 @@ export function createRecoveryKeysService(deps: Deps) {
   const { db, clock } = deps;
   return {
     /**
-     * Records an event in the same transaction. @throws {DomainError} UnknownComputer, Forbidden; ServiceUnavailable
-     * without the encryption key @see docs/api-conventions.md#recovery-keys
+     * Records an event in the same transaction. @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter;
+     * ServiceUnavailable without the encryption key @see docs/api-conventions.md#recovery-keys
      */
-    read: (caller: Caller, computerId: number): Promise<RecoveryKey> =>
+    read: (caller: Caller, computerId: number, reason: string | undefined): Promise<RecoveryKey> =>
       db.transaction(async (tx) => {
+        const why = reason === undefined ? '' : `: ${readLine('query.reason', reason)}`;
         await requireTargets(tx, caller, [computerId], 'ManageComputer', { archived: 'allowed' });
         const stored = await readEncryptedKey(tx, computerId);
         const key = stored.key && open(deps.encryptionKeys, stored.key, computerId);
@@ -49,7 +51,7 @@ export function createRecoveryKeysService(deps: Deps) {
           entityType: 'Computer',
           entityId: computerId,
           entityName: stored.title,
-          message: `${key === null ? 'Looked for' : 'Read'} the recovery key of the computer ${stored.title}`,
+          message: `${key === null ? 'Looked for' : 'Read'} the recovery key of the computer ${stored.title}${why}`,
         });
         return { activity: activity && toBaseActivity(activity, now), key };
       }),

@@ -70,10 +70,15 @@ export function createSavedSearchesService({ db }: { db: Database }) {
   };
 }
 
+/** Others can only use it. */
+export function mayChangeSearch(caller: Caller, { creatorId }: Pick<SavedSearch, 'creatorId'>): boolean {
+  return creatorId === caller.personId || caller.may('ManageAccount');
+}
+
 async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSearch> {
   const row = await lockSavedSearch(tx, caller.accountId, name);
   if (!row) throw new DomainError('UnknownSavedSearch', 'There is no such saved search');
-  if (row.creatorId === caller.personId || caller.may('ManageAccount')) return row;
+  if (mayChangeSearch(caller, row)) return row;
   throw new DomainError(
     'Forbidden',
     'Another person created this saved search; the permission ManageAccount is needed',

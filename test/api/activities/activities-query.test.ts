@@ -165,7 +165,9 @@ describe('GET /activities?query=', () => {
         error: 'InvalidQueryError',
         message: 'The query is invalid at character 7: expected a non-negative integer after id:',
         code: 400,
-        details: [{ path: 'query.query', message: 'character 7: expected a non-negative integer after id:' }],
+        details: [
+          { path: 'query.query', position: 7, message: 'character 7: expected a non-negative integer after id:' },
+        ],
       },
     ]);
     const bad = [

@@ -119,7 +119,9 @@ describe('GET /computers?query=', () => {
         error: 'InvalidQueryError',
         message: 'The query is invalid at character 5: expected a non-negative integer after id:',
         code: 400,
-        details: [{ path: 'query.query', message: 'character 5: expected a non-negative integer after id:' }],
+        details: [
+          { path: 'query.query', position: 5, message: 'character 5: expected a non-negative integer after id:' },
+        ],
       },
     ]);
     const bad = [

@@ -77,6 +77,22 @@ describe('GET recovery-key', () => {
     expect(JSON.stringify(log)).not.toContain(KEY);
   });
 
+  it('records the reason that is given, and shows nothing for one that is no line', async () => {
+    const id = await anEncrypted('asked for');
+    await storeKey(id, KEY);
+    const readFor = (reason: string) =>
+      world.app.call('GET', `${path(id)}?reason=${encodeURIComponent(reason)}`, { token: world.tokens.admin });
+    expect((await readFor(' Ticket 4711: lost PIN ')).body.fde_recovery_key).toBe(KEY);
+    const log = await events();
+    expect(log[0]!.message).toBe('Read the recovery key of the computer asked for: Ticket 4711: lost PIN');
+    for (const reason of ['', ' ', 'two\nlines', 'x'.repeat(256)]) {
+      const { status, text, body } = await readFor(reason);
+      expect({ status, error: body.error }).toEqual({ status: 400, error: 'InvalidParameter' });
+      expect(text).not.toContain(KEY);
+    }
+    expect(await events()).toHaveLength(log.length);
+  });
+
   it('gives no response without its event', async () => {
     const id = await anEncrypted();
     await storeKey(id, KEY);

@@ -42,7 +42,7 @@ describe('a saved search', () => {
     const owner = await login('owner', 'Auditor');
     expect((await save('own', 'web', owner)).status).toBe(201);
     const changed = await call('PATCH', '/saved-searches/own', { search: 'db', title: 'Own' }, owner);
-    expect(changed.body).toEqual({ name: 'own', title: 'Own', search: 'db' });
+    expect(changed.body).toEqual({ name: 'own', title: 'Own', search: 'db', changeable: true });
     expect((await call('DELETE', '/saved-searches/own', undefined, owner)).status).toBe(204);
   });
 
@@ -64,6 +64,9 @@ describe('a saved search', () => {
       expect((await call('PATCH', '/saved-searches/kept', {}, other)).body).toMatchObject(rejected);
       expect((await call('DELETE', '/saved-searches/kept', undefined, other)).body).toMatchObject(rejected);
       // All of them may use it.
+      expect((await call('GET', '/saved-searches', undefined, other)).body.results).toContainEqual(
+        expect.objectContaining({ name: 'kept', changeable: false }),
+      );
       expect((await call('GET', '/computers?query=search:kept', undefined, other)).body.count).toBe(1);
     }
     expect(await read()).toBe(before);

@@ -44,15 +44,22 @@ describe('saved searches', () => {
     const saved = await save({ title: 'Labor: Zürich #1', search: ' tag:web OR tag:db ' });
     expect([saved.status, saved.body]).toEqual([
       201,
-      { name: 'labor-zurich-1', title: 'Labor: Zürich #1', search: 'tag:web OR tag:db' },
+      { name: 'labor-zurich-1', title: 'Labor: Zürich #1', search: 'tag:web OR tag:db', changeable: true },
     ]);
     expect(await titles('search:labor-zurich-1 NOT tag:lab')).toEqual(['web-1', 'db-1']);
     expect(await titles('NOT search:labor-zurich-1')).toEqual([]);
     const changed = await edit('labor-zurich-1', { title: null, search: 'tag:db' });
-    expect(changed.body).toEqual({ name: 'labor-zurich-1', title: 'Labor: Zürich #1', search: 'tag:db' });
+    expect(changed.body).toEqual({
+      name: 'labor-zurich-1',
+      title: 'Labor: Zürich #1',
+      search: 'tag:db',
+      changeable: true,
+    });
     expect(await titles('search:labor-zurich-1 OR tag:lab')).toEqual(['web-2', 'db-1']);
     expect((await edit('labor-zurich-1', { title: 'Databases' })).body.title).toBe('Databases');
-    expect((await list()).results).toEqual([{ name: 'labor-zurich-1', title: 'Databases', search: 'tag:db' }]);
+    expect((await list()).results).toEqual([
+      { name: 'labor-zurich-1', title: 'Databases', search: 'tag:db', changeable: true },
+    ]);
     expect((await app.call('DELETE', '/saved-searches/labor-zurich-1', { token })).status).toBe(204);
     expect((await search('search:labor-zurich-1')).body.error).toBe('InvalidQueryError');
     const events = await app.call('GET', '/events?search=search', { token });
@@ -65,7 +72,11 @@ describe('saved searches', () => {
   });
 
   it('take the name that is given, once', async () => {
-    expect((await save({ name: 'mine', search: 'web' })).body).toEqual({ name: 'mine', title: 'mine', search: 'web' });
+    expect((await save({ name: 'mine', search: 'web' })).body).toMatchObject({
+      name: 'mine',
+      title: 'mine',
+      search: 'web',
+    });
     expect((await save({ name: 'mine', search: 'db' })).body).toMatchObject({
       error: 'DuplicateSavedSearch',
       code: 409,

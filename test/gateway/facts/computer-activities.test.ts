@@ -32,8 +32,29 @@ describe('GET /computers/activities', () => {
     const page = await list(`?computer_ids=${one.id}&computer_ids=${two.id}&limit=2&offset=1`);
     expect(page.count).toBe(5);
     expect(ids(page)).toEqual(all.slice(1, 3));
+    const operations = await list(`?computer_ids=${one.id},${two.id}&operations_only=true`);
+    expect([operations.count, ids(operations)]).toEqual([3, [first, second, third].sort((a, b) => b - a)]);
     expect((await list(`?computer_ids=${one.id}`, await loginLimitedTo('laptops'))).error).toBe('UnknownComputer');
     expect((await list('?computer_ids=2000000000')).error).toBe('UnknownComputer');
+  });
+
+  it('separates operations that have ended from those that have not', async () => {
+    const [one] = (await served.enrol(1)) as [RawAgent];
+    const [ended, open] = [await served.install([one]), await served.install([one])];
+    await served.db.query(`update activity set status = 'succeeded', completion_time = now() where parent_id = $1`, [
+      ended,
+    ]);
+    const ids = async (query: string) =>
+      (await call(`/computers/activities?computer_ids=${one.id}${query}`)).results.map(({ id }: { id: number }) => id);
+    expect(await ids('&open=false')).toContain(ended);
+    expect(await ids('&open=false')).toHaveLength(2);
+    expect(await ids('&open=true')).toContain(open);
+    expect(await ids('&open=true')).toHaveLength(2);
+    expect(await ids('&open=true&operations_only=true')).toHaveLength(1);
+    expect(await ids('')).toHaveLength(4);
+    expect(await call(`/computers/activities?computer_ids=${one.id}&open=soon`)).toMatchObject({
+      error: 'InvalidParameter',
+    });
   });
 
   it('reads every key of a query, however many there are', async () => {

@@ -18,7 +18,7 @@ export function keysOf(event: CloudEvent): QueryKey[] {
       return [['computers'], ['pending-computers'], ['computer', event.data.computer_id]];
     case 'alert.raised':
     case 'alert.resolved':
-      return [['alerts'], ['pending-computers'], ['computers']];
+      return [['alerts'], ['pending-computers'], ['computers'], ['computer', event.data.computer_id]];
     case 'profile.run':
       return [['profiles'], ['profile', event.data.profile_type, event.data.profile_id]];
     case 'permissions.changed':

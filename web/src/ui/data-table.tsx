@@ -10,6 +10,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { ErrorMessage } from './error-message.tsx';
 import { Skeleton } from './page.tsx';
+import { useRowCursor } from './use-row-cursor.ts';
 import type { RowSource } from './use-rows.ts';
 import type { Selection } from './use-selection.ts';
 
@@ -33,6 +34,8 @@ interface DataTableProps<T> {
   /** Names the row for its checkbox; needed with `selection`. */
   rowLabel?: (row: T) => string;
   selection?: Selection;
+  /** Opens a row by Enter: the arrow keys move over the rows, and the space bar selects. */
+  onOpen?: (row: T) => void;
   /** Ids of columns that are not shown. */
   hidden?: readonly string[];
   /** What is shown when the list has no rows. */
@@ -72,6 +75,7 @@ function VirtualTable<T>(props: DataTableProps<T> & { count: number }) {
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
   });
+  const cursor = useRowCursor({ ...props, scrollTo: (index) => virtualizer.scrollToIndex(index) });
   const items = virtualizer.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
@@ -87,13 +91,13 @@ function VirtualTable<T>(props: DataTableProps<T> & { count: number }) {
   const gridTemplateColumns = [...(selection ? ['32px'] : []), ...widths].join(' ');
   return (
     <div ref={scroller} className="table-scroller">
-      {/* biome-ignore lint/a11y/useSemanticElements: rows out of view do not exist, which a table element cannot state */}
-      <div role="table" aria-label={label} aria-rowcount={count + 1} className="table">
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: the role is always table or grid */}
+      <div role={cursor.role} {...cursor.grid} aria-label={label} aria-rowcount={count + 1} className="table">
         <TableHead {...props} table={table} gridTemplateColumns={gridTemplateColumns} />
-        {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+        {/* biome-ignore lint/a11y/useSemanticElements: rows out of view do not exist, which a table element cannot state */}
         <div role="rowgroup" className="table-body" style={{ height: virtualizer.getTotalSize() }}>
           {table.getRowModel().rows.map((row) => (
-            <TableRow key={row.id} {...props} table={table} row={row} gridTemplateColumns={gridTemplateColumns} />
+            <TableRow key={row.id} {...props} {...{ table, row, cursor, gridTemplateColumns }} />
           ))}
         </div>
       </div>
@@ -118,6 +122,12 @@ function useTableColumns<T>(columns: readonly Column<T>[]) {
 
 interface PartProps {
   gridTemplateColumns: string;
+}
+
+interface RowProps<T> {
+  table: ReactTable<Features, Line<T>>;
+  row: Row<Features, Line<T>>;
+  cursor: ReturnType<typeof useRowCursor<T>>;
 }
 
 function TableHead<T>({
@@ -168,38 +178,44 @@ function TableRow<T>({
   rowKey,
   rowLabel,
   selection,
+  cursor,
   gridTemplateColumns,
-}: DataTableProps<T> & PartProps & { table: ReactTable<Features, Line<T>>; row: Row<Features, Line<T>> }) {
+}: DataTableProps<T> & PartProps & RowProps<T>) {
   const { index, row: value } = row.original;
   const key = value === undefined ? null : rowKey(value);
   const style = { gridTemplateColumns, transform: `translateY(${index * ROW_HEIGHT}px)` };
   const isSelected = key !== null && (selection?.has(key) ?? false);
+  const cellRole = cursor.active === null ? 'cell' : 'gridcell';
   return (
     // biome-ignore lint/a11y/useSemanticElements: see VirtualTable
     // biome-ignore lint/a11y/useFocusableInteractive: a row of a table without keyboard cursor takes no focus
     <div
       role="row"
+      id={cursor.rowId(index)}
       aria-rowindex={index + 2}
       className="table-row"
+      aria-selected={selection && cursor.active !== null ? isSelected : undefined}
       data-selected={isSelected || undefined}
+      data-active={cursor.active === index || undefined}
       style={style}
     >
       {selection && (
-        // biome-ignore lint/a11y/useSemanticElements: see VirtualTable
-        <span role="cell" className="cell-check">
+        <span role={cellRole} className="cell-check">
           {value !== undefined && key !== null && (
             <input
               type="checkbox"
               aria-label={`Select ${rowLabel?.(value) ?? key}`}
               checked={isSelected}
-              onChange={() => selection.toggle(key)}
+              tabIndex={cursor.active === null ? undefined : -1}
+              onChange={({ nativeEvent }) =>
+                cursor.choose(index, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+              }
             />
           )}
         </span>
       )}
       {row.getVisibleCells().map((cell) => (
-        // biome-ignore lint/a11y/useSemanticElements: see VirtualTable
-        <span key={cell.id} role="cell" className={cellClass(cell.column.columnDef.meta)}>
+        <span key={cell.id} role={cellRole} className={cellClass(cell.column.columnDef.meta)}>
           <table.FlexRender cell={cell} />
         </span>
       ))}

@@ -53,6 +53,26 @@ export function MenuGroup({ label, children }: { label: string; children: ReactN
   );
 }
 
+/** Something that is on or off; the menu stays open. */
+export function MenuCheck({
+  checked,
+  onChange,
+  children,
+}: {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  children: ReactNode;
+}) {
+  return (
+    <Base.CheckboxItem className="menu-item" checked={checked} onCheckedChange={onChange} closeOnClick={false}>
+      <span className="menu-mark" aria-hidden="true">
+        {checked ? '✓' : ''}
+      </span>
+      {children}
+    </Base.CheckboxItem>
+  );
+}
+
 /** One of several values of which a menu shows the chosen one. */
 export function MenuChoice<T extends string>({
   value,

@@ -25,7 +25,10 @@ function rejection(text: string): string {
     expect(error).toBeInstanceOf(DomainError);
     const { code, message, details } = error as DomainError;
     expect(code).toBe('InvalidQueryError');
-    expect(details).toEqual([{ path: 'query.query', message: message.replace('The query is invalid at ', '') }]);
+    const position = Number(/at character (\d+):/.exec(message)![1]);
+    expect(details).toEqual([
+      { path: 'query.query', position, message: message.replace('The query is invalid at ', '') },
+    ]);
     return details![0]!.message;
   }
   throw new Error(`${text.slice(0, 50)} was accepted`);
