@@ -9,6 +9,7 @@ const KERNEL: Rules = {
   'query.deliver_after': DELIVERY['body.deliver_after']!,
   'body.kernel_package_id': 'given here or in the query',
 };
+const CURSOR: Rules = { 'query.after': 'an id of an event, a cursor, `oldest` or `latest`, also as Last-Event-ID' };
 const SEARCHES: Rules = { 'body.searches': 'of the saved searches that the query names, with their texts' };
 const TITLE: Rules = { 'body.computer_title': 'the title that the computer has' };
 const ATTACHMENTS: Rules = {
@@ -60,6 +61,7 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
     'query.end_date': 'on a day that the calendar has, not before the start',
   },
   killProcesses: PRIOR,
+  listEvents: CURSOR,
   listUsgProfiles: { 'query.pass_rate_from': 'not above pass_rate_to' },
   patchScript: ATTACHMENTS,
   patchScriptProfile: { ...TAGS, ...TRIGGER },
@@ -73,6 +75,7 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   revertActivities: PRIOR,
   sanitizeComputer: { ...PRIOR, ...TITLE },
   shutDownComputer: DELIVERY,
+  streamEvents: CURSOR,
   terminateProcesses: PRIOR,
   updatePerson: { ...TIMEZONE, 'body.preferred_account': 'one of the own accounts' },
   updateWebhook: { 'body.url': 'a URL without user information, fragment and private address' },
