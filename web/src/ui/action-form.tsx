@@ -64,7 +64,12 @@ function FormButtons({ verb, danger, request, command, onCancel, done, isPending
       <Button kind={danger ? 'danger' : 'primary'} type="submit" busy={isPending}>
         {verb}
       </Button>
-      {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+      {onCancel && (
+        // Enter, pressed once too often, must not do what cannot be undone.
+        <Button onClick={onCancel} data-initial-focus={danger || undefined}>
+          Cancel
+        </Button>
+      )}
       <CopyAs request={request} command={command} />
       {done !== undefined && (
         <span role="status" className="quiet">

@@ -5,6 +5,8 @@ interface ButtonProps extends ComponentProps<'button'> {
   kind?: 'plain' | 'primary' | 'danger' | 'quiet';
   /** Work is going on: the button stays focused and cannot be pressed again. */
   busy?: boolean;
+  /** Of the button that has the focus when its dialog opens. */
+  'data-initial-focus'?: boolean;
 }
 
 /** A button; of type `button` unless it submits a form. */

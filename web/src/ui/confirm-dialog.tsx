@@ -28,7 +28,9 @@ export function ConfirmDialog({ title, children, verb, danger, open, onOpenChang
         <Button kind={danger ? 'danger' : 'primary'} busy={action.isPending} onClick={() => action.mutate()}>
           {verb}
         </Button>
-        <Button onClick={() => onOpenChange(false)}>Keep it as it is</Button>
+        <Button onClick={() => onOpenChange(false)} data-initial-focus={danger || undefined}>
+          Keep it as it is
+        </Button>
       </div>
     </Dialog>
   );

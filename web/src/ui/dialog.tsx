@@ -1,5 +1,5 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 
 interface DialogProps {
   title: ReactNode;
@@ -10,13 +10,18 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** A modal dialog, which Escape closes. */
+/** A modal dialog, which Escape closes. Its first control has the focus, or the one with `data-initial-focus`. */
 export function Dialog({ title, description, open, onOpenChange, children }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal>
         <Base.Backdrop className="backdrop" />
-        <Base.Popup className="dialog">
+        <Base.Popup
+          ref={popup}
+          className="dialog"
+          initialFocus={() => popup.current?.querySelector<HTMLElement>('[data-initial-focus]') ?? true}
+        >
           <Base.Title className="dialog-title">{title}</Base.Title>
           {description != null && <Base.Description className="quiet">{description}</Base.Description>}
           {children}

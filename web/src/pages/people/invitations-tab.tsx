@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
+import { useSendsMail } from '../../session/features.ts';
 import { useCan } from '../../session/session.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -62,6 +63,7 @@ const ACTIONS: Column<Invitation> = {
 };
 
 function InvitationActions({ invitation: { id, secure_id, email } }: { invitation: Invitation }) {
+  const sendsMail = useSendsMail();
   const { open } = useOpenForm();
   return (
     <span className="row-actions">
@@ -70,9 +72,11 @@ function InvitationActions({ invitation: { id, secure_id, email } }: { invitatio
           Copy link<span className="visually-hidden"> for {email}</span>
         </CopyButton>
       )}
-      <Button kind="quiet" onClick={() => open('resend', id)} aria-label={`Resend to ${email}`}>
-        Resend
-      </Button>
+      {sendsMail && (
+        <Button kind="quiet" onClick={() => open('resend', id)} aria-label={`Resend to ${email}`}>
+          Resend
+        </Button>
+      )}
       <Button kind="quiet" onClick={() => open('withdraw', id)} aria-label={`Withdraw from ${email}`}>
         Withdraw
       </Button>

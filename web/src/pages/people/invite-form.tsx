@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
+import { useSendsMail } from '../../session/features.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { Checks } from '../../ui/checks.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
@@ -14,6 +15,7 @@ export function InviteForm() {
   const { close } = useOpenForm();
   const { data: roles = [] } = useQuery(rolesQuery);
   const { draft, change, clear } = useDraft('people.invitation', NEW);
+  const sendsMail = useSendsMail();
   const bound = draft.bind_to_email ? ['--bind'] : [];
   const leave = () => {
     clear();
@@ -45,7 +47,11 @@ export function InviteForm() {
             required
             autoComplete="off"
             error={errorOf('email')}
-            hint="The invitation is mailed there. Its link is also in the list of invitations."
+            hint={
+              sendsMail === false
+                ? 'This server sends no mail: hand on the link, which is in the list of invitations afterwards.'
+                : 'The invitation is mailed there. Its link is also in the list of invitations.'
+            }
             value={draft.email}
             onChange={(event) => change({ email: event.target.value })}
           />

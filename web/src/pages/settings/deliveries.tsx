@@ -15,12 +15,12 @@ import { eventLabel } from './event-types.ts';
 import { type Delivery, webhooksQuery } from './queries.ts';
 
 const STATES: Record<Delivery['status'], { tone: StateTone; label: string }> = {
-  pending: { tone: 'busy', label: 'Being sent' },
+  pending: { tone: 'busy', label: 'Pending' },
   delivered: { tone: 'good', label: 'Delivered' },
   failed: { tone: 'bad', label: 'Failed' },
 };
-/** Deliveries have no events of their own, so what is being sent is read again. */
-const REFRESH_MS = 2000;
+/** Deliveries have no events of their own, so those that are pending are read again: often until the second attempt. */
+const REFRESH_MS = { first: 2000, later: 30_000 };
 const WATCHED = 50;
 
 /** The beginning of the keys of a webhook's deliveries. */
@@ -74,15 +74,17 @@ export function Deliveries({ webhookId }: { webhookId: number }) {
 function useRefreshWhilePending(webhookId: number, rows: RowSource<Delivery>): void {
   const queryClient = useQueryClient();
   const newest = Array.from({ length: Math.min(rows.count ?? 0, WATCHED) }, (_, index) => rows.get(index));
-  const isPending = newest.some((row) => row?.status === 'pending');
+  const pending = newest.filter((row) => row?.status === 'pending');
+  const isNew = pending.some((row) => row !== undefined && row.attempts < 2);
+  const refreshMs = pending.length === 0 ? null : isNew ? REFRESH_MS.first : REFRESH_MS.later;
   useEffect(() => {
-    if (!isPending) return;
+    if (refreshMs === null) return;
     const timer = setInterval(() => {
       void queryClient.invalidateQueries({ queryKey: deliveriesKey(webhookId) });
       void queryClient.invalidateQueries(webhooksQuery);
-    }, REFRESH_MS);
+    }, refreshMs);
     return () => clearInterval(timer);
-  }, [queryClient, webhookId, isPending]);
+  }, [queryClient, webhookId, refreshMs]);
 }
 
 function Redelivery({ webhookId, selection }: { webhookId: number; selection: Selection }) {

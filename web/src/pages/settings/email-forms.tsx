@@ -1,20 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
+import { useSendsMail } from '../../session/features.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { featuresQuery } from './queries.ts';
-
-/** Whether the server sends mail; false until it is known. */
-function useSendsMail(): boolean {
-  const { data } = useQuery(featuresQuery);
-  return data?.some(({ key, enabled }) => key === 'mail' && enabled) ?? false;
-}
 
 /** Confirms the new address of the person with what was mailed to it. */
 export function EmailConfirmation({ address }: { address: string }) {
   const sendsMail = useSendsMail();
   const [token, setToken] = useState('');
+  if (sendsMail === undefined) return null;
   if (!sendsMail) {
     return (
       <p>

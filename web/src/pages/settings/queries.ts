@@ -35,11 +35,6 @@ export const personQuery = queryOptions({
   queryFn: async ({ signal }): Promise<Person> => (await client.GET('/person', { signal })).data,
 });
 
-export const featuresQuery = queryOptions({
-  queryKey: ['features'],
-  queryFn: ({ signal }): Promise<Schemas['Feature'][]> => readAll(client.items('/features', { signal })),
-});
-
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks'],
   queryFn: ({ signal }): Promise<Webhook[]> => readAll(client.items('/webhooks', { signal })),

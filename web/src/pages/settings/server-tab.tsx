@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { featuresQuery } from '../../session/features.ts';
 import { loginMethodsQuery } from '../../session/session.ts';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { Section, Skeleton } from '../../ui/page.tsx';
 import { StateMark } from '../../ui/state-mark.tsx';
-import { featuresQuery } from './queries.ts';
 
 const METHODS = [
   { key: 'password', label: 'Password', description: 'People sign in with their email address and their password' },
