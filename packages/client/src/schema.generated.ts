@@ -1386,6 +1386,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/script-profiles/{script_profile_id}/upcoming-dates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the next dates of a script profile */
+        get: operations["listScriptProfileDates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/script-profiles/{script_profile_id}/computers": {
         parameters: {
             query?: never;
@@ -1918,6 +1935,62 @@ export interface paths {
          * @description Tokens obtained with it become invalid within five seconds.
          */
         delete: operations["deleteCredential"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usg-profiles/compliance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows the results of audits by day
+         * @description For each day in UTC, oldest first, the results at its end: those of the latest run of each profile that has any, as
+         *     in `last_run_results`. A computer counts once for each profile. Days before the first run of a profile, and runs that
+         *     are older than the retention period, count nothing.
+         */
+        get: operations["getUsgCompliance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usg-profiles/{usg_profile_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the runs of a USG profile, newest first */
+        get: operations["listUsgProfileRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usg-profiles/{usg_profile_id}/upcoming-dates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the next dates of a USG profile's schedule */
+        get: operations["listUsgProfileDates"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3944,6 +4017,48 @@ export interface components {
         Credentials: {
             credentials: components["schemas"]["Credential"][];
         };
+        UsgCompliance: {
+            days: {
+                /**
+                 * Format: date
+                 * @example 2026-05-04
+                 */
+                date: string;
+                passing: number;
+                failing: number;
+                /** @description Computers of the runs that have no result of them */
+                not_audited: number;
+            }[];
+        };
+        UsgRun: {
+            /** @description Null once the activity has been deleted */
+            activity_id: number | null;
+            /** @description Its date in the schedule; null if a person started it */
+            scheduled_time: components["schemas"]["OptionalTime"];
+            started_at: components["schemas"]["Time"];
+            /** @description Results may still arrive */
+            open: boolean;
+            computers: number;
+            failing: number;
+            passing: number;
+            in_progress: number;
+            /** @description Not delivered yet, or canceled without a result */
+            not_started: number;
+            /** @description As in `UsgRunResults` */
+            pass_rate: number | null;
+        };
+        UsgRunPage: {
+            count: number;
+            results: components["schemas"]["UsgRun"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        UpcomingDates: {
+            /** @description Time zone of the profile */
+            timezone: string;
+            /** @description Empty for a profile that is archived, has no date left or runs when computers are enrolled */
+            dates: components["schemas"]["Time"][];
+        };
         UsgProfile: {
             id: components["schemas"]["Id"];
             account_id: components["schemas"]["Id"];
@@ -4271,6 +4386,8 @@ export interface components {
         Limit: number;
         /** @description Page size; more than 1000 counts as 1000 */
         PositiveLimit: number;
+        /** @description Number of dates */
+        DateLimit: number;
         /** @description Rows to skip */
         Offset: number;
         /** @description Only events of these types, separated by commas */
@@ -6767,6 +6884,31 @@ export interface operations {
             };
         };
     };
+    listScriptProfileDates: {
+        parameters: {
+            query?: {
+                /** @description Number of dates */
+                limit?: components["parameters"]["DateLimit"];
+            };
+            header?: never;
+            path: {
+                script_profile_id: components["parameters"]["ScriptProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpcomingDates"];
+                };
+            };
+        };
+    };
     listScriptProfileComputers: {
         parameters: {
             query?: {
@@ -7482,6 +7624,83 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    getUsgCompliance: {
+        parameters: {
+            query?: {
+                /** @description Number of days, up to and including today */
+                days?: number;
+                /** @description One profile, which may be archived; by default all active ones */
+                usg_profile_id?: components["schemas"]["Id"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The days */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgCompliance"];
+                };
+            };
+        };
+    };
+    listUsgProfileRuns: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                usg_profile_id: components["parameters"]["UsgProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgRunPage"];
+                };
+            };
+        };
+    };
+    listUsgProfileDates: {
+        parameters: {
+            query?: {
+                /** @description Number of dates */
+                limit?: components["parameters"]["DateLimit"];
+            };
+            header?: never;
+            path: {
+                usg_profile_id: components["parameters"]["UsgProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpcomingDates"];
+                };
             };
         };
     };

@@ -1,5 +1,6 @@
 import { activitiesHandlers } from '../activities/activities.handlers.ts';
 import { messageBacklogHandlers } from '../activities/message-backlog.handlers.ts';
+import { usgHistoryHandlers } from '../compliance/usg-history.handlers.ts';
 import { usgProfilesHandlers } from '../compliance/usg-profiles.handlers.ts';
 import { usgReportsHandlers } from '../compliance/usg-reports.handlers.ts';
 import { computerBulkHandlers } from '../computers/computer-bulk.handlers.ts';
@@ -59,6 +60,7 @@ export function createHandlers(services: Services): Required<Handlers> {
     ...scriptsHandlers(services),
     ...snapsHandlers(services),
     ...activitiesHandlers(services),
+    ...usgHistoryHandlers(services),
     ...usgProfilesHandlers(services),
     ...usgReportsHandlers(services),
   };

@@ -10,6 +10,11 @@ export function formatTime(instant: Date | null): string | null {
   return `${date}T${two(instant.getUTCHours())}:${two(instant.getUTCMinutes())}:${two(instant.getUTCSeconds())}Z`;
 }
 
+/** The next dates of a profile. */
+export function toDatesResponse({ timezone, dates }: { timezone: string; dates: readonly Date[] }) {
+  return { timezone, dates: dates.map((date) => formatTime(date)) };
+}
+
 function two(part: number): string {
   return part < 10 ? `0${part}` : `${part}`;
 }

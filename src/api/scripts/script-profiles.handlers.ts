@@ -7,7 +7,7 @@ import type {
 } from '../../services/scripts/profiles/model.ts';
 import { toParentResponse } from '../activities/activity-responses.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.ts';
-import { formatLocalTime, formatTime } from '../common/time.ts';
+import { formatLocalTime, formatTime, toDatesResponse } from '../common/time.ts';
 import type { Handlers, RequestContext, Schemas, Services } from '../http/handler.ts';
 import { conditional } from '../http/request/conditional.ts';
 import { envelope, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
@@ -39,6 +39,8 @@ export function scriptProfilesHandlers({ scriptProfiles, computers }: Services) 
       const page = await scriptProfiles.activities(caller, params.script_profile_id, pageOf(context));
       return envelope(context, page, toParentResponse);
     },
+    listScriptProfileDates: async ({ caller, params, query }) =>
+      toDatesResponse(await scriptProfiles.dates(caller, params.script_profile_id, query.limit ?? 5)),
     listScriptProfileComputers: async (context) => {
       const query = await scriptProfiles.computersQuery(context.caller, context.params.script_profile_id);
       const flags = { rootOnly: false, wslParents: false, wslChildren: false, after: null };

@@ -249,6 +249,7 @@ describe('access groups', () => {
     'GET /alerts/summary',
     'GET /script-profile-limits',
     'GET /usg-profiles/blob',
+    'GET /usg-profiles/compliance',
   ];
   const lists = OPERATIONS.filter(
     ({ method, title, access, pathParameters }) =>

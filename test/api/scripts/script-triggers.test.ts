@@ -242,3 +242,29 @@ describe('a recurring trigger', () => {
     expect(await t.read(profile.id)).toMatchObject({ archived: true, trigger: { next_run: null } });
   });
 });
+
+describe('GET /script-profiles/<id>/upcoming-dates', () => {
+  const dates = async (id: number, query = '') =>
+    (await t.call('GET', `/script-profiles/${id}/upcoming-dates${query}`)).body;
+
+  it('lists the next runs of a recurring trigger, none once it is archived', async () => {
+    const { id } = await t.create(hourly(), { timezone: 'Europe/Berlin' });
+    const first = t.nextHour();
+    expect(await dates(id, '?limit=3')).toEqual({
+      timezone: 'Europe/Berlin',
+      dates: [0, 1, 2].map((hours) => text(new Date(first.getTime() + hours * HOUR))),
+    });
+    expect((await dates(id)).dates).toHaveLength(5);
+    expect(await dates(id, '?limit=13')).toMatchObject({ error: 'InvalidParameter', code: 400 });
+    await t.call('POST', `/script-profiles/${id}:archive`);
+    expect((await dates(id)).dates).toEqual([]);
+    expect((await dates(999_999)).error).toBe('UnknownScriptProfile');
+  });
+
+  it('has one date of a one-time trigger and none of one for new computers', async () => {
+    const at = t.inMs(HOUR);
+    expect(await dates((await t.create(onceAt(at))).id)).toEqual({ timezone: 'UTC', dates: [text(at)] });
+    expect((await dates((await t.create(onceAt(t.inMs(-HOUR)), { title: 'Over' })).id)).dates).toEqual([]);
+    expect((await dates((await t.create(event, { title: 'Enrolment' })).id)).dates).toEqual([]);
+  });
+});

@@ -47,7 +47,12 @@ export function useBrowser(): TestBrowser {
   });
   afterAll(() => browser?.close());
   const newPage: TestBrowser['newPage'] = async ({ size = 'desk', theme = 'light', url = stack.url } = {}) => {
-    const context = await browser.newContext({ viewport: SIZES[size], colorScheme: theme, baseURL: url });
+    const context = await browser.newContext({
+      viewport: SIZES[size],
+      colorScheme: theme,
+      baseURL: url,
+      locale: 'en-US',
+    });
     const page = await context.newPage();
     page.setDefaultTimeout(LIMIT_MS);
     page.on('pageerror', (error) => errors.push(error.message));

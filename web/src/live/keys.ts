@@ -1,6 +1,13 @@
 import type { CloudEvent } from '@flotilla/client';
 import type { QueryKey } from '@tanstack/react-query';
 
+/** What is known by its entry in the event log alone, by its type there. */
+const LOGGED: Readonly<Record<string, QueryKey[]>> = {
+  Script: [['scripts']],
+  ScriptProfile: [['profiles'], ['profile', 'script']],
+  UsgProfile: [['profiles'], ['profile', 'usg']],
+};
+
 /** The keys of the queries whose results an event may have changed. */
 export function keysOf(event: CloudEvent): QueryKey[] {
   switch (event.type) {
@@ -24,6 +31,6 @@ export function keysOf(event: CloudEvent): QueryKey[] {
     case 'permissions.changed':
       return [['people'], ['me']];
     case 'log.recorded':
-      return [['events']];
+      return [['events'], ...(LOGGED[event.data.entity_type] ?? [])];
   }
 }

@@ -1,3 +1,4 @@
+import type { UsgRunRow } from '../../../persistence/compliance/usg-compliance.sql.ts';
 import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.sql.ts';
 import type { LastRun } from '../../../persistence/compliance/usg-runs.sql.ts';
 import type { ActivitySettings } from '../../../process/config.ts';
@@ -10,6 +11,8 @@ export interface UsgProfileView extends Omit<UsgProfileRow, 'planned_dates' | 's
   nextRunTime: Date | null;
   lastRun: LastRun | null;
 }
+
+export type UsgRunView = UsgRunRow;
 
 export interface UsgProfileQuery {
   search: string | null;

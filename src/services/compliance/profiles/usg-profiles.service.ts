@@ -1,5 +1,6 @@
 import { archiveProfile, executeProfile, patchProfile } from './changes.ts';
 import { createProfile } from './create.ts';
+import { listDates, listRuns, readCompliance } from './history.ts';
 import type { UsgProfilesDeps } from './model.ts';
 import { listProfiles, readProfile, readTaggedProfile } from './reads.ts';
 
@@ -15,5 +16,8 @@ export function createUsgProfilesService(deps: UsgProfilesDeps) {
     patch: patchProfile.bind(null, deps),
     archive: archiveProfile.bind(null, deps),
     execute: executeProfile.bind(null, deps),
+    compliance: readCompliance.bind(null, deps),
+    runs: listRuns.bind(null, deps),
+    dates: listDates.bind(null, deps),
   };
 }

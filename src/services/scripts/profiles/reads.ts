@@ -1,4 +1,5 @@
 import { DomainError } from '../../../domain/common/errors.ts';
+import { nextZonedDates } from '../../../domain/schedules/zoned-dates.ts';
 import { countComputersInScope } from '../../../persistence/query/profile-scope.sql.ts';
 import { findParents, readParentTag } from '../../../persistence/activities/activity-parents.sql.ts';
 import { listParentsOfScriptProfile } from '../../../persistence/scripts/script-profile-runs.sql.ts';
@@ -15,6 +16,7 @@ import { scopeOf } from '../../activities/activity-rights.ts';
 import { toBaseActivity } from '../../activities/displayed-activities.ts';
 import type { Tagged } from '../../common/conditional.ts';
 import type { Caller } from '../../common/ports.ts';
+import { zonedCalendars } from '../../schedules/cron-dates.ts';
 import { requireScript } from '../reads.ts';
 import type { ScriptProfileQuery, ScriptProfilesDeps, ScriptProfileView } from './model.ts';
 import { triggerState } from './trigger-fields.ts';
@@ -72,6 +74,16 @@ export async function listActivities({ db, clock }: ScriptProfilesDeps, caller: 
   const now = clock.now();
   const { count, rows } = await listParentsOfScriptProfile(db, scopeOf(caller), id, page, now);
   return { count, results: rows.map((row) => toBaseActivity(row, now)) };
+}
+
+/** Up to `limit` dates after now, from the next run on. @throws {DomainError} UnknownScriptProfile */
+export async function listDates({ db, clock }: ScriptProfilesDeps, caller: Caller, id: number, limit: number) {
+  const profile = await requireProfile(db, caller, id);
+  const { nextRun } = triggerState(profile, clock.now());
+  const { trigger, timezone } = profile;
+  if (nextRun === null) return { timezone, dates: [] };
+  const further = trigger.type === 'recurring' ? nextZonedDates(zonedCalendars(trigger), nextRun, limit - 1) : [];
+  return { timezone, dates: [nextRun, ...further] };
 }
 
 /** @returns the query for the computers of a profile. @throws {DomainError} UnknownScriptProfile */

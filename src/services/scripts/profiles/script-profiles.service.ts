@@ -2,6 +2,7 @@ import { archiveProfile, createProfile, patchProfile } from './changes.ts';
 import type { ScriptProfilesDeps } from './model.ts';
 import {
   listActivities,
+  listDates,
   listProfiles,
   listProfilesOfScript,
   readComputersQuery,
@@ -23,6 +24,7 @@ export function createScriptProfilesService(deps: ScriptProfilesDeps) {
     patch: patchProfile.bind(null, deps),
     archive: archiveProfile.bind(null, deps),
     activities: listActivities.bind(null, deps),
+    dates: listDates.bind(null, deps),
     computersQuery: readComputersQuery.bind(null, deps),
   };
 }

@@ -1,10 +1,12 @@
-import { EmptyState, PageLayout } from '../../ui/page.tsx';
+import { PageLayout } from '../../ui/page.tsx';
+import { NewScript } from './script-form.tsx';
+import './scripts.css';
 
-/** New script. */
+/** A new script. */
 export function Page() {
   return (
     <PageLayout title="New script">
-      <EmptyState title="Not here yet" />
+      <NewScript />
     </PageLayout>
   );
 }

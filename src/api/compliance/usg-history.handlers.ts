@@ -1,0 +1,29 @@
+import { passRate } from '../../domain/compliance/profile.ts';
+import type { UsgRunView } from '../../services/compliance/profiles/model.ts';
+import { formatTime, toDatesResponse } from '../common/time.ts';
+import type { Handlers, Schemas, Services } from '../http/handler.ts';
+import { envelope, pageOf } from '../http/request/pagination.ts';
+
+export function usgHistoryHandlers({ usgProfiles }: Services) {
+  return {
+    getUsgCompliance: async ({ caller, query }) => {
+      const { days = 30, usg_profile_id } = query;
+      return { days: await usgProfiles.compliance(caller, { days, profileId: usg_profile_id ?? null }) };
+    },
+    listUsgProfileRuns: async (context) => {
+      const { caller, params } = context;
+      return envelope(context, await usgProfiles.runs(caller, params.usg_profile_id, pageOf(context)), toRunResponse);
+    },
+    listUsgProfileDates: async ({ caller, params, query }) =>
+      toDatesResponse(await usgProfiles.dates(caller, params.usg_profile_id, query.limit ?? 5)),
+  } satisfies Handlers;
+}
+
+function toRunResponse(run: UsgRunView): Schemas['UsgRun'] {
+  return {
+    ...run,
+    scheduled_time: formatTime(run.scheduled_time),
+    started_at: formatTime(run.started_at),
+    pass_rate: passRate(run.passing, run.failing),
+  };
+}

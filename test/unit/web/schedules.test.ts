@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { describeCron, fromCron, NIGHTLY, toCron } from '../../../web/src/pages/profiles/cron.ts';
+import { describeRule, fromRule, toRule, WEEKLY } from '../../../web/src/pages/profiles/recurrence.ts';
+import { isZone, toLocal, toUtc } from '../../../web/src/pages/profiles/zone.ts';
+
+describe('recurrence rules', () => {
+  it.each([
+    ['FREQ=WEEKLY;BYDAY=MO', 'Every week on Monday'],
+    ['FREQ=WEEKLY;INTERVAL=2;BYDAY=SU', 'Every 2 weeks on Sunday'],
+    ['FREQ=MONTHLY;BYDAY=1MO', 'Every month on the first Monday'],
+    ['FREQ=MONTHLY;INTERVAL=3;BYDAY=-1FR', 'Every 3 months on the last Friday'],
+    ['FREQ=MONTHLY;BYMONTHDAY=15', 'Every month on day 15'],
+    ['FREQ=MONTHLY;BYMONTHDAY=-1', 'Every month on the last day'],
+    ['FREQ=WEEKLY;BYDAY=TU;COUNT=4', 'Every week on Tuesday, 4 times'],
+    ['FREQ=WEEKLY;BYDAY=TU;UNTIL=20270131', 'Every week on Tuesday, until 2027-01-31'],
+  ])('%s is kept by the form and reads: %s', (rule, words) => {
+    expect(fromRule(rule).every).not.toBe('custom');
+    expect(toRule(fromRule(rule))).toBe(rule);
+    expect(describeRule(rule)).toBe(words);
+  });
+
+  it.each([
+    'FREQ=WEEKLY',
+    'FREQ=YEARLY;BYMONTH=3',
+    'FREQ=MONTHLY;BYDAY=MO;BYSETPOS=1',
+    'FREQ=WEEKLY;BYDAY=MO;BYHOUR=3',
+    'FREQ=WEEKLY;BYDAY=MO,TU;INTERVAL=2',
+    'FREQ=WEEKLY;BYDAY=MO;UNTIL=20270131T000000Z',
+    'nonsense',
+  ])('%s stays a text', (rule) => {
+    expect(fromRule(rule)).toEqual({ ...WEEKLY, every: 'custom', rule });
+    expect(describeRule(rule)).toBe(rule);
+  });
+
+  it('takes parts in any order', () => {
+    expect(describeRule('BYDAY=MO;FREQ=WEEKLY')).toBe('Every week on Monday');
+  });
+});
+
+describe('cron fields', () => {
+  it.each([
+    ['0 2 * * *', 'Every day at 02:00'],
+    ['5 * * * *', 'Every hour at minute 5'],
+    ['30 */6 * * *', 'Every 6 hours at minute 30'],
+    ['15 14 * * 0,3', 'Every Wed, Sun at 14:15'],
+    ['0 4 1 * *', 'Every month on day 1 at 04:00'],
+  ])('%s is kept by the form and reads: %s', (text, words) => {
+    expect(toCron(fromCron(text))).toBe(text);
+    expect(describeCron(text)).toBe(words);
+  });
+
+  it.each(['0 3 * * mon-fri', '0,30 2 * * *', '0 3 13 * 5', '0 3 * 1 *', 'hourly'])('%s stays a text', (text) => {
+    expect(fromCron(text)).toEqual({ ...NIGHTLY, every: 'custom', cron: text });
+    expect(describeCron(text)).toBe(text);
+  });
+});
+
+describe('times in a zone', () => {
+  it.each([
+    ['2026-05-04T09:30', 'Europe/Berlin', '2026-05-04T07:30:00Z'],
+    ['2026-12-04T09:30', 'Europe/Berlin', '2026-12-04T08:30:00Z'],
+    ['2026-05-04T09:30', 'Asia/Kathmandu', '2026-05-04T03:45:00Z'],
+    ['2026-05-04T09:30', 'UTC', '2026-05-04T09:30:00Z'],
+  ])('%s in %s is %s', (local, zone, utc) => {
+    expect(toUtc(local, zone)).toBe(utc);
+    expect(toLocal(utc, zone)).toBe(local);
+  });
+
+  it('takes the first of a time that comes twice, and moves one that clocks skip', () => {
+    expect(toUtc('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00Z');
+    expect(toUtc('2026-03-29T02:30', 'Europe/Berlin')).toBe('2026-03-29T01:30:00Z');
+  });
+
+  it('has no moment for an incomplete time and knows which zones exist', () => {
+    expect(toUtc('', 'UTC')).toBeNull();
+    expect(toUtc('2026-05-04', 'UTC')).toBe('2026-05-04T00:00:00Z');
+    expect([isZone('Europe/Madrid'), isZone('Europe/Nowhere'), isZone('')]).toEqual([true, false, false]);
+  });
+});

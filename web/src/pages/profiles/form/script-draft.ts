@@ -1,0 +1,119 @@
+import type { components } from '@flotilla/client';
+import { fromCron, NIGHTLY, type Recurring, toCron } from '../cron.ts';
+import type { ScriptProfile } from '../queries.ts';
+import { isZone, OWN_ZONE, toLocal, toUtc } from '../zone.ts';
+import { type ScopeDraft, tagList } from './scope-draft.ts';
+
+type ScriptRequest = components['schemas']['ScriptProfileRequest'];
+type ScriptPatch = components['schemas']['ScriptProfilePatch'];
+type Trigger = ScriptRequest['trigger'];
+
+/** The form of a script profile. Numbers are texts, as fields have them. */
+export interface ScriptDraft extends ScopeDraft {
+  title: string;
+  script: string;
+  trigger: 'recurring' | 'one_time' | 'event';
+  recurring: Recurring;
+  timezone: string;
+  /** Local times of the time zone. */
+  at: string;
+  startAfter: string;
+  username: string;
+  timeLimit: string;
+}
+
+/** An empty form, of a script if one is chosen already. */
+export function newScriptDraft(script = '', now = Date.now()): ScriptDraft {
+  const today = toLocal(new Date(now), OWN_ZONE);
+  return {
+    title: '',
+    script,
+    trigger: 'recurring',
+    recurring: NIGHTLY,
+    timezone: OWN_ZONE,
+    at: `${toLocal(new Date(now + 86_400_000), OWN_ZONE).slice(0, 10)}T02:00`,
+    startAfter: today,
+    allComputers: false,
+    tags: '',
+    username: 'root',
+    timeLimit: '300',
+  };
+}
+
+/** The form of a profile that exists. */
+export function scriptDraftOf(profile: ScriptProfile): ScriptDraft {
+  const { trigger, timezone } = profile;
+  const draft: ScriptDraft = {
+    ...newScriptDraft(String(profile.script_id)),
+    title: profile.title,
+    trigger: trigger.trigger_type,
+    timezone,
+    allComputers: profile.all_computers,
+    tags: profile.tags.join(', '),
+    username: profile.username,
+    timeLimit: String(profile.time_limit),
+  };
+  if (trigger.trigger_type === 'one_time') draft.at = toLocal(trigger.timestamp, timezone);
+  if (trigger.trigger_type === 'recurring') {
+    draft.recurring = fromCron(trigger.interval);
+    draft.startAfter = toLocal(trigger.start_after, timezone);
+  }
+  return draft;
+}
+
+/** What the form creates. */
+export function scriptRequest(draft: ScriptDraft): ScriptRequest {
+  return {
+    title: draft.title,
+    script_id: Number(draft.script),
+    all_computers: draft.allComputers,
+    tags: tagList(draft.tags),
+    time_limit: Number(draft.timeLimit),
+    username: draft.username,
+    timezone: draft.timezone,
+    trigger: triggerOf(draft),
+  };
+}
+
+/** What the form changes. A trigger that stays the same is left out: given again, a time in the past would run once more. */
+export function scriptPatch(draft: ScriptDraft, profile: ScriptProfile): ScriptPatch {
+  const { script_id, trigger, ...fields } = scriptRequest(draft);
+  const before = triggerOf(scriptDraftOf(profile));
+  return JSON.stringify(trigger) === JSON.stringify(before) ? fields : { ...fields, trigger };
+}
+
+/** Arguments of the command that creates the same. */
+export function scriptCommand(draft: ScriptDraft): string[] {
+  const { trigger } = draft;
+  const when = {
+    event: ['--on-enrollment'],
+    one_time: ['--at', utcOf(draft.at, draft)],
+    recurring: ['--cron', toCron(draft.recurring), '--start-after', utcOf(draft.startAfter, draft)],
+  }[trigger];
+  return [
+    ...['script-profiles', 'create', draft.script, '--title', draft.title],
+    ...(draft.allComputers ? ['--all'] : ['--tags', tagList(draft.tags).join(',')]),
+    ...when,
+    ...['--timezone', draft.timezone, '--username', draft.username, '--time-limit', `${draft.timeLimit}s`],
+  ];
+}
+
+function triggerOf(draft: ScriptDraft): Trigger {
+  switch (draft.trigger) {
+    case 'event':
+      return { trigger_type: 'event', event_type: 'post_enrollment' };
+    case 'one_time':
+      return { trigger_type: 'one_time', timestamp: utcOf(draft.at, draft) };
+    case 'recurring':
+      return {
+        trigger_type: 'recurring',
+        start_after: utcOf(draft.startAfter, draft),
+        interval: toCron(draft.recurring),
+      };
+  }
+}
+
+/** The server names the field of a wrong time zone; until then times are read as UTC. */
+function utcOf(local: string, { timezone }: ScriptDraft): string {
+  return toUtc(local, isZone(timezone) ? timezone : 'UTC') ?? '';
+}

@@ -1,0 +1,106 @@
+import type { components } from '@flotilla/client';
+import { MODES } from '../profile-rows.ts';
+import type { UsgProfile } from '../queries.ts';
+import { fromRule, type Recurrence, toRule, WEEKLY } from '../recurrence.ts';
+import { isZone, OWN_ZONE, toLocal, toUtc } from '../zone.ts';
+import { type ScopeDraft, tagList } from './scope-draft.ts';
+
+type UsgRequest = components['schemas']['UsgProfileRequest'];
+type UsgPatch = components['schemas']['UsgProfilePatch'];
+
+/** The form of a USG profile. */
+export interface UsgDraft extends ScopeDraft {
+  title: string;
+  mode: UsgProfile['mode'];
+  benchmark: string;
+  accessGroup: string;
+  recurrence: Recurrence;
+  timezone: string;
+  /** Local time of the time zone. */
+  start: string;
+  restartDelay: string;
+  restartWindow: string;
+}
+
+/** What is chosen instead of a benchmark. */
+export const TAILORING = 'custom';
+export const MODE_OPTIONS = Object.entries(MODES).map(([value, label]) => ({ value, label }));
+
+/** An empty form: the first run is tomorrow night. */
+export function newUsgDraft(now = Date.now()): UsgDraft {
+  return {
+    title: '',
+    mode: 'audit',
+    benchmark: 'cis_level1_server',
+    accessGroup: 'global',
+    allComputers: false,
+    tags: '',
+    recurrence: WEEKLY,
+    timezone: OWN_ZONE,
+    start: `${toLocal(new Date(now + 86_400_000), OWN_ZONE).slice(0, 10)}T02:00`,
+    restartDelay: '0',
+    restartWindow: '0',
+  };
+}
+
+/** The form of a profile that exists. */
+export function usgDraftOf(profile: UsgProfile): UsgDraft {
+  return {
+    ...newUsgDraft(),
+    title: profile.title,
+    mode: profile.mode,
+    benchmark: profile.benchmark,
+    accessGroup: profile.access_group,
+    allComputers: profile.all_computers,
+    tags: profile.tags.join(', '),
+    recurrence: fromRule(profile.schedule),
+    timezone: profile.timezone,
+    restartDelay: String(profile.restart_deliver_delay),
+    restartWindow: String(profile.restart_deliver_delay_window),
+  };
+}
+
+/** What the form creates. */
+export function usgRequest(draft: UsgDraft, tailoringFile: string | null): UsgRequest {
+  const isTailored = draft.benchmark === TAILORING;
+  // The server names the field of a wrong time zone; until then the start is read as UTC.
+  const zone = isZone(draft.timezone) ? draft.timezone : 'UTC';
+  const rules = isTailored ? { tailoring_file: tailoringFile ?? '' } : { benchmark: draft.benchmark };
+  return {
+    ...usgPatch(draft),
+    title: draft.title,
+    schedule: toRule(draft.recurrence),
+    mode: draft.mode,
+    start_date: toUtc(draft.start, zone) ?? '',
+    access_group: draft.accessGroup,
+    ...rules,
+  } as UsgRequest;
+}
+
+/** What the form changes. */
+export function usgPatch(draft: UsgDraft): UsgPatch {
+  return {
+    title: draft.title,
+    schedule: toRule(draft.recurrence),
+    timezone: draft.timezone,
+    all_computers: draft.allComputers,
+    tags: tagList(draft.tags),
+    restart_deliver_delay: Number(draft.restartDelay),
+    restart_deliver_delay_window: Number(draft.restartWindow),
+  };
+}
+
+/** Arguments of the command that creates the same; null where there is a file. */
+export function usgCommand(draft: UsgDraft): string[] | undefined {
+  if (draft.benchmark === TAILORING) return undefined;
+  const body = usgRequest(draft, null);
+  return [
+    ...['usg', 'create', '--title', draft.title, '--mode', draft.mode, '--benchmark', draft.benchmark],
+    ...['--schedule', body.schedule, '--start', body.start_date, '--timezone', draft.timezone],
+    ...(draft.allComputers ? ['--all'] : ['--tags', tagList(draft.tags).join(',')]),
+    ...['--access-group', draft.accessGroup],
+    ...(draft.mode === 'fix-restart-audit'
+      ? ['--restart-delay', draft.restartDelay, '--restart-window', draft.restartWindow]
+      : []),
+  ];
+}

@@ -1,0 +1,233 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client } from '../../../api/client.ts';
+import { useCan } from '../../../session/session.ts';
+import { fieldError } from '../../../ui/error-message.tsx';
+import { Field, SelectField, TextField } from '../../../ui/field.tsx';
+import { Facts } from '../../../ui/page.tsx';
+import { useDraft } from '../../../ui/use-draft.ts';
+import { BENCHMARKS, MODES } from '../profile-rows.ts';
+import { accessGroupsQuery, type UsgProfile } from '../queries.ts';
+import { ProfileForm, useSave } from './profile-form.tsx';
+import { RecurrenceFields } from './recurrence-fields.tsx';
+import { ScopeFields } from './scope-fields.tsx';
+import {
+  MODE_OPTIONS,
+  newUsgDraft,
+  TAILORING,
+  type UsgDraft,
+  usgCommand,
+  usgDraftOf,
+  usgPatch,
+  usgRequest,
+} from './usg-draft.ts';
+import { ZoneField } from './zone-field.tsx';
+
+interface PartProps {
+  draft: UsgDraft;
+  change: (changes: Partial<UsgDraft>) => void;
+  error: unknown;
+}
+
+/** Creates a USG profile. */
+export function NewUsgProfile() {
+  const [initial] = useState(newUsgDraft);
+  const [tailoringFile, setTailoringFile] = useState<string | null>(null);
+  const { draft, change, clear, isDirty } = useDraft('usg-profile.new', initial);
+  const body = usgRequest(draft, tailoringFile);
+  const save = useSave('usg', async () => (await client.POST('/usg-profiles', { body })).data, clear);
+  const parts = { draft, change, error: save.error };
+  return (
+    <ProfileForm
+      verb="Create"
+      save={save}
+      isDirty={isDirty}
+      onDiscard={() => discard(initial, change, clear)}
+      request={{ method: 'POST', path: '/usg-profiles', body }}
+      command={usgCommand(draft)}
+    >
+      <TitleField {...parts} />
+      <RuleFields {...parts} onFile={setTailoringFile} />
+      <AccessGroupField {...parts} />
+      <UsgScope {...parts} />
+      <Schedule {...parts} isNew />
+      {draft.mode === 'fix-restart-audit' && <RestartFields {...parts} />}
+    </ProfileForm>
+  );
+}
+
+/** Changes a USG profile: what it audits and where stays. */
+export function EditUsgProfile({ profile }: { profile: UsgProfile }) {
+  const [initial] = useState(() => usgDraftOf(profile));
+  const { draft, change, clear, isDirty } = useDraft(`usg-profile.${profile.id}`, initial);
+  const body = usgPatch(draft);
+  const params = { path: { usg_profile_id: profile.id } };
+  const send = async () => (await client.PATCH('/usg-profiles/{usg_profile_id}', { params, body })).data;
+  const save = useSave('usg', send, clear);
+  const parts = { draft, change, error: save.error };
+  return (
+    <ProfileForm
+      verb="Save"
+      save={save}
+      isDirty={isDirty}
+      onDiscard={() => discard(initial, change, clear)}
+      request={{ method: 'PATCH', path: `/usg-profiles/${profile.id}`, body }}
+    >
+      <TitleField {...parts} />
+      <Facts
+        items={[
+          ['Does', MODES[profile.mode]],
+          ['Benchmark', BENCHMARKS[profile.benchmark] ?? profile.benchmark],
+          ['Access group', profile.access_group],
+        ]}
+      />
+      <UsgScope {...parts} />
+      <Schedule {...parts} isNew={false} />
+      {profile.mode === 'fix-restart-audit' && <RestartFields {...parts} />}
+    </ProfileForm>
+  );
+}
+
+function discard(initial: UsgDraft, change: (changes: Partial<UsgDraft>) => void, clear: () => void): void {
+  change(initial);
+  clear();
+}
+
+function TitleField({ draft, change, error }: PartProps) {
+  return (
+    <TextField
+      label="Title"
+      value={draft.title}
+      error={fieldError(error, 'body.title')}
+      maxLength={255}
+      required
+      onChange={({ target }) => change({ title: target.value })}
+    />
+  );
+}
+
+function RuleFields({ draft, change, error, onFile }: PartProps & { onFile: (text: string | null) => void }) {
+  return (
+    <>
+      <SelectField
+        label="What it does"
+        options={MODE_OPTIONS}
+        value={draft.mode}
+        error={fieldError(error, 'body.mode')}
+        hint={
+          draft.mode === 'audit' ? 'Changes nothing on the computers' : 'Changes the configuration of the computers'
+        }
+        onChange={({ target }) => change({ mode: target.value as UsgDraft['mode'] })}
+      />
+      <SelectField
+        label="Benchmark"
+        options={Object.entries(BENCHMARKS).map(([value, label]) => ({ value, label }))}
+        value={draft.benchmark}
+        error={fieldError(error, 'body.benchmark')}
+        onChange={({ target }) => change({ benchmark: target.value })}
+      />
+      {draft.benchmark === TAILORING && (
+        <Field label="Tailoring file" hint="XML, at most 1 MiB" error={fieldError(error, 'body.tailoring_file')}>
+          {(control) => (
+            <input
+              {...control}
+              type="file"
+              accept=".xml,text/xml,application/xml"
+              required
+              onChange={({ target }) => void readText(target.files?.[0]).then(onFile)}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+}
+
+async function readText(file: File | undefined): Promise<string | null> {
+  return file ? file.text() : null;
+}
+
+function AccessGroupField({ draft, change, error }: PartProps) {
+  const can = useCan();
+  const { data: groups = [] } = useQuery(accessGroupsQuery);
+  const allowed = groups.filter(({ name }) => can('ManageUsgProfile', name));
+  const options = allowed.map(({ name, title }) => ({ value: name, label: title }));
+  return (
+    <SelectField
+      label="Access group"
+      hint="With the groups below it"
+      options={options.length > 0 ? options : [{ value: draft.accessGroup, label: draft.accessGroup }]}
+      value={draft.accessGroup}
+      error={fieldError(error, 'body.access_group')}
+      onChange={({ target }) => change({ accessGroup: target.value })}
+    />
+  );
+}
+
+function UsgScope({ draft, change, error }: PartProps) {
+  return (
+    <ScopeFields
+      scope={draft}
+      accessGroup={draft.accessGroup}
+      onChange={change}
+      error={fieldError(error, 'body.tags') ?? fieldError(error, 'body.all_computers')}
+    />
+  );
+}
+
+function Schedule({ draft, change, error, isNew }: PartProps & { isNew: boolean }) {
+  return (
+    <fieldset className="fieldset">
+      <legend>Schedule</legend>
+      <ZoneField
+        value={draft.timezone}
+        error={fieldError(error, 'body.timezone')}
+        onChange={(timezone) => change({ timezone })}
+      />
+      {isNew && (
+        <TextField
+          label="First run"
+          type="datetime-local"
+          hint={`In ${draft.timezone}; further runs are at the same time of day`}
+          value={draft.start}
+          error={fieldError(error, 'body.start_date')}
+          required
+          onChange={({ target }) => change({ start: target.value })}
+        />
+      )}
+      <RecurrenceFields
+        value={draft.recurrence}
+        error={fieldError(error, 'body.schedule')}
+        onChange={(changes) => change({ recurrence: { ...draft.recurrence, ...changes } })}
+      />
+    </fieldset>
+  );
+}
+
+function RestartFields({ draft, change, error }: PartProps) {
+  return (
+    <div className="field-row">
+      <TextField
+        label="Restart after (hours)"
+        hint="After the fix"
+        type="number"
+        min={0}
+        max={720}
+        required
+        value={draft.restartDelay}
+        error={fieldError(error, 'body.restart_deliver_delay')}
+        onChange={({ target }) => change({ restartDelay: target.value })}
+      />
+      <TextField
+        label="Spread restarts over (minutes)"
+        type="number"
+        min={0}
+        max={1440}
+        required
+        value={draft.restartWindow}
+        error={fieldError(error, 'body.restart_deliver_delay_window')}
+        onChange={({ target }) => change({ restartWindow: target.value })}
+      />
+    </div>
+  );
+}

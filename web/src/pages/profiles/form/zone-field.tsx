@@ -1,0 +1,33 @@
+import { useId, useMemo } from 'react';
+import { TextField } from '../../../ui/field.tsx';
+import { timeZones } from '../zone.ts';
+
+interface ZoneFieldProps {
+  value: string;
+  error: string | null;
+  onChange: (zone: string) => void;
+}
+
+/** A time zone, with suggestions while it is typed. */
+export function ZoneField({ value, error, onChange }: ZoneFieldProps) {
+  const id = useId();
+  const zones = useMemo(() => timeZones(), []);
+  return (
+    <>
+      <TextField
+        label="Time zone"
+        hint="The times below are local times there"
+        list={id}
+        value={value}
+        error={error}
+        required
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <datalist id={id}>
+        {zones.map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+import type { components } from '@flotilla/client';
+import { queryOptions } from '@tanstack/react-query';
+import { client } from '../../api/client.ts';
+import { isRunOpen, isScriptRunOpen } from './open-runs.ts';
+
+type Schemas = components['schemas'];
+export type UsgProfile = Schemas['UsgProfile'];
+export type ScriptProfile = Schemas['ScriptProfile'];
+export type UsgRun = Schemas['UsgRun'];
+export type ProfileKind = 'usg' | 'script';
+export type ListStatus = 'active' | 'archived' | 'all';
+
+/** How often an open run is read: its counts change without an event. */
+export const OPEN_RUN_MS = 5000;
+
+/** All USG profiles of a status whose titles contain a text. */
+export const usgProfilesQuery = (filter: { status: ListStatus; search: string }) =>
+  queryOptions({
+    queryKey: ['profiles', 'usg', filter],
+    queryFn: () => collect(client.items('/usg-profiles', { params: { query: filter } })),
+    refetchInterval: ({ state }) => (state.data?.some(isRunOpen) ? OPEN_RUN_MS : false),
+  });
+
+/** All script profiles of a status whose titles contain a text. */
+export const scriptProfilesQuery = (filter: { status: ListStatus; search: string }) =>
+  queryOptions({
+    queryKey: ['profiles', 'script', filter],
+    queryFn: () => collect(client.items('/script-profiles', { params: { query: filter } })),
+    refetchInterval: ({ state }) => (state.data?.some(isScriptRunOpen) ? OPEN_RUN_MS : false),
+  });
+
+/** One USG profile. */
+export const usgProfileQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['profile', 'usg', id],
+    queryFn: async ({ signal }) => {
+      const params = { path: { usg_profile_id: id } };
+      return (await client.GET('/usg-profiles/{usg_profile_id}', { params, signal })).data;
+    },
+  });
+
+/** One script profile. */
+export const scriptProfileQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['profile', 'script', id],
+    queryFn: async ({ signal }) => {
+      const params = { path: { script_profile_id: id } };
+      return (await client.GET('/script-profiles/{script_profile_id}', { params, signal })).data;
+    },
+  });
+
+/** The next dates of a profile, in UTC, with its time zone. */
+export const datesQuery = (kind: ProfileKind, id: number) =>
+  queryOptions({
+    queryKey: ['profile', kind, id, 'dates'],
+    queryFn: async ({ signal }) => {
+      if (kind === 'usg') {
+        const params = { path: { usg_profile_id: id } };
+        return (await client.GET('/usg-profiles/{usg_profile_id}/upcoming-dates', { params, signal })).data;
+      }
+      const params = { path: { script_profile_id: id } };
+      return (await client.GET('/script-profiles/{script_profile_id}/upcoming-dates', { params, signal })).data;
+    },
+  });
+
+/** Results of audits by day. Its key begins as that of the profile, whose runs change them. */
+export const complianceQuery = ({ usgProfileId, days }: { usgProfileId?: number; days: number }) =>
+  queryOptions({
+    queryKey: [...(usgProfileId === undefined ? ['profiles'] : ['profile', 'usg', usgProfileId]), 'compliance', days],
+    queryFn: async ({ signal }) => {
+      const query = { days, usg_profile_id: usgProfileId };
+      return (await client.GET('/usg-profiles/compliance', { params: { query }, signal })).data.days;
+    },
+  });
+
+/** Titles of all scripts, by id. */
+export const scriptTitlesQuery = queryOptions({
+  queryKey: ['scripts', 'titles'],
+  queryFn: () => collect(client.items('/scripts', { params: { query: { status: 'all' } } })),
+  select: (scripts) => new Map(scripts.map(({ id, title }) => [id, title])),
+});
+
+/** Scripts that can be run. */
+export const activeScriptsQuery = queryOptions({
+  queryKey: ['scripts', 'active'],
+  queryFn: () => collect(client.items('/scripts', { params: { query: { status: 'active' } } })),
+});
+
+/** Whether this deployment has script profiles. */
+export const hasScriptProfilesQuery = queryOptions({
+  queryKey: ['features'],
+  queryFn: () => collect(client.items('/features')),
+  select: (features) => features.some(({ key, enabled }) => key === 'script-profiles' && enabled),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Tags that computers have. */
+export const tagsQuery = queryOptions({
+  queryKey: ['computers', 'tags'],
+  queryFn: async ({ signal }) => (await client.GET('/tags', { signal })).data.results,
+});
+
+/** The access groups of the account. */
+export const accessGroupsQuery = queryOptions({
+  queryKey: ['people', 'access-groups'],
+  queryFn: () => collect(client.items('/access-groups')),
+});
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
