@@ -1,4 +1,5 @@
 import { activitiesHandlers } from '../activities/activities.handlers.ts';
+import { activityStoryHandlers } from '../activities/activity-story.handlers.ts';
 import { messageBacklogHandlers } from '../activities/message-backlog.handlers.ts';
 import { usgHistoryHandlers } from '../compliance/usg-history.handlers.ts';
 import { usgProfilesHandlers } from '../compliance/usg-profiles.handlers.ts';
@@ -61,6 +62,7 @@ export function createHandlers(services: Services): Required<Handlers> {
     ...snapsHandlers(services),
     ...activitiesHandlers(services),
     ...usgHistoryHandlers(services),
+    ...activityStoryHandlers(services),
     ...usgProfilesHandlers(services),
     ...usgReportsHandlers(services),
   };

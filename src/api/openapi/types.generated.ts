@@ -279,6 +279,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/activities/{activity_id}/computers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists how far an activity got on each of its computers
+         * @description A line per operation, in the order of their ids: one for each computer, or several where the activity has several
+         *     steps. Of an operation, that one; work of the server has no lines.
+         */
+        get: operations["listActivityComputers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activities/{activity_id}/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the different failures of an activity, the most frequent first */
+        get: operations["listActivityFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activities/{activity_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows how many computers had got how far, from the creation of an activity to its end or to now */
+        get: operations["getActivityTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/administrators": {
         parameters: {
             query?: never;
@@ -2524,6 +2579,69 @@ export interface components {
         ParentActivityPage: {
             count: number;
             results: components["schemas"]["ParentActivity"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        /** @description An operation of an activity on a computer */
+        ActivityComputer: {
+            id: components["schemas"]["Id"];
+            /** @example InstallSnaps */
+            type: string;
+            /** @example Install snap hello */
+            summary: string;
+            computer_id: components["schemas"]["Id"];
+            /** @description The title of the computer, the last known one if it was removed; null if unknown */
+            computer_title: string | null;
+            activity_status: components["schemas"]["ActivityStatus"];
+            waits_for: components["schemas"]["Awaited"];
+            /** @description When something was last heard of the computer, if it is offline now */
+            offline_since: components["schemas"]["OptionalTime"];
+            creation_time: components["schemas"]["Time"];
+            approval_time: components["schemas"]["OptionalTime"];
+            /** @description From when the computer may receive it; null while that is not decided */
+            due_time: components["schemas"]["OptionalTime"];
+            delivery_time: components["schemas"]["OptionalTime"];
+            completion_time: components["schemas"]["OptionalTime"];
+            result_code: number | null;
+            /** @description Its beginning, if it is long; `GET /activities/{activity_id}` of the operation has all of it */
+            result_text: string | null;
+            cancel_requested: components["schemas"]["CancelRequested"];
+            /** @description The activity that must succeed on the computer first */
+            after: number | null;
+            /** @description The operation of the same activity that must succeed first */
+            step_after: number | null;
+        };
+        /**
+         * @description What an open operation waits for; null once it has ended: `approval`; `release` while it is blocked; `time`, its
+         *     `due_time`; `activity`, the one that `after` names; `step`, the one that `step_after` names; `backlog`, room in the
+         *     computer's queue; `computer`, its next exchange; `answer`, its result
+         * @enum {string|null}
+         */
+        Awaited: "approval" | "release" | "time" | "activity" | "step" | "backlog" | "computer" | "answer" | null;
+        ActivityFailure: {
+            /** @description The first 200 characters of the result; empty without a result */
+            text: string;
+            /** @description Operations that failed with it */
+            count: number;
+        };
+        /** @description States of the operations at a moment; the others had not been delivered yet */
+        ActivityTimelinePoint: {
+            time: components["schemas"]["Time"];
+            /** @description Received by their computers and not ended */
+            delivered: number;
+            succeeded: number;
+            failed: number;
+            canceled: number;
+        };
+        ActivityComputerPage: {
+            count: number;
+            results: components["schemas"]["ActivityComputer"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        ActivityFailurePage: {
+            count: number;
+            results: components["schemas"]["ActivityFailure"][];
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
@@ -4952,6 +5070,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivityPage"];
+                };
+            };
+        };
+    };
+    listActivityComputers: {
+        parameters: {
+            query?: {
+                /** @description Only operations with this status */
+                status?: components["schemas"]["ActivityStatus"];
+                /** @description Only computers whose title contains this, in any case */
+                computer?: string;
+                /** @description Only operations whose result contains this, in any case */
+                result?: string;
+                /** @description Only operations that failed with exactly this text of `GET /activities/{activity_id}/failures` */
+                failure?: string;
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                activity_id: components["parameters"]["ActivityId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityComputerPage"];
+                };
+            };
+        };
+    };
+    listActivityFailures: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                activity_id: components["parameters"]["ActivityId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityFailurePage"];
+                };
+            };
+        };
+    };
+    getActivityTimeline: {
+        parameters: {
+            query?: {
+                /** @description Into how many steps of whole seconds the time is divided at most */
+                points?: number;
+            };
+            header?: never;
+            path: {
+                activity_id: components["parameters"]["ActivityId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In the order of time; the first moment is the creation */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityTimelinePoint"][];
                 };
             };
         };

@@ -5,6 +5,7 @@ import { createAccessGroupsService } from '../identity/access-groups.service.ts'
 import { createAccountsService } from '../identity/accounts.service.ts';
 import { createActivitiesService } from '../activities/activities.service.ts';
 import { createActivityProgressService } from '../activities/activity-progress.service.ts';
+import { createActivityStoryService } from '../activities/activity-story.service.ts';
 import { createActivityWaits } from '../activities/activity-waits.ts';
 import { createActivityRepeatsService } from '../engine/activity-repeats.service.ts';
 import { createAdministratorsService } from '../identity/administrators.service.ts';
@@ -128,6 +129,7 @@ export function createServices(deps: ServicesDeps) {
     power: createPowerService(acting),
     activities: createActivitiesService({ db, clock }),
     activityProgress: createActivityProgressService({ db, clock, hub, authenticator }),
+    activityStory: createActivityStoryService({ db, clock }),
     activityWaits: createActivityWaits({ db, clock, hub }),
     activityRepeats: createActivityRepeatsService(acting),
     usgProfiles: createUsgProfilesService({ ...acting, files }),

@@ -11,6 +11,7 @@ const COMPOSED = 25;
 const NEVER_NULL: ReadonlySet<string> = new Set([
   'src/persistence/activities/activities.sql.ts computer_id',
   'src/persistence/activities/activity-approval.sql.ts lane_id',
+  'src/persistence/activities/activity-computers.sql.ts computer_id',
   'src/persistence/activities/activity-pages.sql.ts id',
   'src/persistence/activities/activity-repeats.sql.ts computer_id',
   'src/persistence/activities/activity-repeats.sql.ts reverts',

@@ -15,10 +15,16 @@ export function keysOf(event: CloudEvent): QueryKey[] {
     case 'activity.approved':
     case 'activity.started':
     case 'activity.ended':
-    case 'operation.delivered':
       return [['activities'], ['activity', event.data.activity_id]];
+    case 'operation.delivered':
+      return [['activities'], ['activity', event.data.activity_id], ['activity', event.data.operation_id]];
     case 'operation.ended':
-      return [['activities'], ['activity', event.data.activity_id], ['computer', event.data.computer_id]];
+      return [
+        ['activities'],
+        ['activity', event.data.activity_id],
+        ['activity', event.data.operation_id],
+        ['computer', event.data.computer_id],
+      ];
     case 'computer.enrolled':
     case 'computer.removed':
     case 'computer.changed':

@@ -2,7 +2,20 @@ import { useEffect, useState } from 'react';
 
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const DAY_AND_CLOCK = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+});
 const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const FORMATS = {
+  short: (time: Date) => SHORT.format(time),
+  full: (time: Date) => FULL.format(time),
+  clock: clockTime,
+};
 const UNITS = [
   ['day', 86_400],
   ['hour', 3600],
@@ -16,8 +29,8 @@ const TICK_MS = 30_000;
 interface TimeProps {
   /** As the API sends it; a dash stands for none. */
   value: string | null | undefined;
-  /** `relative` for tables that are read for how long ago something was. */
-  format?: 'short' | 'full' | 'relative';
+  /** `relative` for tables that are read for how long ago something was, `clock` for those where seconds count. */
+  format?: 'short' | 'full' | 'relative' | 'clock';
 }
 
 /** A time in the person's zone, with the same in UTC on hover. */
@@ -25,7 +38,7 @@ export function Time({ value, format = 'short' }: TimeProps) {
   const now = useNow(format === 'relative');
   if (!value) return <span className="quiet">–</span>;
   const time = new Date(value);
-  const text = format === 'relative' ? relativeTime(time, now) : (format === 'full' ? FULL : SHORT).format(time);
+  const text = format === 'relative' ? relativeTime(time, now) : FORMATS[format](time);
   return (
     <time
       dateTime={time.toISOString()}
@@ -45,6 +58,11 @@ export function relativeTime(time: Date, now: number): string {
   if (Math.abs(seconds) > MAX_RELATIVE_S) return SHORT.format(time);
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   return RELATIVE.format(Math.round(seconds / size), unit);
+}
+
+/** Such as "2:04:05 PM", with the day if that is not today. */
+export function clockTime(time: Date): string {
+  return (time.toDateString() === new Date().toDateString() ? CLOCK : DAY_AND_CLOCK).format(time);
 }
 
 function useNow(ticking: boolean): number {
