@@ -2712,6 +2712,7 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
+        /** @description Its `activation_time` is that of `GET /alerts/summary`; null unless the status is `active` */
         Alert: {
             id: components["schemas"]["Id"];
             /** @example ComputerOfflineAlert */
@@ -2723,11 +2724,16 @@ export interface components {
              * @enum {string}
              */
             scope: "computer" | "profile" | "webhook";
+            /** @enum {string} */
+            severity: "info" | "warning" | "danger";
             /**
              * @description `dismissed` when it is active only where the caller has dismissed it
              * @enum {string}
              */
             status: "active" | "dismissed" | "inactive";
+            /** @description Visible ones that it is active for; those that the caller has dismissed it for count too */
+            count: number;
+            activation_time: components["schemas"]["OptionalTime"];
             subscribed: boolean;
             /** @description It covers all visible computers */
             all_computers: boolean;

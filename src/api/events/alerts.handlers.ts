@@ -17,14 +17,18 @@ export function alertsHandlers({ alerts }: Services) {
 }
 
 /** Alerts cover all visible computers or profiles, and there are no subscriptions. */
-function toAlertResponse({ id, type, label, description, scope, status }: AlertView) {
+function toAlertResponse(alert: AlertView) {
+  const { id, type, label, description, scope, severity, status, count, activationTime } = alert;
   return {
     id,
     alert_type: type,
     label,
     description,
     scope,
+    severity,
     status,
+    count,
+    activation_time: activationTime && formatTime(activationTime),
     subscribed: false,
     all_computers: scope === 'computer',
     tags: [],

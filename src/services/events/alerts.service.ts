@@ -1,7 +1,7 @@
 import { computersText } from '../../domain/activities/summary.ts';
 import { PROFILE_ALERT, WEBHOOK_ALERT } from '../../domain/events/alerts.ts';
 import { DomainError } from '../../domain/common/errors.ts';
-import { alertRule } from '../../persistence/query/alert-conditions.ts';
+import { type AlertRule, alertRule } from '../../persistence/query/alert-conditions.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
 import { type AlertRow, dismissAlert, readAlerts } from '../../persistence/events/alerts.sql.ts';
 import { recordEvent } from '../../persistence/events/events.sql.ts';
@@ -14,11 +14,17 @@ export interface AlertView {
   label: string;
   description: string;
   scope: 'computer' | 'profile' | 'webhook';
+  severity: AlertRule['severity'];
   /** `dismissed`: by the caller, on all affected computers. */
   status: 'active' | 'dismissed' | 'inactive';
+  /** Subjects that the caller sees, dismissed or not. */
+  count: number;
+  /** Null unless it is active. */
+  activationTime: Date | null;
 }
 
-export interface ActiveAlert extends Pick<AlertView, 'type'> {
+export interface ActiveAlert {
+  type: string;
   summary: string;
   activationTime: Date;
 }
@@ -51,13 +57,14 @@ export function createAlertsService({ db }: { db: Database }) {
           entityName: type,
           message: `Dismissed the alert ${type} for themselves`,
         });
-        return toView({ ...alert, fresh: 0 });
+        return toView({ ...alert, fresh: 0, activation_time: null });
       }),
   };
 }
 
-function toView({ id, name, subjects, fresh }: AlertRow): AlertView {
-  return { id, ...textsOf(name), status: fresh > 0 ? 'active' : subjects > 0 ? 'dismissed' : 'inactive' };
+function toView({ id, name, subjects, fresh, activation_time: activationTime }: AlertRow): AlertView {
+  const status = fresh > 0 ? 'active' : subjects > 0 ? 'dismissed' : 'inactive';
+  return { id, ...textsOf(name), status, count: subjects, activationTime };
 }
 
 const PROFILE_CREATORS = {
@@ -65,6 +72,7 @@ const PROFILE_CREATORS = {
   label: 'The creator of an active profile is no longer an administrator',
   description: 'Active script and USG profiles whose creator is no longer an administrator',
   scope: 'profile',
+  severity: 'warning',
 } as const;
 
 const WEBHOOK_PAUSED = {
@@ -73,13 +81,14 @@ const WEBHOOK_PAUSED = {
   description:
     'Webhooks that are paused because nothing could be delivered for days, or because of their creator or query',
   scope: 'webhook',
+  severity: 'warning',
 } as const;
 
-function textsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'label' | 'description' | 'scope'> {
+function textsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'label' | 'description' | 'scope' | 'severity'> {
   if (name === PROFILE_ALERT) return PROFILE_CREATORS;
   if (name === WEBHOOK_ALERT) return WEBHOOK_PAUSED;
-  const { type, summary, description } = alertRule(name);
-  return { type, label: summary, description, scope: 'computer' };
+  const { type, summary, description, severity } = alertRule(name);
+  return { type, label: summary, description, scope: 'computer', severity };
 }
 
 function scopeOf(caller: Caller) {

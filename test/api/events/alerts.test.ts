@@ -57,7 +57,10 @@ describe('GET /alerts', () => {
       label: 'The computer is offline',
       description: 'Computers that have been silent for five minutes',
       scope: 'computer',
+      severity: 'danger',
       status: 'inactive',
+      count: 0,
+      activation_time: null,
       subscribed: false,
       all_computers: true,
       tags: [],
@@ -87,6 +90,8 @@ describe('GET /alerts', () => {
     );
     const silentFor = (Date.parse(seen[0].activation_time) - web!.heard.getTime()) / 60_000;
     expect(silentFor).toBeCloseTo(5, 0);
+    expect((await list())[4]).toMatchObject({ count: 2, activation_time: seen[0].activation_time });
+    expect((await list(world.tokens.servers))[5]).toMatchObject({ count: 0, activation_time: null });
     expect((await summary(world.tokens.servers)).map((alert: Alert) => alert.alert_type)).toEqual([
       'ComputerOfflineAlert',
     ]);
@@ -111,7 +116,10 @@ describe('POST /alerts/<id>/dismiss', () => {
     await flag(['web', 'desk'], true);
     const { id } = (await list()).find(({ alert_type }) => alert_type === 'ComputerRebootAlert')!;
     const response = await dismiss(id);
-    expect(response.body).toMatchObject({ id, alert_type: 'ComputerRebootAlert', status: 'dismissed' });
+    expect(response.body).toMatchObject({
+      ...{ id, alert_type: 'ComputerRebootAlert', status: 'dismissed' },
+      ...{ count: 2, activation_time: null },
+    });
     expect((await dismiss(id)).status).toBe(200);
     const types = async (token?: string) => (await summary(token)).map((alert: Alert) => alert.alert_type);
     expect(await types()).not.toContain('ComputerRebootAlert');

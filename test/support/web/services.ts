@@ -1,10 +1,11 @@
 import { createStack } from '../../../tools/harness/stack.ts';
 import type { RunService } from '../stack/global-setup.ts';
 
-/** The stack that all tests of the page share: its address, and the administrator's password. */
+/** The stack that all tests of the page share: its address, the administrator's password, and its database. */
 export interface WebStack {
   url: string;
   password: string;
+  databaseUrl: string;
 }
 
 const COMPUTERS = '12';
@@ -28,7 +29,8 @@ export function webServices(): Record<string, RunService> {
           await stack.dispose();
           throw error;
         }
-        return { value: { url: stack.url, password: PASSWORD } satisfies WebStack, stop: () => stack.dispose() };
+        const value = { url: stack.url, password: PASSWORD, databaseUrl: stack.databaseUrl() } satisfies WebStack;
+        return { value, stop: () => stack.dispose() };
       },
     },
   };

@@ -8,6 +8,8 @@ export interface PageTab {
   value: string;
   label: string;
   panel: ComponentType;
+  /** The part goes on while another is shown. */
+  keepMounted?: boolean;
 }
 
 /** Parts of a page of which the URL names the one that is shown (`?tab=`); the first by default. */
@@ -29,8 +31,8 @@ export function PageTabs({ label, tabs }: { label: string; tabs: readonly PageTa
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {tabs.map(({ value, panel: Panel }) => (
-        <Tabs.Panel key={value} value={value} className="tab-panel">
+      {tabs.map(({ value, panel: Panel, keepMounted }) => (
+        <Tabs.Panel key={value} value={value} className="tab-panel" keepMounted={keepMounted}>
           <Panel />
         </Tabs.Panel>
       ))}

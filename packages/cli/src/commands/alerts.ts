@@ -9,6 +9,8 @@ const COLUMNS: Columns<components['schemas']['Alert']> = {
   type: (alert) => alert.alert_type,
   status: (alert) => alert.status,
   scope: (alert) => alert.scope,
+  count: (alert) => alert.count,
+  since: (alert) => alert.activation_time,
   label: (alert) => alert.label,
 };
 

@@ -1,0 +1,132 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useRef, useState } from 'react';
+import { client } from '../../api/client.ts';
+import { useCan } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyAs } from '../../ui/copy-as.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorMessage } from '../../ui/error-message.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { ComputerName } from './computer-name.tsx';
+import type { PendingComputer } from './pending.ts';
+
+interface AcceptDialogProps {
+  computers: readonly PendingComputer[];
+  onClose: () => void;
+}
+
+/** Accepts computers, into an access group; one alone can get another title. */
+export function AcceptDialog({ computers, onClose }: AcceptDialogProps) {
+  const [group, setGroup] = useState('');
+  const single = computers.length === 1 ? computers[0]! : null;
+  const [title, setTitle] = useState(single?.title ?? '');
+  const can = useCan();
+  const mayRename = single !== null && can('ManageComputer', group || single.access_group);
+  const action = useAcceptance(computers, { group, title: mayRename ? title.trim() : '', onClose });
+  const body = { computer_ids: computers.map(({ id }) => id), ...(group !== '' && { access_group: group }) };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!action.isPending) action.mutate();
+  };
+  return (
+    <Dialog
+      title={single ? 'Accept the computer' : `Accept ${computers.length.toLocaleString()} computers`}
+      description={single && <ComputerName computer={single} />}
+      open
+      onOpenChange={onClose}
+    >
+      <form className="form" onSubmit={submit}>
+        <GroupField computers={computers} value={group} onChange={setGroup} />
+        {mayRename && (
+          <TextField
+            label="Title"
+            hint="How lists show the computer"
+            required
+            maxLength={255}
+            value={title}
+            onChange={({ target }) => setTitle(target.value)}
+          />
+        )}
+        <ErrorMessage error={action.error} />
+        <div className="button-row">
+          <Button kind="primary" type="submit" busy={action.isPending}>
+            Accept
+          </Button>
+          <Button onClick={onClose}>Keep waiting</Button>
+        </div>
+        <CopyAs
+          request={{ method: 'POST', path: '/pending-computers:accept', body }}
+          command={[
+            ...['pending-computers', 'accept', ...body.computer_ids.map(String)],
+            ...(group === '' ? [] : ['--access-group', group]),
+          ]}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+/** Accepts, and then renames. When only the second fails, the next attempt does no more than that. */
+function useAcceptance(
+  computers: readonly PendingComputer[],
+  { group, title, onClose }: { group: string; title: string; onClose: () => void },
+) {
+  const queryClient = useQueryClient();
+  const isAccepted = useRef(false);
+  return useMutation({
+    mutationFn: async () => {
+      const computer_ids = computers.map(({ id }) => id);
+      if (!isAccepted.current) {
+        const body = { computer_ids, ...(group !== '' && { access_group: group }) };
+        await client.POST('/pending-computers:accept', { body });
+        isAccepted.current = true;
+      }
+      const [first] = computers;
+      if (!first || title === '' || title === first.title) return;
+      await client.PUT('/computers/{computer_id}', { params: { path: { computer_id: first.id } }, body: { title } });
+    },
+    onSuccess: onClose,
+    onSettled: () =>
+      Promise.all([
+        queryClient.invalidateQueries({ queryKey: ['pending-computers'] }),
+        queryClient.invalidateQueries({ queryKey: ['computers'] }),
+      ]),
+  });
+}
+
+function GroupField({
+  computers,
+  value,
+  onChange,
+}: {
+  computers: readonly PendingComputer[];
+  value: string;
+  onChange: (group: string) => void;
+}) {
+  const can = useCan();
+  const { data, error } = useQuery({
+    queryKey: ['people', 'access-groups', 'choices'],
+    queryFn: async ({ signal }) => (await client.GET('/access-groups', { signal })).data.results,
+  });
+  const requested = new Set(computers.map(({ access_group }) => access_group));
+  const titleOf = (name: string) => data?.find((group) => group.name === name)?.title ?? name;
+  const [only] = requested.size === 1 ? requested : [];
+  const options = [
+    { value: '', label: only === undefined ? 'As each computer requested' : `As requested: ${titleOf(only)}` },
+    ...(data ?? [])
+      .filter(({ name }) => name !== only && can('ManagePendingComputer', name))
+      .map(({ name, title }) => ({ value: name, label: title })),
+  ];
+  return (
+    <>
+      <SelectField
+        label="Access group"
+        hint="Decides who may view and manage the computer"
+        options={options}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <ErrorMessage error={error} />
+    </>
+  );
+}
