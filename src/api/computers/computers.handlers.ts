@@ -5,7 +5,7 @@ import { DEPRECATION } from '../http/middleware/normalize-path.ts';
 import { conditional } from '../http/request/conditional.ts';
 import { cursorOf, jsonEnvelope, pageOf } from '../http/request/pagination.ts';
 
-export function computersHandlers({ computers, computerEdits }: Services) {
+export function computersHandlers({ computers, computerMap, computerEdits }: Services) {
   return {
     listComputers: async (context) => {
       const { query } = context;
@@ -21,6 +21,12 @@ export function computersHandlers({ computers, computerEdits }: Services) {
       const page = await computers.list(context.caller, filter, blocksOf(context));
       if (page.deprecated) context.response.set(DEPRECATION);
       return jsonEnvelope(context, page);
+    },
+    getComputerMap: async ({ caller, query, response }) => {
+      const { query: text = '', root_only: rootOnly = true, color = 'state', group: grouping = 'none' } = query;
+      const map = await computerMap.read(caller, { query: text, rootOnly, color, grouping });
+      if (map.deprecated) response.set(DEPRECATION);
+      return new JsonText(map.json);
     },
     getComputer: (context) => {
       const { caller, params } = context;

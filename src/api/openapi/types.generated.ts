@@ -694,6 +694,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows one state of every computer in the caller's access groups, compactly
+         * @description For pictures of a whole fleet: nothing is paginated, and each computer takes only a few bytes. To see how some computers have changed, add
+         *     `id:<id> OR id:<id> ...` to the query.
+         */
+        get: operations["getComputerMap"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/computers/{computer_id}": {
         parameters: {
             query?: never;
@@ -3151,6 +3172,32 @@ export interface components {
             comment?: string | null;
             tags?: components["schemas"]["NameList"];
             access_group?: string | null;
+        };
+        ComputerMap: {
+            /** @description Number of computers */
+            count: number;
+            /** @description The meanings of the digits in `values`, from 0 on */
+            legend: {
+                /** @example offline */
+                name: string;
+                /** @example Offline */
+                label: string;
+            }[];
+            /** @description By title; the cells of each group follow those of the group before */
+            groups: {
+                /** @description Of the access group or tag; null for computers without a group */
+                name: string | null;
+                title: string | null;
+                /** @description Number of computers in the group */
+                cells: number;
+            }[];
+            /**
+             * @description A digit for each cell
+             * @example 0030
+             */
+            values: string;
+            /** @description The computer of each cell, ascending within a group */
+            ids: number[];
         };
         Event: {
             id: number;
@@ -5727,6 +5774,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ComputerPage"];
+                };
+            };
+        };
+    };
+    getComputerMap: {
+        parameters: {
+            query?: {
+                /** @description As in `GET /computers` */
+                query?: string;
+                /** @description As in `GET /computers` */
+                root_only?: boolean;
+                /**
+                 * @description | color | shows |
+                 *     |---|---|
+                 *     | `state` | the first that holds: offline, has alerts (others than those of restarts and ordinary upgrades), needs a restart, fine |
+                 *     | `contact` | when the computer was last in contact |
+                 *     | `compliance` | the last results of audits by active USG profiles: failed if that of any profile is, else passed |
+                 *     | `activity:<id>` | the status of the activity on the computer; of several operations that of the least successful one |
+                 */
+                color?: string;
+                /**
+                 * @description What the computers are grouped by. By `tag`, a computer is in the group of each of its tags, and those without tags in a group of
+                 *     their own.
+                 */
+                group?: "none" | "access_group" | "tag";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The map */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputerMap"];
                 };
             };
         };

@@ -12,6 +12,7 @@ import { createAdministratorsService } from '../identity/administrators.service.
 import { createAlertsService } from '../events/alerts.service.ts';
 import { createAuthenticator } from '../identity/login/authenticator.ts';
 import { createComputerBulkService } from '../computers/computer-bulk.service.ts';
+import { createComputerMapService } from '../computers/computer-map.service.ts';
 import { createComputerEditsService } from '../computers/computer-edits.service.ts';
 import { createComputerRemovalService } from '../computers/computer-removal.service.ts';
 import { createComputersService } from '../computers/computers.service.ts';
@@ -102,6 +103,7 @@ export function createServices(deps: ServicesDeps) {
     roles: createRolesService({ db, authenticator }),
     accessGroups: createAccessGroupsService({ db, authenticator }),
     computers: createComputersService({ db, genericPlanDb: persistence.genericPlanDb, clock }),
+    computerMap: createComputerMapService({ db, clock }),
     computerEdits: createComputerEditsService({ db }),
     alerts: createAlertsService({ db }),
     computerBulk: createComputerBulkService({ db, clock }),

@@ -245,6 +245,7 @@ describe('access groups', () => {
   /** Not paginated, or about computers that are named. Their own tests hold them to the groups. */
   const others = [
     'GET /computers/activities',
+    'GET /computers/map',
     'GET /alerts',
     'GET /alerts/summary',
     'GET /script-profile-limits',

@@ -131,6 +131,7 @@ const NAMING: Readonly<Record<string, (objects: Samples) => unknown>> = {
   account_name: (objects) => objects['account'],
   preferred_account: (objects) => objects['account'],
   invitation_id: (objects) => objects['invitation_id'],
+  color: (objects) => `activity:${objects['activity_id']}`,
   delivery_ids: (objects) => objects['delivery_ids'],
 };
 
@@ -144,6 +145,10 @@ const PLAIN = new Set(
   email end_date enforce_password_strength expires_at expiry_minutes failure force global_permissions held identity installed keep_access_keys key limit
   max_message_backlog mode name names new_password offset ordered pass_rate_from pass_rate_to password permissions pids points
   reboot_after registration_password restart_deliver_delay restart_deliver_delay_window result root_only schedule script_type script_version_id searches setup_token
+  benchmark bind_to_email code comment computer_title days deliver_after deliver_after_window deliver_delay_window description detailed
+  email end_date enforce_password_strength expires_at expiry_minutes force global_permissions group held identity installed keep_access_keys key limit
+  max_message_backlog mode name names new_password offset ordered pass_rate_from pass_rate_to password permissions pids
+  reboot_after registration_password restart_deliver_delay restart_deliver_delay_window root_only schedule script_type script_version_id searches setup_token
   secret_key security session snaps start_date status tags tailoring_file time_limit timezone title token trigger types until upgrade url username
   value wait with_alerts with_all_network with_annotations with_grouped_hardware with_hardware with_network with_profiles
   with_reboot_packages with_release_upgrades with_upgrades with_wsl_profiles wsl_children wsl_parents`.split(/\s+/),

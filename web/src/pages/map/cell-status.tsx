@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { client } from '../../api/client.ts';
+import { Swatch } from './legend.tsx';
+import type { Look } from './looks.ts';
+import type { MapData } from './map-data.ts';
+import { nameOf } from './stage.ts';
+
+const SETTLED_MS = 120;
+
+/** Names the computer under the pointer or the keyboard's cursor, also for screen readers. */
+export function CellStatus({ data, looks, cell }: { data: MapData; looks: readonly Look[]; cell: number | null }) {
+  const settled = useSettled(cell);
+  const id = settled === null ? undefined : data.ids[settled];
+  const title = useTitle(id);
+  return (
+    <div role="status" aria-label="Computer" className="map-cell">
+      {settled === null || id === undefined ? (
+        <span className="quiet">Point at a cell to see which computer it is.</span>
+      ) : (
+        <>
+          <Link
+            to="/computers/$computerId"
+            params={{ computerId: String(id) }}
+            title={title}
+            className="map-cell-title"
+          >
+            <bdi>{title ?? `Computer ${id}`}</bdi>
+          </Link>
+          <span className="map-cell-state">
+            <Swatch look={looks[data.values[settled]!]!} />
+            {data.legend[data.values[settled]!]!.label}
+          </span>
+          {data.groups.length > 1 && (
+            <bdi className="quiet map-cell-group">{nameOf(data.groups[groupOf(data, settled)]!)}</bdi>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The value once it has been the same for a moment: a pointer that crosses the map reads nothing. */
+function useSettled(cell: number | null): number | null {
+  const [settled, setSettled] = useState(cell);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(cell), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [cell]);
+  return settled;
+}
+
+function useTitle(id: number | undefined): string | undefined {
+  return useQuery({
+    queryKey: ['computer', id, 'title'],
+    queryFn: async ({ signal }) =>
+      (await client.GET('/computers/{computer_id}', { params: { path: { computer_id: id! } }, signal })).data.title,
+    enabled: id !== undefined,
+  }).data;
+}
+
+function groupOf({ groups }: MapData, cell: number): number {
+  let end = 0;
+  return groups.findIndex(({ cells }) => {
+    end += cells;
+    return cell < end;
+  });
+}
