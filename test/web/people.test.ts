@@ -112,13 +112,13 @@ describe('people', () => {
     expect(await page.evaluate<string>('JSON.stringify({ ...sessionStorage })')).not.toContain('password');
   });
 
-  it('fit on a phone', async () => {
-    const page = await browser.open('/people', { size: 'phone' });
-    for (const tab of ['administrators', 'roles', 'access-groups', 'invitations', 'access-keys']) {
-      await page.goto(`/people?tab=${tab}`);
+  it.each(['administrators', 'roles', 'access-groups', 'invitations', 'access-keys'])(
+    'fit on a phone: %s',
+    async (tab) => {
+      const page = await browser.open(`/people?tab=${tab}`, { size: 'phone' });
       await untilLoaded(page);
       await expectNoSideways(page);
       await expectAccessible(page);
-    }
-  });
+    },
+  );
 });
