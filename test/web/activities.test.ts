@@ -37,13 +37,13 @@ describe('the pages of activities', () => {
     await expectText(status, 'Failed', WORK_MS);
     expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual(['Install snaps on computer']);
     await page.getByText('5 failed of 5, at its end').waitFor({ timeout: WORK_MS });
-    const failed = page.getByRole('table', { name: 'Computers' }).getByRole('cell', { name: 'Failed' });
+    const failed = page.getByRole('grid', { name: 'Computers' }).getByRole('gridcell', { name: 'Failed' });
     await expect.poll(() => failed.count()).toBe(5);
     await page.getByRole('slider', { name: 'Moment' }).press('Home');
     await expect.poll(() => failed.count()).toBe(0);
     await expect.poll(() => page.url()).toContain('at=');
     await page.reload();
-    await expect.poll(() => page.getByRole('cell', { name: 'Queued' }).count()).toBe(5);
+    await expect.poll(() => page.getByRole('gridcell', { name: 'Queued' }).count()).toBe(5);
     await page.getByRole('button', { name: 'Back to the end' }).click();
     await expect.poll(() => failed.count()).toBe(5);
     await untilLoaded(page);
@@ -98,12 +98,12 @@ describe('the pages of activities', () => {
       await install('hello', computers.slice(0, 1), { deliver_after: tomorrow() }),
       await install('hello', computers.slice(0, 1), { deliver_after: tomorrow() }),
     ];
-    const page = await browser.open(`/activities?q=id:${ids[0]}+OR+id:${ids[1]}`);
+    const page = await browser.open(`/activities?query=id:${ids[0]}+OR+id:${ids[1]}`);
     await page.getByLabel('Select all rows that are loaded').check();
     await page.getByRole('button', { name: 'Actions' }).click();
     await page.getByRole('menuitem', { name: 'Cancel 2 activities' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click();
-    await expect.poll(() => page.getByRole('cell', { name: 'Canceled' }).count(), { timeout: WORK_MS }).toBe(2);
+    await expect.poll(() => page.getByRole('gridcell', { name: 'Canceled' }).count(), { timeout: WORK_MS }).toBe(2);
     await expectAccessible(page);
   });
 
@@ -122,9 +122,9 @@ describe('the pages of activities', () => {
   it('show an unknown activity and a wrong query as such', async () => {
     const page = await browser.open('/activities/2147483647');
     await page.getByText('There is no such activity').waitFor();
-    await page.goto('/activities?q=status:nonsense');
+    await page.goto('/activities?query=status:nonsense');
     await page.getByRole('alert').getByText('status').first().waitFor();
-    await page.goto('/activities?q=nothing-has-this-summary');
+    await page.goto('/activities?query=nothing-has-this-summary');
     await page.getByText('No activity matches').waitFor();
   });
 });

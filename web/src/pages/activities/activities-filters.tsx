@@ -19,8 +19,8 @@ export function ActivitiesFilters({ onChange }: { onChange: () => void }) {
     <search className="filters">
       <SearchField
         label="Query"
-        value={get('q')}
-        onChange={(value) => change('q', value)}
+        value={get('query')}
+        onChange={(value) => change('query', value)}
         placeholder="Words, or computer:tag:lab created-after:2026-05"
         className="filters-wide"
       />

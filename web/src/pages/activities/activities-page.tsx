@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { client } from '../../api/client.ts';
 import { usePageSearch } from '../../app/use-page-search.ts';
@@ -19,11 +19,12 @@ import { ProgressBar } from './progress.tsx';
 /** All activities, newest first. */
 export function Page() {
   const { get } = usePageSearch();
+  const navigate = useNavigate();
   const can = useCan();
   const me = useMe();
   const creator = get('mine') === 'true' && me ? `creator:"${me.email}"` : '';
   const status = get('status') && `status:${get('status')}`;
-  const query = [get('q'), status, creator].filter(Boolean).join(' ');
+  const query = [get('query'), status, creator].filter(Boolean).join(' ');
   const rows = useGroups(query);
   const selection = useSelection();
   const canManage = can('ManageComputer');
@@ -41,6 +42,7 @@ export function Page() {
         rows={rows}
         rowKey={({ id }) => id}
         rowLabel={({ summary }) => summary}
+        onOpen={({ id }) => void navigate({ to: '/activities/$activityId', params: { activityId: String(id) } })}
         {...(canManage && { selection })}
         empty={query === '' ? <NoActivities /> : <NoMatches />}
       />

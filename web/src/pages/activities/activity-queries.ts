@@ -66,10 +66,9 @@ export const ownLineQuery = (id: number) =>
     },
   });
 
-/** What the server offers beside the API; null on one that does not tell. */
+/** What the server shows of itself, such as where its Temporal UI is. */
 export const serverQuery = queryOptions({
   queryKey: ['server'],
-  queryFn: async ({ signal }): Promise<{ temporal_ui_url?: string | null }> =>
-    (await client.request('GET', '/server', { signal })).data as { temporal_ui_url?: string | null },
+  queryFn: async ({ signal }) => (await client.GET('/server', { signal })).data,
   staleTime: Number.POSITIVE_INFINITY,
 });

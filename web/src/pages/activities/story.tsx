@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { client } from '../../api/client.ts';
 import { usePageSearch } from '../../app/use-page-search.ts';
@@ -26,6 +26,7 @@ interface StoryProps {
 
 /** The computers of an activity, each with what it waits for or how it ended, at a moment. */
 export function Story({ activity, total, moment }: StoryProps) {
+  const navigate = useNavigate();
   const { search, set } = usePageSearch();
   const filter = useMemo(() => {
     const given = FILTERS.filter((name) => search[name] !== undefined).map((name) => [name, String(search[name])]);
@@ -38,6 +39,9 @@ export function Story({ activity, total, moment }: StoryProps) {
   });
   const columns = useMemo(() => columnsAt(moment, id), [moment, id]);
   const hasSteps = new Set(activity.children.map(({ summary }) => summary)).size > 1;
+  const open = (line: Line) => {
+    if (line.id !== id) void navigate({ to: '/activities/$activityId', params: { activityId: String(line.id) } });
+  };
   const isFiltered = Object.keys(filter).length > 0;
   const clear = () => set(Object.fromEntries(FILTERS.map((name) => [name, undefined])));
   return (
@@ -48,6 +52,7 @@ export function Story({ activity, total, moment }: StoryProps) {
         columns={columns}
         rows={rows}
         rowKey={(line) => line.id}
+        onOpen={open}
         hidden={hasSteps ? [] : ['step']}
         empty={
           <EmptyState title="No computer of this activity matches">
