@@ -45,8 +45,8 @@ export function useFinish({ action, targets, undo }: Done): (ids: readonly numbe
     } else if (ids.length === 1) {
       void navigate({ to: '/activities/$activityId', params: { activityId: String(first) }, replace: true });
     } else {
-      const q = ids.length > MAX_NAMED ? undefined : ids.map((id) => `id:${id}`).join(' OR ');
-      void navigate({ to: '/activities', search: { q }, replace: true });
+      const query = ids.length > MAX_NAMED ? undefined : ids.map((id) => `id:${id}`).join(' OR ');
+      void navigate({ to: '/activities', search: { query }, replace: true });
     }
   };
 }
