@@ -4,6 +4,7 @@ import { ErrorMessage } from '../../ui/error-message.tsx';
 import { EmptyState, PageLayout, Skeleton } from '../../ui/page.tsx';
 import { ApprovalLines, RunningLines } from './activity-lines.tsx';
 import { AlertLines } from './alert-lines.tsx';
+import { Compliance } from './compliance.tsx';
 import { ComputerCounts } from './computer-counts.tsx';
 import { pendingQuery } from './pending.ts';
 import { PendingLines } from './pending-lines.tsx';
@@ -43,7 +44,10 @@ function Overview() {
           <FailingUsgProfiles />
           <FailingScriptProfiles />
         </div>
-        <div className="overview-column">{mayView && <RunningLines />}</div>
+        <div className="overview-column">
+          {mayView && <RunningLines />}
+          {can('ViewUsgProfile') && <Compliance />}
+        </div>
       </div>
     </>
   );
