@@ -11,6 +11,8 @@ export interface MapData {
   groups: ComputerMap['groups'];
   ids: Int32Array;
   values: Uint8Array;
+  /** Whether a cell is of a computer that has one before, in another group. */
+  repeats: Uint8Array;
   /** The cells of each computer. */
   cellsOf: () => ReadonlyMap<number, readonly number[]>;
 }
@@ -28,11 +30,21 @@ export function toMapData(color: string, read: ComputerMap, before?: MapData): M
     groups: read.groups,
     ids,
     values,
+    repeats: ids.length > read.count ? repeatsOf(ids) : new Uint8Array(ids.length),
     cellsOf() {
       cells ??= indexOf(ids);
       return cells;
     },
   };
+}
+
+function repeatsOf(ids: Int32Array): Uint8Array {
+  const seen = new Set<number>();
+  return Uint8Array.from(ids, (id) => {
+    const isKnown = seen.has(id);
+    seen.add(id);
+    return Number(isKnown);
+  });
 }
 
 function hasSameCells(before: MapData, { ids, groups }: ComputerMap): boolean {
@@ -74,19 +86,15 @@ export function changedCells(before: Uint8Array, after: Uint8Array): number[] {
 }
 
 /** How many computers have each value, in each group and in all. */
-export function countValues({ count, groups, ids, values, legend }: MapData): { groups: number[][]; all: number[] } {
+export function countValues({ groups, repeats, values, legend }: MapData): { groups: number[][]; all: number[] } {
   const all = legend.map(() => 0);
-  // Only where computers are in several groups.
-  const seen = ids.length > count ? new Set<number>() : null;
   let cell = 0;
   const counts = groups.map(({ cells }) => {
     const own = legend.map(() => 0);
     for (const end = cell + cells; cell < end; cell += 1) {
       const value = values[cell]!;
       own[value]! += 1;
-      if (seen?.has(ids[cell]!)) continue;
-      seen?.add(ids[cell]!);
-      all[value]! += 1;
+      if (repeats[cell] === 0) all[value]! += 1;
     }
     return own;
   });
