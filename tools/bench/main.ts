@@ -18,6 +18,7 @@ import { growth } from './sets/growth.bench.ts';
 import { intervals } from './sets/intervals.bench.ts';
 import { idle } from './sets/idle.bench.ts';
 import { login } from './sets/login.bench.ts';
+import { map } from './sets/map.bench.ts';
 import { observability } from './sets/observability.bench.ts';
 import { packages } from './sets/packages.bench.ts';
 import { recovery } from './sets/recovery.bench.ts';
@@ -54,6 +55,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   packages,
   waiters,
   webhooks,
+  map,
 };
 
 const env = process.env;

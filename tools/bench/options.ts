@@ -23,6 +23,7 @@ export const BENCHMARKS = [
   'packages',
   'waiters',
   'webhooks',
+  'map',
 ] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
@@ -67,7 +68,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
   --on embedded            or topology: two APIs, two gateways, three workers, the Temporal server on PostgreSQL
                            (not ${EMBEDDED_ONLY.join(', ')})
   --computers N,N          (or --sizes) group sizes of snaps (1000,10000) and growth (1000,3000,10000), fleet sizes of
-                           computers (1000,10000,100000) and, the last one, of usg, report, idle, waiters (10000), recovery (1000),
+                           computers (1000,10000,100000) and, the last one, of usg, report, idle, map (100000), waiters (10000), recovery (1000),
                            soak (500), the group of fairness (100000)
   --activities 1000000     events of webhooks, rows of activities and observability (on 10,000 computers unless --computers is given)
   --profiles 10000         profiles of scheduler that are due at one moment
@@ -140,6 +141,7 @@ const SMALL_FLEETS: Partial<Record<BenchmarkName, readonly number[]>> = {
   fairness: [2000],
   observability: [500],
   soak: [300],
+  map: [10_000],
 };
 
 /** The options for one benchmark. */

@@ -58,5 +58,9 @@ export const TARGETS = {
   recoveryExtraSeconds: { kind: 'most', first: 10, goal: 2 },
   idlePercent: { kind: 'most', first: 5, goal: 1 },
   packageExchanges: { kind: 'most', first: 4, goal: 2 },
+  mapPaintMs: { kind: 'most', first: 1000, goal: 500 },
+  panFrames: { kind: 'least', first: 50, goal: 58 },
+  blankRows: { kind: 'most', first: 0, goal: 0 },
+  eventPixelMs: { kind: 'most', first: 500, goal: 250 },
   soakPercent: { kind: 'most', first: 5, goal: 0.5 },
 } as const satisfies Record<string, Target>;

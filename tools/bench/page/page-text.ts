@@ -121,5 +121,6 @@ export const MEASURES: Readonly<Record<BenchmarkName, string>> = {
     'the first package list of a computer whose 70,000 packages the server knows, with and without the file of their ids',
   waiters: 'clients that wait for one activity each: what they cost, and how soon they get its end',
   webhooks: 'events to one webhook while its receiver and the servers are killed, and a replay of them',
+  map: 'map and list of a large fleet in a browser: how soon the map is painted, frames while it is moved, rows without content, and events as pixels',
   soak: 'lists, check-ins and an action every ten seconds: trends of memory, times and tables',
 };
