@@ -1,5 +1,4 @@
 import type { components } from '@flotilla/client';
-import type { ComputerDetail } from './use-computer.ts';
 
 /** What the form about a computer has in its fields. */
 export interface EditFields {
@@ -10,7 +9,7 @@ export interface EditFields {
   access_group: string;
 }
 
-type Edited = Pick<ComputerDetail, 'title' | 'comment' | 'tags' | 'access_group'>;
+type Edited = Pick<components['schemas']['ComputerDetail'], 'title' | 'comment' | 'tags' | 'access_group'>;
 
 /** The fields as the computer has them now. */
 export function fieldsOf({ title, comment, tags, access_group }: Edited): EditFields {

@@ -2,7 +2,8 @@ import type { components } from '@flotilla/client';
 import { Link } from '@tanstack/react-router';
 import type { Column } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ComputerState, lastContact, Tags } from './computer-state.tsx';
+import { ComputerState, Tags } from './computer-state.tsx';
+import { lastContact } from './describe-computer.ts';
 
 /** A computer of the list. */
 export type Computer = components['schemas']['Computer'];
