@@ -51,6 +51,8 @@ describe('the page of a computer', () => {
     await page.getByRole('button', { name: 'Edit title, comment, tags…' }).click();
     await page.getByLabel('Tags').fill('one two');
     await page.getByLabel('Comment').fill('In the test');
+    await page.reload();
+    expect(await page.getByLabel('Comment').inputValue()).toBe('In the test');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('definition').filter({ hasText: 'In the test' }).waitFor();
     await page.getByRole('button', { name: 'Add an annotation…' }).click();

@@ -78,7 +78,7 @@ describe('Computers', () => {
       .getByRole('button', { name: 'Delete' })
       .click();
     await item.waitFor({ state: 'hidden' });
-    expect((await browser.api.GET('/saved-searches')).data.results).toEqual([]);
+    await expect.poll(async () => (await browser.api.GET('/saved-searches')).data.results).toEqual([]);
   });
 
   it('selects single computers, ranges, and all that the query finds but some', async () => {

@@ -34,12 +34,12 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 
-/** The message of the server about one field of a request's body, or a part of it; null if there is none. */
+/** The message of the server about a field of a request's body, or a whole path such as `query.reason`; null if there is none. */
 export function fieldError(error: unknown, field: string): string | null {
   if (!(error instanceof ApiError)) return null;
   return error.details.find(({ path }) => isAbout(path, field))?.message ?? null;
 }
 
 function isAbout(path: string | undefined, field: string): boolean {
-  return path === `body.${field}` || (path?.startsWith(`body.${field}.`) ?? false);
+  return [field, `body.${field}`].some((name) => path === name || path?.startsWith(`${name}.`));
 }

@@ -85,12 +85,17 @@ function Computer({ computer, error }: { computer: ComputerDetail; error: unknow
       )}
       <ErrorMessage error={error} />
       <Tabs.Root
-        className={tab.fill ? 'tabs tabs-fill' : 'tabs'}
+        className="tabs"
         value={tab.id}
         onValueChange={(chosen) =>
           // What a tab keeps in the URL means nothing to the next one.
           set(
-            { tab: chosen === 'summary' ? undefined : String(chosen), search: undefined, show: undefined },
+            {
+              tab: chosen === 'summary' ? undefined : String(chosen),
+              search: undefined,
+              show: undefined,
+              form: undefined,
+            },
             { push: true },
           )
         }
@@ -102,7 +107,7 @@ function Computer({ computer, error }: { computer: ComputerDetail; error: unknow
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Tabs.Panel value={tab.id} className="tab-panel">
+        <Tabs.Panel value={tab.id} className="tab-panel computer-panel">
           <tab.Content computer={computer} />
         </Tabs.Panel>
       </Tabs.Root>

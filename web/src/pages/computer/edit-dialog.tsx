@@ -12,14 +12,14 @@ import type { ComputerDetail } from './use-computer.ts';
 interface EditDialogProps {
   computer: ComputerDetail;
   open: boolean;
-  onOpenChange: (open: boolean) => void;
+  onClose: () => void;
 }
 
 /** The dialog that changes what administrators decide about a computer. */
-export function EditDialog({ computer, open, onOpenChange }: EditDialogProps) {
+export function EditDialog({ computer, open, onClose }: EditDialogProps) {
   return (
-    <Dialog title="Edit this computer" open={open} onOpenChange={onOpenChange}>
-      <EditForm computer={computer} onDone={() => onOpenChange(false)} />
+    <Dialog title="Edit this computer" open={open} onOpenChange={onClose}>
+      <EditForm computer={computer} onDone={onClose} />
     </Dialog>
   );
 }

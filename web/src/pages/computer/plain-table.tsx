@@ -10,7 +10,7 @@ interface PlainTableProps {
 export function PlainTable({ label, head, rows }: PlainTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by the keyboard
-    <section className="plain-table" aria-label={label} tabIndex={0}>
+    <section className="fact-table" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { useOpenForm } from '../../ui/form-dialog.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { StateMark } from '../../ui/state-mark.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -48,7 +48,7 @@ function Alerts({ computer: { alerts = [], reboot_packages: packages = [] } }: {
 }
 
 function General({ computer }: { computer: ComputerDetail }) {
-  const [isEditing, setEditing] = useState(false);
+  const { form, open, close } = useOpenForm();
   const can = useCan();
   const { title, hostname, comment, tags, access_group, archived, registered_at } = computer;
   return (
@@ -56,9 +56,7 @@ function General({ computer }: { computer: ComputerDetail }) {
       title="General"
       actions={
         !archived &&
-        can('ManageComputer', access_group) && (
-          <Button onClick={() => setEditing(true)}>Edit title, comment, tags…</Button>
-        )
+        can('ManageComputer', access_group) && <Button onClick={() => open('edit')}>Edit title, comment, tags…</Button>
       }
     >
       <Facts
@@ -73,7 +71,7 @@ function General({ computer }: { computer: ComputerDetail }) {
           ['Related computers', relatives(computer)],
         ]}
       />
-      <EditDialog computer={computer} open={isEditing} onOpenChange={setEditing} />
+      <EditDialog computer={computer} open={form === 'edit'} onClose={close} />
     </Section>
   );
 }

@@ -41,7 +41,7 @@ export function WorkTab({ computer: { id } }: { computer: ComputerDetail }) {
           <button
             key={value}
             type="button"
-            className="button button-plain"
+            className="button button-plain work-filter"
             aria-pressed={value === shown.value}
             onClick={() => set({ show: value === 'all' ? undefined : value })}
           >
