@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, useMemo, useState } from 'react';
 import { permissionsQuery, useCan } from '../session/session.ts';
-import { useSessionExpired } from '../session/session-state.ts';
+import { useSessionExpired } from '../api/session-state.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy-as.tsx';
 import { useDraft } from '../ui/use-draft.ts';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { client } from '../api/client.ts';
-import { usePageSearch } from '../app/use-page-search.ts';
+import { usePageSearch } from '../url/use-page-search.ts';
 import { ErrorMessage } from '../ui/error-message.tsx';
 import { EmptyState, PageLayout, Skeleton } from '../ui/page.tsx';
 import { type Action, findAction } from './actions.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '@flotilla/client';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { sessionExpired } from '../session/session-state.ts';
+import { sessionExpired } from './session-state.ts';
 
 /** Opens the sign-in dialog when the session has ended; the page behind it stays as it is. */
 function onError(error: Error): void {

@@ -4,7 +4,7 @@ import { queryClient } from '../api/query-client.ts';
 import { meQuery } from '../session/session.ts';
 import { NotFound } from './not-found.tsx';
 import { PageError } from './page-error.tsx';
-import { pageSearch, signInSearch } from './search.ts';
+import { pageSearch, signInSearch } from '../url/search.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({ notFoundComponent: NotFound });

@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
 import { Skeleton } from '../ui/page.tsx';
 import { meQuery } from './session.ts';
-import { sessionRenewed } from './session-state.ts';
+import { sessionRenewed } from '../api/session-state.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** Accepting an invitation: with the present session, or by signing in, which creates a new person's account. */

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Dialog } from '../ui/dialog.tsx';
 import { useMe } from './session.ts';
-import { sessionRenewed, useSessionExpired } from './session-state.ts';
+import { sessionRenewed, useSessionExpired } from '../api/session-state.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** Opens over the page when the session has ended. What the person has typed stays. */

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { client } from '../api/client.ts';
 import { FirstAccountForm } from './first-account-form.tsx';
 import { meQuery } from './session.ts';
-import { sessionRenewed } from './session-state.ts';
+import { sessionRenewed } from '../api/session-state.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** Signing in; on a new server, its first account. */

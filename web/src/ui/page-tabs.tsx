@@ -1,6 +1,6 @@
 import { Tabs } from '@base-ui/react/tabs';
 import type { ComponentType } from 'react';
-import { usePageSearch } from '../app/use-page-search.ts';
+import { usePageSearch } from '../url/use-page-search.ts';
 
 /** A part of a page that is shown by itself. */
 export interface PageTab {

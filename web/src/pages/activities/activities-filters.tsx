@@ -1,4 +1,4 @@
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { CheckField, SelectField } from '../../ui/field.tsx';
 import { ACTIVITY_STATES } from '../../ui/state-mark.tsx';
 import { SearchField } from './search-field.tsx';

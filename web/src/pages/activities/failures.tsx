@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { Section } from '../../ui/page.tsx';
 import { failuresQuery } from './activity-queries.ts';
 import { readableResult } from './result-text.ts';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { ActionsMenu } from '../../acting/actions-menu.tsx';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { useCan } from '../../session/session.ts';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { PageLayout, Skeleton } from '../../ui/page.tsx';

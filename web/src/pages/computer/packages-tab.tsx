@@ -2,7 +2,7 @@ import type { components } from '@flotilla/client';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { useCan } from '../../session/session.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';

@@ -1,7 +1,7 @@
 import type { components } from '@flotilla/client';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/page.tsx';
 import { ActivityState } from '../../ui/state-mark.tsx';

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ActionsMenu } from '../../acting/actions-menu.tsx';
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { QueryField } from '../../query/query-field.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';

@@ -1,4 +1,4 @@
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { COLUMNS, DEFAULT_COLUMNS } from './columns.tsx';
 
 const KEY = 'flotilla.computers.columns';

@@ -1,7 +1,7 @@
 import type { components } from '@flotilla/client';
 import { useEffect, useState } from 'react';
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';

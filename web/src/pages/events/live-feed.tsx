@@ -1,6 +1,6 @@
 import type { EventType } from '@flotilla/client';
 import { useMemo } from 'react';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { useLiveState } from '../../live/live.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';

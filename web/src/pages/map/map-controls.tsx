@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
-import type { PageSearch } from '../../app/search.ts';
+import type { PageSearch } from '../../url/search.ts';
 import { QueryField } from '../../query/query-field.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import type { MapView } from './use-map.ts';

@@ -2,7 +2,7 @@ import { ApiError } from '@flotilla/client';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { memo, useMemo, useState } from 'react';
 import { ActionsMenu } from '../../acting/actions-menu.tsx';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { EmptyState, PageLayout, Skeleton } from '../../ui/page.tsx';

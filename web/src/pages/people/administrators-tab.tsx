@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { useCan, useMe } from '../../session/session.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -7,7 +7,8 @@ import { CopyAs } from '../../ui/copy-as.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { Section, Skeleton } from '../../ui/page.tsx';
 import type { RequestToCopy } from '../../ui/shell-text.ts';
-import { datesQuery, type ProfileKind } from './queries.ts';
+import { datesQuery } from './queries.ts';
+import type { ProfileKind } from './profile-types.ts';
 import { toLocal } from './zone.ts';
 
 /** Computers that a profile is for, in words. */

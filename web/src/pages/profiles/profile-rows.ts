@@ -1,5 +1,5 @@
 import { isRunOpen, isScriptRunOpen } from './open-runs.ts';
-import type { ProfileKind, ScriptProfile, UsgProfile } from './queries.ts';
+import type { ProfileKind, ScriptProfile, UsgProfile } from './profile-types.ts';
 
 /** A profile of any kind, as the list shows it. */
 export interface ProfileRow {

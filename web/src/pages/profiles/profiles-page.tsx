@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { useCan } from '../../session/session.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
@@ -10,13 +10,8 @@ import { StateMark } from '../../ui/state-mark.tsx';
 import { Time } from '../../ui/time.tsx';
 import { allRows, type RowSource } from '../../ui/use-rows.ts';
 import { type ProfileRow, scriptRow, sortRows, usgRow } from './profile-rows.ts';
-import {
-  hasScriptProfilesQuery,
-  type ListStatus,
-  scriptProfilesQuery,
-  scriptTitlesQuery,
-  usgProfilesQuery,
-} from './queries.ts';
+import { hasScriptProfilesQuery, scriptProfilesQuery, scriptTitlesQuery, usgProfilesQuery } from './queries.ts';
+import type { ListStatus } from './profile-types.ts';
 import './profiles.css';
 
 const STATUSES: ReadonlyArray<{ value: ListStatus; label: string }> = [

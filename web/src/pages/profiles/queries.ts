@@ -1,14 +1,8 @@
-import type { components } from '@flotilla/client';
 import { queryOptions } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
+import { readAll } from '../../api/read-all.ts';
 import { isRunOpen, isScriptRunOpen } from './open-runs.ts';
-
-type Schemas = components['schemas'];
-export type UsgProfile = Schemas['UsgProfile'];
-export type ScriptProfile = Schemas['ScriptProfile'];
-export type UsgRun = Schemas['UsgRun'];
-export type ProfileKind = 'usg' | 'script';
-export type ListStatus = 'active' | 'archived' | 'all';
+import type { ListStatus, ProfileKind } from './profile-types.ts';
 
 /** How often an open run is read: its counts change without an event. */
 export const OPEN_RUN_MS = 5000;
@@ -17,7 +11,7 @@ export const OPEN_RUN_MS = 5000;
 export const usgProfilesQuery = (filter: { status: ListStatus; search: string }) =>
   queryOptions({
     queryKey: ['profiles', 'usg', filter],
-    queryFn: () => collect(client.items('/usg-profiles', { params: { query: filter } })),
+    queryFn: () => readAll(client.items('/usg-profiles', { params: { query: filter } })),
     refetchInterval: ({ state }) => (state.data?.some(isRunOpen) ? OPEN_RUN_MS : false),
   });
 
@@ -25,7 +19,7 @@ export const usgProfilesQuery = (filter: { status: ListStatus; search: string })
 export const scriptProfilesQuery = (filter: { status: ListStatus; search: string }) =>
   queryOptions({
     queryKey: ['profiles', 'script', filter],
-    queryFn: () => collect(client.items('/script-profiles', { params: { query: filter } })),
+    queryFn: () => readAll(client.items('/script-profiles', { params: { query: filter } })),
     refetchInterval: ({ state }) => (state.data?.some(isScriptRunOpen) ? OPEN_RUN_MS : false),
   });
 
@@ -76,20 +70,20 @@ export const complianceQuery = ({ usgProfileId, days }: { usgProfileId?: number;
 /** Titles of all scripts, by id. */
 export const scriptTitlesQuery = queryOptions({
   queryKey: ['scripts', 'titles'],
-  queryFn: () => collect(client.items('/scripts', { params: { query: { status: 'all' } } })),
+  queryFn: () => readAll(client.items('/scripts', { params: { query: { status: 'all' } } })),
   select: (scripts) => new Map(scripts.map(({ id, title }) => [id, title])),
 });
 
 /** Scripts that can be run. */
 export const activeScriptsQuery = queryOptions({
   queryKey: ['scripts', 'active'],
-  queryFn: () => collect(client.items('/scripts', { params: { query: { status: 'active' } } })),
+  queryFn: () => readAll(client.items('/scripts', { params: { query: { status: 'active' } } })),
 });
 
 /** Whether this deployment has script profiles. */
 export const hasScriptProfilesQuery = queryOptions({
   queryKey: ['features'],
-  queryFn: () => collect(client.items('/features')),
+  queryFn: () => readAll(client.items('/features')),
   select: (features) => features.some(({ key, enabled }) => key === 'script-profiles' && enabled),
   staleTime: Number.POSITIVE_INFINITY,
 });
@@ -103,11 +97,5 @@ export const tagsQuery = queryOptions({
 /** The access groups of the account. */
 export const accessGroupsQuery = queryOptions({
   queryKey: ['people', 'access-groups'],
-  queryFn: () => collect(client.items('/access-groups')),
+  queryFn: () => readAll(client.items('/access-groups')),
 });
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}

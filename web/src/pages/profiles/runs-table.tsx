@@ -5,7 +5,7 @@ import { Section } from '../../ui/page.tsx';
 import { ActivityState, StateMark } from '../../ui/state-mark.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRows } from '../../ui/use-rows.ts';
-import type { ScriptProfile, UsgRun } from './queries.ts';
+import type { ScriptProfile, UsgRun } from './profile-types.ts';
 
 type ScriptRun = NonNullable<ScriptProfile['activities']['last_activity']>;
 

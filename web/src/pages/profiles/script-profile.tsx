@@ -9,7 +9,8 @@ import { Time } from '../../ui/time.tsx';
 import { describeCron } from './cron.ts';
 import { isScriptRunOpen } from './open-runs.ts';
 import { ArchiveButton, scopeText, UpcomingDates } from './profile-parts.tsx';
-import { type ScriptProfile, scriptProfileQuery, scriptTitlesQuery } from './queries.ts';
+import { scriptProfileQuery, scriptTitlesQuery } from './queries.ts';
+import type { ScriptProfile } from './profile-types.ts';
 import { ScriptRuns } from './runs-table.tsx';
 import { useOpenRun } from './use-open-run.ts';
 

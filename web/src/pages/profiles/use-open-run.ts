@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { OPEN_RUN_MS, type ProfileKind } from './queries.ts';
+import { OPEN_RUN_MS } from './queries.ts';
+import type { ProfileKind } from './profile-types.ts';
 
 /** Reads everything about a profile again and again while a run of it is open. */
 export function useOpenRun(kind: ProfileKind, id: number, isOpen: boolean): void {

@@ -7,7 +7,7 @@ import { ErrorMessage } from '../../ui/error-message.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { download } from './download.ts';
-import type { UsgProfile } from './queries.ts';
+import type { UsgProfile } from './profile-types.ts';
 
 interface ReportDraft {
   from: string;

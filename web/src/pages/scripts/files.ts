@@ -1,4 +1,4 @@
-import type { Script } from './queries.ts';
+import type { Script } from './script-types.ts';
 
 /** A file of the form: one that the script has already, or one with its content in base64. */
 export interface FileDraft {

@@ -1,12 +1,5 @@
-import type { components } from '@flotilla/client';
 import { queryOptions } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
-
-type Schemas = components['schemas'];
-export type Script = Schemas['Script'];
-export type ScriptItem = Schemas['ScriptItem'];
-export type ScriptVersionItem = Schemas['ScriptVersionItem'];
-export type ScriptVersion = Schemas['ScriptVersion'];
 
 /** One script with its code. */
 export const scriptQuery = (id: number) =>

@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import type { Script } from './queries.ts';
+import type { Script } from './script-types.ts';
 
 /** What can be done with a script, as far as permissions and its status allow. */
 export function ScriptActions({ script, onEdit }: { script: Script; onEdit: () => void }) {

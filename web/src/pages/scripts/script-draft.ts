@@ -1,6 +1,6 @@
 import type { components } from '@flotilla/client';
 import { type FileDraft, filesOf } from './files.ts';
-import type { Script } from './queries.ts';
+import type { Script } from './script-types.ts';
 import { codeOf } from './script-code.ts';
 
 type ScriptRequest = components['schemas']['ScriptRequest'];

@@ -12,7 +12,7 @@ import { useDraft } from '../../ui/use-draft.ts';
 import { accessGroupsQuery } from '../profiles/queries.ts';
 import { CodeEditor } from './code-editor.tsx';
 import { addFiles, type FileDraft, filesOf } from './files.ts';
-import type { Script } from './queries.ts';
+import type { Script } from './script-types.ts';
 import { draftOf, NEW_SCRIPT, patchOf, requestOf, type ScriptDraft } from './script-draft.ts';
 
 /** Creates a script. */

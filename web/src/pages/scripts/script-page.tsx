@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { useCan } from '../../session/session.ts';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { Facts, PageLayout, Section, Skeleton } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CodeView } from './code-editor.tsx';
-import { type Script, scriptQuery } from './queries.ts';
+import { scriptQuery } from './queries.ts';
+import type { Script } from './script-types.ts';
 import { ScriptActions } from './script-actions.tsx';
 import { codeOf } from './script-code.ts';
 import { EditScript } from './script-form.tsx';

@@ -1,5 +1,5 @@
 import { StateMark, type StateTone } from '../../ui/state-mark.tsx';
-import type { Script } from './queries.ts';
+import type { Script } from './script-types.ts';
 
 const STATUSES: Record<Script['status'], { tone: StateTone; label: string }> = {
   ACTIVE: { tone: 'good', label: 'Active' },

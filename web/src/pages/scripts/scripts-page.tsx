@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { useCan } from '../../session/session.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState, PageLayout } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRows } from '../../ui/use-rows.ts';
-import type { ScriptItem } from './queries.ts';
+import type { ScriptItem } from './script-types.ts';
 import { ScriptStatus } from './script-status.tsx';
 import './scripts.css';
 

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
@@ -10,7 +10,8 @@ import { Section, Skeleton } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CodeView } from './code-editor.tsx';
 import { type DiffGap, type DiffLine, diffLines, withGaps } from './line-diff.ts';
-import { type Script, type ScriptVersion, type ScriptVersionItem, versionQuery, versionsQuery } from './queries.ts';
+import { versionQuery, versionsQuery } from './queries.ts';
+import type { Script, ScriptVersion, ScriptVersionItem } from './script-types.ts';
 import { codeOf } from './script-code.ts';
 
 /** The versions of a script: the URL names the one that is shown, and the one that it is compared with. */

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';

@@ -1,5 +1,5 @@
 import { client } from '../../api/client.ts';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useOpenForm } from '../../ui/form-dialog.tsx';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { usePageSearch } from '../../app/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { Button } from '../../ui/button.tsx';
 import { SecretOnce } from '../../ui/copy-text.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';

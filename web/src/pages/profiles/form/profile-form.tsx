@@ -5,7 +5,7 @@ import { Button } from '../../../ui/button.tsx';
 import { CopyAs } from '../../../ui/copy-as.tsx';
 import { ErrorMessage } from '../../../ui/error-message.tsx';
 import type { RequestToCopy } from '../../../ui/shell-text.ts';
-import type { ProfileKind } from '../queries.ts';
+import type { ProfileKind } from '../profile-types.ts';
 
 /** Sends the form of a profile, and opens the profile when it is stored. */
 export function useSave(kind: ProfileKind, send: () => Promise<{ id: number }>, onSaved: () => void) {

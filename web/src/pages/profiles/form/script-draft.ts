@@ -1,6 +1,6 @@
 import type { components } from '@flotilla/client';
 import { fromCron, NIGHTLY, type Recurring, toCron } from '../cron.ts';
-import type { ScriptProfile } from '../queries.ts';
+import type { ScriptProfile } from '../profile-types.ts';
 import { isZone, OWN_ZONE, toLocal, toUtc } from '../zone.ts';
 import { type ScopeDraft, tagList } from './scope-draft.ts';
 

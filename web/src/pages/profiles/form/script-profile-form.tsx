@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../../api/client.ts';
-import { usePageSearch } from '../../../app/use-page-search.ts';
+import { usePageSearch } from '../../../url/use-page-search.ts';
 import { fieldError } from '../../../ui/error-message.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { Facts } from '../../../ui/page.tsx';
 import { useDraft } from '../../../ui/use-draft.ts';
-import { activeScriptsQuery, type ScriptProfile } from '../queries.ts';
+import { activeScriptsQuery } from '../queries.ts';
+import type { ScriptProfile } from '../profile-types.ts';
 import { ProfileForm, useSave } from './profile-form.tsx';
 import { ScopeFields } from './scope-fields.tsx';
 import {

@@ -1,6 +1,6 @@
 import type { components } from '@flotilla/client';
 import { MODES } from '../profile-rows.ts';
-import type { UsgProfile } from '../queries.ts';
+import type { UsgProfile } from '../profile-types.ts';
 import { fromRule, type Recurrence, toRule, WEEKLY } from '../recurrence.ts';
 import { isZone, OWN_ZONE, toLocal, toUtc } from '../zone.ts';
 import { type ScopeDraft, tagList } from './scope-draft.ts';
