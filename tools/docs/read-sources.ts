@@ -12,7 +12,7 @@ export interface ReadSource extends Source {
 
 /** Every source file of the application and its tools with its imports, including type-only ones. */
 export async function readSources(
-  folders = ['src', 'packages', 'temporal', 'workflows', 'workers', 'tools'],
+  folders = ['src', 'packages', 'web/src', 'temporal', 'workflows', 'workers', 'tools'],
 ): Promise<ReadSource[]> {
   const { output } = await cruise(folders, {
     tsPreCompilationDeps: true,
