@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { CatchBoundary, Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { client } from '../../api/client.ts';
+import { ErrorMessage } from '../../ui/error-message.tsx';
 import { Section, Skeleton } from '../../ui/page.tsx';
 
 const DAYS = 30;
@@ -24,9 +25,12 @@ export function Compliance() {
   if (!profiles) return null;
   return (
     <Section title={`Compliance in the last ${DAYS} days`} actions={<Link to="/profiles">All profiles</Link>}>
-      <Suspense fallback={<Skeleton lines={4} />}>
-        <ComplianceChart days={DAYS} />
-      </Suspense>
+      {/* Without it the whole page would fail when the chart cannot be loaded. */}
+      <CatchBoundary getResetKey={() => DAYS} errorComponent={ErrorMessage}>
+        <Suspense fallback={<Skeleton lines={4} />}>
+          <ComplianceChart days={DAYS} />
+        </Suspense>
+      </CatchBoundary>
     </Section>
   );
 }
