@@ -1,13 +1,10 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  expectAccessible,
-  expectNoSideways,
-  expectText,
-  untilLoaded,
-  useBrowser,
-  WORK_MS,
-} from '../support/web/browser.ts';
+import { expectAccessible, expectNoSideways, expectText, untilLoaded, useBrowser } from '../support/web/browser.ts';
+
+/** Of few computers. */
+const CELL_PX = 24;
+const LIVE_MS = 15_000;
 
 describe('the map', () => {
   const browser = useBrowser();
@@ -40,10 +37,8 @@ describe('the map', () => {
     await expectText(computer(page), first!);
     await page.keyboard.press('ArrowRight');
     await expectText(computer(page), second!);
-    const { width } = (await canvas(page).boundingBox())!;
-    const middle = [...titles.values()][Math.floor(titles.size / 2)]!;
-    await canvas(page).hover({ position: { x: width / 2 + 8, y: 8 } });
-    await expectText(computer(page), middle);
+    await canvas(page).hover({ position: { x: 4 * CELL_PX + 8, y: 8 } });
+    await expectText(computer(page), [...titles.values()][4]!);
     await page.keyboard.press('End');
     await expectText(computer(page), [...titles.values()].at(-1)!);
     await page.keyboard.press('Enter');
@@ -89,11 +84,15 @@ describe('the map', () => {
     await page.getByText('In numbers').click();
     await browser.api.POST('/computers:add-tags', { body: { query: `id:${id}`, tags: ['on-the-map'] } });
     await page.getByRole('link', { name: 'on-the-map' }).waitFor();
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
     const { data } = await browser.api.POST('/snaps', {
-      body: { action: 'install', computer_ids: [id!], snaps: [{ name: 'hello' }] },
+      body: { action: 'install', computer_ids: [id!], snaps: [{ name: 'hello' }], deliver_after: tomorrow },
     });
     await page.goto(`/computers/map?color=activity:${data.id}`);
-    await expectText(legend(page), /Succeeded1/, WORK_MS);
+    await expectText(legend(page), /Waiting1/);
+    await browser.api.POST('/activities/cancel', { body: { activity_ids: [data.id] } });
+    // Sooner than the map is read without an event.
+    await expectText(legend(page), /Canceled1/, LIVE_MS);
   });
 
   it('explains that a query finds nothing, and what is wrong with it', async () => {

@@ -10,7 +10,7 @@ const MAX_SCALE = 48;
 /** The whole map in the view, at most as large as is pleasant. */
 export function wholeMap(map: Size, view: Size, most = 24): Camera {
   const scale = Math.min(most, view.width / map.width, view.height / map.height);
-  return { x: (map.width - view.width / scale) / 2, y: 0, scale };
+  return { x: 0, y: 0, scale };
 }
 
 /** Larger or smaller around a point of the view, which stays where it is. */
@@ -50,12 +50,11 @@ function keepInView(camera: Camera, map: Size, view: Size): Camera {
   return {
     scale,
     x: within(camera.x, map.width - view.width / scale),
-    y: within(camera.y, map.height - view.height / scale, true),
+    y: within(camera.y, map.height - view.height / scale),
   };
 }
 
-/** Between the edges; what is smaller than the view is in its middle, or at its top. */
-function within(start: number, most: number, atTop = false): number {
-  if (most <= 0) return atTop ? 0 : most / 2;
-  return Math.min(Math.max(start, 0), most);
+/** Between the edges; what is smaller than the view is at its beginning. */
+function within(start: number, most: number): number {
+  return Math.min(Math.max(start, 0), Math.max(most, 0));
 }

@@ -29,7 +29,10 @@ export function useMap(view: MapView) {
     () => createRefresh((stale) => readAgain(queryClient, { query, color, group }, stale)),
     [queryClient, query, color, group],
   );
-  useEffect(() => refresh.stop, [refresh]);
+  useEffect(() => {
+    refresh.start();
+    return refresh.stop;
+  }, [refresh]);
   useLive((event) => refresh.add(staleBy(event, color, query)));
   return useQuery({
     queryKey: keyOf(view),
@@ -64,7 +67,7 @@ async function readAgain(queryClient: QueryClient, view: MapView, stale: Stale):
 function createRefresh(read: (stale: Stale) => Promise<void>) {
   let waiting = NOTHING;
   let isBusy = false;
-  let isStopped = false;
+  let isStopped = true;
   async function run(): Promise<void> {
     isBusy = true;
     while (!isStopped && isSome(waiting)) {
@@ -79,7 +82,10 @@ function createRefresh(read: (stale: Stale) => Promise<void>) {
   return {
     add(stale: Stale) {
       waiting = both(waiting, stale);
-      if (!isBusy && isSome(waiting)) void run();
+      if (!isBusy && !isStopped && isSome(waiting)) void run();
+    },
+    start() {
+      isStopped = false;
     },
     stop() {
       isStopped = true;
