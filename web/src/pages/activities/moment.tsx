@@ -4,8 +4,10 @@ import { clockTime, Time } from '../../ui/time.tsx';
 import type { TimelinePoint } from './activity-queries.ts';
 import { type Counts, progressText, SHOWN_STATES } from './counts.ts';
 
-/** A replay takes this long, whatever time it covers. */
+/** A replay takes this long at most, whatever time it covers. */
 const REPLAY_MS = 6000;
+/** Shorter than the time between two reads of an open activity, each of which starts a step anew. */
+const MAX_STEP_MS = 500;
 
 interface MomentProps {
   points: readonly TimelinePoint[];
@@ -26,10 +28,13 @@ export function Moment({ points, counts, isOpen, moment, onChange }: MomentProps
   const show = (to: number) => onChange(to >= last ? null : points[to]!.time);
   useEffect(() => {
     if (!isReplaying) return;
-    const timer = setTimeout(() => {
-      show(index + 1);
-      if (index + 1 >= last) setReplaying(false);
-    }, REPLAY_MS / points.length);
+    const timer = setTimeout(
+      () => {
+        show(index + 1);
+        if (index + 1 >= last) setReplaying(false);
+      },
+      Math.min(REPLAY_MS / points.length, MAX_STEP_MS),
+    );
     return () => clearTimeout(timer);
   });
   const replay = () => {
