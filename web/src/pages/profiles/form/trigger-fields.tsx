@@ -40,7 +40,7 @@ export function TriggerFields({ draft, change, error }: TriggerFieldsProps) {
         label="Runs"
         options={TRIGGERS}
         value={trigger}
-        error={fieldError(error, 'body.trigger') ?? fieldError(error, 'body.trigger.trigger_type')}
+        error={fieldError(error, 'body.trigger.trigger_type')}
         onChange={({ target }) => change({ trigger: target.value as ScriptDraft['trigger'] })}
       />
       {trigger !== 'event' && (
