@@ -8,6 +8,7 @@ describe('the pages of scripts', () => {
   it('create a script with a file, change it, compare its versions and restore one', async () => {
     const page = await browser.open('/scripts');
     await page.getByRole('link', { name: 'New script' }).click();
+    await page.getByRole('heading', { level: 1, name: 'New script' }).waitFor();
     await page.getByLabel('Title').fill('Tidy the page');
     await page.getByLabel('Code').fill('no interpreter');
     await page.getByRole('button', { name: 'Create' }).click();
