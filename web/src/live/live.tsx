@@ -1,5 +1,5 @@
 import type { CloudEvent } from '@flotilla/client';
-import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
 import { client } from '../api/client.ts';
 import { keysOf } from './keys.ts';
@@ -25,7 +25,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [listeners] = useState(() => new Set<Listener>());
   useEffect(() => {
     const stop = new AbortController();
-    const refresh = createRefresh((queryKey) => void queryClient.invalidateQueries({ queryKey }));
+    const refresh = createRefresh(queryClient);
     void follow(stop.signal, {
       onState: setState,
       // Events that were missed are not sent again when the page was away for longer than they are kept.
@@ -91,14 +91,18 @@ async function follow(signal: AbortSignal, { onState, onReconnect, onEvent }: Fo
   }
 }
 
-/** Collects keys, and refreshes each once in a period: the first change shows at once. */
-function createRefresh(invalidate: (key: QueryKey) => void) {
+/** Collects keys, and has each read again once in a period: the first change shows at once. */
+function createRefresh(queryClient: QueryClient) {
   const waiting = new Map<string, QueryKey>();
   let timer: ReturnType<typeof setTimeout> | null = null;
   const flush = () => {
     timer = waiting.size > 0 ? setTimeout(flush, REFRESH_MS) : null;
-    for (const key of waiting.values()) invalidate(key);
-    waiting.clear();
+    for (const [name, queryKey] of waiting) {
+      // A read that takes longer would be cancelled by the next event, and never finish.
+      if (queryClient.isFetching({ queryKey }) > 0) continue;
+      waiting.delete(name);
+      void queryClient.invalidateQueries({ queryKey });
+    }
   };
   return {
     add(keys: readonly QueryKey[]) {
