@@ -1,58 +1,39 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { client } from '../api/client.ts';
+import { lazy, Suspense, useState } from 'react';
 import { signOut, useMe } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
-import { Menu, MenuChoice, MenuGroup } from '../ui/menu.tsx';
-import { applyTheme, readTheme, type Theme } from './theme.ts';
 
-const THEME_LABELS: ReadonlyArray<{ value: Theme; label: string }> = [
-  { value: 'system', label: 'As the system' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-  { value: 'contrast', label: 'High contrast' },
-];
+const SettingsMenu = lazy(() =>
+  import('./settings-menu.tsx').then(({ SettingsMenu: component }) => ({ default: component })),
+);
 
-/** The person's account and theme, and the end of the session. */
+/** The person's menu, whose content is loaded when it is first opened, and the end of the session. */
 export function AccountMenu() {
   const me = useMe();
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const [theme, setTheme] = useState(readTheme);
+  const [isOpened, setOpened] = useState(false);
   const leave = async () => {
     await signOut();
     queryClient.clear();
     await navigate({ to: '/sign-in' });
   };
-  const switchAccount = async (account_name: string) => {
-    await client.request('POST', '/switch-account', { body: { account_name } });
-    // Nothing of the other account may stay on the page.
-    window.location.assign('/');
-  };
+  const button = (
+    <Button kind="quiet" aria-haspopup="menu" onClick={() => setOpened(true)}>
+      <bdi className="shell-person">{me?.name ?? 'Account'}</bdi>
+      <span aria-hidden="true" className="menu-caret" />
+    </Button>
+  );
   return (
     <div className="button-row">
-      <Menu label={<bdi className="shell-person">{me?.name ?? 'Account'}</bdi>} className="button button-quiet">
-        {me && me.accounts.length > 1 && (
-          <MenuGroup label="Account">
-            <MenuChoice
-              value={me.current_account}
-              options={me.accounts.map(({ name, title }) => ({ value: name, label: title }))}
-              onChange={(name) => void switchAccount(name)}
-            />
-          </MenuGroup>
-        )}
-        <MenuGroup label="Theme">
-          <MenuChoice
-            value={theme}
-            options={THEME_LABELS}
-            onChange={(chosen) => {
-              applyTheme(chosen);
-              setTheme(chosen);
-            }}
-          />
-        </MenuGroup>
-      </Menu>
+      {isOpened ? (
+        <Suspense fallback={button}>
+          <SettingsMenu />
+        </Suspense>
+      ) : (
+        button
+      )}
       <Button kind="quiet" onClick={() => void leave()}>
         Sign out
       </Button>

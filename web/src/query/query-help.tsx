@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog } from '../ui/dialogs/dialog.tsx';
 import { SELECTORS } from './completion.ts';
 
 const EXAMPLES: ReadonlyArray<{ query: string; finds: string }> = [

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog } from '../ui/dialogs/dialog.tsx';
 import { useMe } from './session.ts';
 import { sessionRenewed, useSessionExpired } from '../api/session-state.ts';
 import { SignInForm } from './sign-in-form.tsx';

@@ -6,13 +6,15 @@ interface MenuProps {
   label: ReactNode;
   disabled?: boolean;
   className?: string;
+  /** Whether it is open at first. */
+  defaultOpen?: boolean;
   children: ReactNode;
 }
 
 /** A button that opens a list of actions. */
-export function Menu({ label, disabled, className = 'button button-plain', children }: MenuProps) {
+export function Menu({ label, disabled, className = 'button button-plain', defaultOpen, children }: MenuProps) {
   return (
-    <Base.Root>
+    <Base.Root defaultOpen={defaultOpen}>
       <Base.Trigger className={className} disabled={disabled}>
         {label}
         <span aria-hidden="true" className="menu-caret" />

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialogs/confirm-dialog.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import type { RowSource } from '../../ui/use-rows.ts';

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialogs/confirm-dialog.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import type { Alert } from './alert-kinds.ts';
 import { alertsQuery } from './alerts-query.ts';

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialogs/dialog.tsx';
 import { ErrorMessage, fieldError } from '../../ui/error-message.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { useDraft } from '../../ui/use-draft.ts';

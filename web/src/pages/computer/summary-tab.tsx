@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { useOpenForm } from '../../ui/form-dialog.tsx';
+import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { StateMark } from '../../ui/state-mark.tsx';
 import { Time } from '../../ui/time.tsx';

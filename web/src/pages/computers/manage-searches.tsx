@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { savedSearchesQuery } from '../../query/use-selector-values.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialogs/confirm-dialog.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { TextField } from '../../ui/field.tsx';
 

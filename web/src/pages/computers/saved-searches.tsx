@@ -4,7 +4,7 @@ import { client } from '../../api/client.ts';
 import { savedSearchesQuery } from '../../query/use-selector-values.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialogs/dialog.tsx';
 import { ErrorMessage, fieldError } from '../../ui/error-message.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Menu, MenuGroup, MenuItem } from '../../ui/menu.tsx';

@@ -4,7 +4,7 @@ import { client } from '../../api/client.ts';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/dialogs/dialog.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { ComputerName } from './computer-name.tsx';

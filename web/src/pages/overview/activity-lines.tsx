@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialogs/confirm-dialog.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { ActivityState } from '../../ui/state-mark.tsx';
 import { Time } from '../../ui/time.tsx';

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialogs/confirm-dialog.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { ComputerName } from './computer-name.tsx';
 import type { PendingComputer } from './pending.ts';

@@ -1,7 +1,7 @@
 import { client } from '../../api/client.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { useOpenForm } from '../../ui/form-dialog.tsx';
+import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import type { AccessGroup } from './queries.ts';
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
-import { FormDialog, useOpenForm } from '../../ui/form-dialog.tsx';
+import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { Skeleton } from '../../ui/page.tsx';
 import { DeleteGroupForm, GroupTitleForm } from './access-group-forms.tsx';
 import { type GroupNode, groupTree } from './group-tree.ts';

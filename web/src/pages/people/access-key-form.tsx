@@ -3,7 +3,7 @@ import { client } from '../../api/client.ts';
 import { useMe } from '../../session/session.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { useOpenForm } from '../../ui/form-dialog.tsx';
+import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { type Credential, credentialsQuery } from './queries.ts';
 

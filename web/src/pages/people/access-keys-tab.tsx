@@ -5,7 +5,7 @@ import { ActionForm } from '../../ui/action-form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { SecretOnce } from '../../ui/copy-text.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
-import { FormDialog, useOpenForm } from '../../ui/form-dialog.tsx';
+import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { EmptyState, Skeleton } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccessKeyForm } from './access-key-form.tsx';

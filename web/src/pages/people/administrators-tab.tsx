@@ -6,7 +6,7 @@ import { ActionForm } from '../../ui/action-form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Checks } from '../../ui/checks.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { FormDialog, useOpenForm } from '../../ui/form-dialog.tsx';
+import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { EmptyState } from '../../ui/page.tsx';
 import { useDraft } from '../../ui/use-draft.ts';

@@ -6,7 +6,7 @@ import { ActionForm } from '../../ui/action-form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-text.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { FormDialog, useOpenForm } from '../../ui/form-dialog.tsx';
+import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { EmptyState } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { allRows } from '../../ui/use-rows.ts';

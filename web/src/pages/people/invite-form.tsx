@@ -4,7 +4,7 @@ import { useSendsMail } from '../../session/features.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { Checks } from '../../ui/checks.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
-import { useOpenForm } from '../../ui/form-dialog.tsx';
+import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { invitationsQuery, rolesQuery } from './queries.ts';
 

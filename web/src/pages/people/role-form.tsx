@@ -4,7 +4,7 @@ import { client } from '../../api/client.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { Checks } from '../../ui/checks.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { useOpenForm } from '../../ui/form-dialog.tsx';
+import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { flatTree, groupTree } from './group-tree.ts';
 import { accessGroupsQuery, permissionListQuery, type Role } from './queries.ts';

@@ -1,6 +1,6 @@
 import type { components } from '@flotilla/client';
 import { useCan } from '../../session/session.ts';
-import { useOpenForm } from '../../ui/form-dialog.tsx';
+import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { type AccessGroup, FULL_ROLE, type Role } from './queries.ts';
 

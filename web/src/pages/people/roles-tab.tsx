@@ -4,7 +4,7 @@ import { useCan } from '../../session/session.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
-import { FormDialog, useOpenForm } from '../../ui/form-dialog.tsx';
+import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { Skeleton } from '../../ui/page.tsx';
 import { accessGroupsQuery, permissionListQuery, type Role, rolesQuery } from './queries.ts';
 import { RoleForm } from './role-form.tsx';

@@ -2,7 +2,7 @@ import { client } from '../../api/client.ts';
 import { usePageSearch } from '../../url/use-page-search.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { useOpenForm } from '../../ui/form-dialog.tsx';
+import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { deliveriesKey } from './deliveries.tsx';
 import { type Webhook, webhooksQuery } from './queries.ts';

@@ -3,7 +3,7 @@ import { client } from '../../api/client.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { Checks } from '../../ui/checks.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
-import { useOpenForm } from '../../ui/form-dialog.tsx';
+import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { EVENT_TYPES } from './event-types.ts';
 import { type Webhook, webhooksQuery } from './queries.ts';

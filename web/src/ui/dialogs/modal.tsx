@@ -1,17 +1,9 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { type ReactNode, useRef } from 'react';
+import { useRef } from 'react';
+import type { DialogProps } from './dialog.tsx';
 
-interface DialogProps {
-  title: ReactNode;
-  /** What the dialog is about, read out with its title. */
-  description?: ReactNode;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  children: ReactNode;
-}
-
-/** A modal dialog, which Escape closes. Its first control has the focus, or the one with `data-initial-focus`. */
-export function Dialog({ title, description, open, onOpenChange, children }: DialogProps) {
+/** The content of a `Dialog`, apart so that it is loaded when the first one opens. */
+export function Modal({ title, description, open, onOpenChange, children }: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>

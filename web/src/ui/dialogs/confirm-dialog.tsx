@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button } from '../button.tsx';
 import { Dialog } from './dialog.tsx';
-import { ErrorMessage } from './error-message.tsx';
+import { ErrorMessage } from '../error-message.tsx';
 
 interface ConfirmDialogProps {
   title: string;

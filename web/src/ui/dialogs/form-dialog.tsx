@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { usePageSearch } from '../url/use-page-search.ts';
+import { usePageSearch } from '../../url/use-page-search.ts';
 import { Dialog } from './dialog.tsx';
 
 /** The form that is open on a page, and what it is about; the URL has both, so that a reload brings it back. */

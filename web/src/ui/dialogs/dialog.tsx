@@ -1,0 +1,23 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+
+export interface DialogProps {
+  title: ReactNode;
+  /** What the dialog is about, read out with its title. */
+  description?: ReactNode;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  children: ReactNode;
+}
+
+const Modal = lazy(() => import('./modal.tsx').then(({ Modal: component }) => ({ default: component })));
+
+/** A modal dialog, which Escape closes. Its first control has the focus, or the one with `data-initial-focus`. */
+export function Dialog(props: DialogProps) {
+  const [isNeeded, setNeeded] = useState(props.open);
+  if (props.open && !isNeeded) setNeeded(true);
+  return isNeeded ? (
+    <Suspense>
+      <Modal {...props} />
+    </Suspense>
+  ) : null;
+}
