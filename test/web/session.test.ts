@@ -61,6 +61,20 @@ describe('the session of the page', () => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
   });
 
+  it('loads at most 170 kB at first, compressed', async () => {
+    const page = await browser.newPage();
+    let bytes = 0;
+    page.on('response', (response) => {
+      if (response.url().includes('/api/')) return;
+      bytes += Number(response.headers()['content-length'] ?? 0);
+    });
+    await page.goto('/');
+    await signIn(page, ADMINISTRATOR, browser.stack.password);
+    await untilLoaded(page);
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThanOrEqual(170_000);
+  });
+
   it.each(SECTIONS)(
     '%s is in the navigation, has one heading of its name and no accessibility violation',
     async (name) => {
