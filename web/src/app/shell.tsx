@@ -55,7 +55,7 @@ export function Shell() {
 function LiveBanner() {
   const state = useLiveState();
   return (
-    <div role="status" className={state === 'interrupted' ? 'shell-banner' : 'visually-hidden'}>
+    <div role="status" aria-live="polite" className={state === 'interrupted' ? 'shell-banner' : 'visually-hidden'}>
       {state === 'interrupted' &&
         'Live updates are interrupted. What you see may be out of date; the page is reconnecting.'}
     </div>
