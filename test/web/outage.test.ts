@@ -36,6 +36,8 @@ describe('a page whose server is killed', { timeout: TIMEOUT_MS }, () => {
     await interruption(page).waitFor();
     await interruption(page).waitFor({ state: 'detached', timeout: 60_000 });
     expect(await page.getByLabel('Query').inputValue()).toBe('tag:typed');
+    // Its suggestions cover the rest of the page.
+    await page.getByLabel('Query').press('Escape');
     await page.getByRole('link', { name: 'Activities', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Activities' }).waitFor();
   });

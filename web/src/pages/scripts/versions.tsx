@@ -32,8 +32,8 @@ export function Versions({ script }: { script: Script }) {
 function VersionTable({ versions, shown }: { versions: readonly ScriptVersionItem[]; shown: number }) {
   const { set } = usePageSearch();
   return (
-    <div className="scroll-x">
-      <table className="versions">
+    <div className="list-scroller">
+      <table className="list">
         <thead>
           <tr>
             <th scope="col">Version</th>
