@@ -30,7 +30,7 @@ it('counts computers by state, and each number leads to them', async () => {
   expect(new URL(page.url()).searchParams.get('query')).toBe('needs:reboot');
 });
 
-it('shows how far running activities are, until they have ended', async () => {
+it('shows how far running activities are, until they have ended', { timeout: 3 * WORK_MS }, async () => {
   const page = await browser.open('/');
   const code = '#!/bin/sh\ntrue';
   const { data: script } = await browser.api.POST('/scripts', {
@@ -43,7 +43,7 @@ it('shows how far running activities are, until they have ended', async () => {
   const line = lineOf(page, 'In progress', 'Run script: Overview');
   await line.getByRole('progressbar').waitFor({ timeout: WORK_MS });
   await expectText(line, /[1-5] of 6/, WORK_MS);
-  await browser.api.waitFor(activity.id, { timeout: WORK_MS });
+  await browser.api.waitFor(activity.id, { timeout: 2 * WORK_MS });
   await line.waitFor({ state: 'detached' });
 });
 

@@ -9,7 +9,7 @@ export function useCount(query: string, enabled: boolean) {
   return useQuery({
     queryKey: ['computers', 'count', query],
     queryFn: async ({ signal }) => {
-      const params = { query: { limit: 0, ...(query !== '' && { query }) } };
+      const params = { query: { limit: 0, root_only: false, ...(query !== '' && { query }) } };
       return (await client.GET('/computers', { params, signal })).data.count;
     },
     enabled,
