@@ -20,7 +20,7 @@ it('the log is searched, and shares its view by its address', async () => {
   const page = await browser.open('/events?days=7');
   await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
   await page.getByLabel('Search').fill('the script nightly of THE log');
-  const created = page.getByRole('row', { name: /Created the script/ });
+  const created = page.getByRole('row', { name: /Created the script Nightly of the log/ });
   await created.waitFor();
   await page.waitForURL((url) => url.searchParams.has('search'));
   expect(new URL(page.url()).searchParams.get('days')).toBe('7');
