@@ -140,17 +140,13 @@ const QUERIES = ['query', 'search', 'after', 'before'];
 
 /** Parameters and fields that name nothing of an account. */
 const PLAIN = new Set(
-  `action agent_intervals all_computers archived archived_only attachments audit_retention_period auto_register_new_computers available
-  benchmark bind_to_email code comment computer computer_title days deliver_after deliver_after_window deliver_delay_window description detailed
-  email end_date enforce_password_strength expires_at expiry_minutes failure force global_permissions held identity installed keep_access_keys key limit
-  max_message_backlog mode name names new_password offset ordered pass_rate_from pass_rate_to password permissions pids points
-  reboot_after registration_password restart_deliver_delay restart_deliver_delay_window result root_only schedule script_type script_version_id searches setup_token
-  benchmark bind_to_email code comment computer_title days deliver_after deliver_after_window deliver_delay_window description detailed
-  email end_date enforce_password_strength expires_at expiry_minutes force global_permissions group held identity installed keep_access_keys key limit
-  max_message_backlog mode name names new_password offset ordered pass_rate_from pass_rate_to password permissions pids
-  reboot_after registration_password restart_deliver_delay restart_deliver_delay_window root_only schedule script_type script_version_id searches setup_token
-  secret_key security session snaps start_date status tags tailoring_file time_limit timezone title token trigger types until upgrade url username
-  value wait with_alerts with_all_network with_annotations with_grouped_hardware with_hardware with_network with_profiles
+  `action agent_intervals all_computers archived archived_only attachments audit_retention_period auto_register_new_computers available benchmark
+  bind_to_email code comment computer computer_title days deliver_after deliver_after_window deliver_delay_window description detailed email end_date
+  enforce_password_strength expires_at expiry_minutes failure force global_permissions group held identity installed keep_access_keys key limit
+  max_message_backlog mode name names new_password offset open operations_only ordered pass_rate_from pass_rate_to password permissions pids points
+  reason reboot_after registration_password restart_deliver_delay restart_deliver_delay_window result root_only schedule script_type script_version_id
+  searches secret_key security session setup_token snaps start_date status tags tailoring_file time_limit timezone title token trigger types until
+  upgrade url username value wait with_alerts with_all_network with_annotations with_grouped_hardware with_hardware with_network with_profiles
   with_reboot_packages with_release_upgrades with_upgrades with_wsl_profiles wsl_children wsl_parents`.split(/\s+/),
 );
 
