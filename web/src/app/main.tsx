@@ -6,9 +6,11 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from '../api/query-client.ts';
+import { repairLanguage } from './locale.ts';
 import { router } from './router.tsx';
 import { applyTheme } from './theme.ts';
 
+repairLanguage();
 applyTheme();
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -1,13 +1,5 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
-
-export interface DialogProps {
-  title: ReactNode;
-  /** What the dialog is about, read out with its title. */
-  description?: ReactNode;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  children: ReactNode;
-}
+import { lazy, Suspense, useState } from 'react';
+import type { DialogProps } from './modal.tsx';
 
 const Modal = lazy(() => import('./modal.tsx').then(({ Modal: component }) => ({ default: component })));
 

@@ -1,6 +1,14 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { useRef } from 'react';
-import type { DialogProps } from './dialog.tsx';
+import { type ReactNode, useRef } from 'react';
+
+export interface DialogProps {
+  title: ReactNode;
+  /** What the dialog is about, read out with its title. */
+  description?: ReactNode;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  children: ReactNode;
+}
 
 /** The content of a `Dialog`, apart so that it is loaded when the first one opens. */
 export function Modal({ title, description, open, onOpenChange, children }: DialogProps) {
