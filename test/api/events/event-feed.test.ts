@@ -258,3 +258,12 @@ describe('GET /events:stream', () => {
     expect(stream.response.status).toBe(400);
   });
 });
+
+it('triggers that compare rows before and after a change never compare each with each', async () => {
+  const functions = await world.db.query<{ name: string; plans: boolean }>(
+    `select proname as name, coalesce('enable_nestloop=off' = any(proconfig), false) as plans
+     from pg_proc where prosrc ~ 'join former'`,
+  );
+  expect(functions.length).toBeGreaterThan(2);
+  expect(functions.filter(({ plans }) => !plans)).toEqual([]);
+});

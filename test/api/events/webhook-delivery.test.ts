@@ -242,6 +242,7 @@ describe('the delivery of events', () => {
     expect(await show(id)).toMatchObject({ status: 'paused', reason: expect.stringContaining('five days') });
     await call('PATCH', `/webhooks/${id}`, { status: 'active' });
     expect(await alert()).toBe('inactive');
+    await untilComplete(world.db);
     const { events } = await call('GET', `/events?after=${cursor}&types=alert.raised,alert.resolved`);
     expect(events.map(({ type, data }: { type: string; data: object }) => [type, data])).toEqual([
       ['alert.raised', { alert_type: 'WebhookPausedAlert', webhook_id: id }],

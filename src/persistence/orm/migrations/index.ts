@@ -60,6 +60,7 @@ import { Migration20261126030000AgentIntervals } from './migration-2026112603000
 import { Migration20261126030100FastAgents } from './migration-20261126030100-fast-agents.ts';
 import { Migration20261127010000CloudEvents } from './migration-20261127010000-cloud-events.ts';
 import { Migration20261127020000Webhooks } from './migration-20261127020000-webhooks.ts';
+import { Migration20261127030000EventPlans } from './migration-20261127030000-event-plans.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -125,4 +126,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261126030100FastAgents', class: Migration20261126030100FastAgents },
   { name: 'Migration20261127010000CloudEvents', class: Migration20261127010000CloudEvents },
   { name: 'Migration20261127020000Webhooks', class: Migration20261127020000Webhooks },
+  { name: 'Migration20261127030000EventPlans', class: Migration20261127030000EventPlans },
 ];
