@@ -7,7 +7,9 @@ const MAX_TABS = 80;
 describe('the keyboard alone', () => {
   const browser = useBrowser();
 
-  it('signs in, finds a computer, installs a snap on it, follows that and signs out', async () => {
+  it('signs in, finds a computer, installs a snap on it, follows that and signs out', {
+    timeout: 3 * WORK_MS,
+  }, async () => {
     const { data } = await browser.api.GET('/computers', { params: { query: { limit: 1 } } });
     const { title } = data.results[0]!;
     const page = await browser.newPage();
@@ -44,7 +46,7 @@ describe('the keyboard alone', () => {
     await page
       .getByRole('status')
       .filter({ hasText: /^Succeeded$/ })
-      .waitFor({ timeout: WORK_MS });
+      .waitFor({ timeout: 2 * WORK_MS });
 
     await tabTo(page, (focus) => focus.text === 'Sign out');
     await page.keyboard.press('Enter');
