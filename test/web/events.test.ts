@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectAccessible, expectNoSideways, signIn, useBrowser } from '../support/web/browser.ts';
+import { signIn } from '../../tools/harness/chromium.ts';
+import { expectAccessible, expectNoSideways, useBrowser } from '../support/web/browser.ts';
 
 const browser = useBrowser();
 

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStack, type TestStack } from '../../tools/harness/stack.ts';
-import { ADMINISTRATOR, signIn, useBrowser } from '../support/web/browser.ts';
+import { signIn } from '../../tools/harness/chromium.ts';
+import { ADMINISTRATOR, useBrowser } from '../support/web/browser.ts';
 
 const PASSWORD = 'Outage-4711-of-the-API';
 const TIMEOUT_MS = 180_000;

@@ -2,12 +2,12 @@ import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { register } from '../support/agents/raw-agent.ts';
+import { signIn } from '../../tools/harness/chromium.ts';
 import {
   ADMINISTRATOR,
   expectAccessible,
   expectNoSideways,
   expectText,
-  signIn,
   useBrowser,
   WORK_MS,
 } from '../support/web/browser.ts';

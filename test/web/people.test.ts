@@ -1,13 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import {
-  expectAccessible,
-  expectNoSideways,
-  expectText,
-  signIn,
-  untilLoaded,
-  useBrowser,
-} from '../support/web/browser.ts';
+import { signIn } from '../../tools/harness/chromium.ts';
+import { expectAccessible, expectNoSideways, expectText, untilLoaded, useBrowser } from '../support/web/browser.ts';
 
 const PASSWORD = 'Invited-by-a-test-4711';
 const HOSTILE = '<img src=x onerror=alert(1)>';

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ADMINISTRATOR,
-  expectAccessible,
-  expectNoSideways,
-  signIn,
-  untilLoaded,
-  useBrowser,
-} from '../support/web/browser.ts';
+import { signIn } from '../../tools/harness/chromium.ts';
+import { ADMINISTRATOR, expectAccessible, expectNoSideways, untilLoaded, useBrowser } from '../support/web/browser.ts';
 
 const SECTIONS = [
   'Overview',

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { createClient } from '@flotilla/client';
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../harness/chromium.ts';
+import { launchChromium, signIn } from '../harness/chromium.ts';
 import { createStack } from '../harness/stack.ts';
 import { prepareDemoFleet } from './demo-fleet.ts';
 
@@ -29,7 +29,8 @@ async function takeScreenshots(): Promise<void> {
     );
     browser = await launchChromium();
     const page = await browser.newPage({ viewport: SIZE, baseURL: stack.url });
-    await signIn(page);
+    await page.goto('/');
+    await signIn(page, EMAIL, PASSWORD);
     await shoot(page, '/', 'page-overview');
     await shoot(page, '/computers', 'page-computers');
     await shoot(page, '/computers/map', 'page-map');
@@ -41,14 +42,6 @@ async function takeScreenshots(): Promise<void> {
     await browser?.close();
     await stack.dispose();
   }
-}
-
-async function signIn(page: Page): Promise<void> {
-  await page.goto('/');
-  await page.getByLabel('Email').fill(EMAIL);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
 async function shoot(page: Page, path: string, name: string): Promise<void> {

@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createClient, type FlotillaClient } from '../../../packages/client/src/index.ts';
-import { launchChromium } from '../../../tools/harness/chromium.ts';
+import { launchChromium, signIn } from '../../../tools/harness/chromium.ts';
 import { runService } from '../common/process.ts';
 import type { WebStack } from './services.ts';
 
@@ -82,14 +82,6 @@ export function useBrowser(): TestBrowser {
 export async function untilLoaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: LIMIT_MS }).toBe(0);
-}
-
-/** Fills in the form that a page without a session shows. */
-export async function signIn(page: Page, email: string, password: string): Promise<void> {
-  await page.getByLabel('Email').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
 /** Expects no violation of accessibility rules, in both themes. */

@@ -1,3 +1,4 @@
+import { signIn } from '../../harness/chromium.ts';
 import type { Browser, Page } from 'playwright-core';
 import { ADMIN } from '../product/stack.ts';
 
@@ -58,10 +59,7 @@ export async function openWatched(browser: Browser, url: string): Promise<Watche
   page.setDefaultTimeout(LIMIT_MS);
   await page.addInitScript({ content: WATCH });
   await page.goto('/');
-  await page.getByLabel('Email').fill(ADMIN.email);
-  await page.getByLabel('Password').fill(ADMIN.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await signIn(page, ADMIN.email, ADMIN.password);
   return {
     page,
     async watchPixels() {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { client } from '../../api/client.ts';
+import { accessGroupsQuery, tagsQuery } from '../../api/lists.ts';
 import { SelectField, TextArea } from '../../ui/field.tsx';
 import { bodyError } from '../field-errors.ts';
 import {
@@ -97,10 +97,7 @@ function KeyField({ fields, change, error, targets }: FieldsProps<AnnotationFiel
 }
 
 function GroupFieldSet({ fields, change, error }: FieldsProps<GroupFields>) {
-  const { data } = useQuery({
-    queryKey: ['access-groups'],
-    queryFn: async ({ signal }) => (await client.GET('/access-groups', { signal })).data.results,
-  });
+  const { data } = useQuery(accessGroupsQuery);
   const groups = data?.map(({ name, title }) => ({ value: name, label: title })) ?? [];
   return (
     <SelectField
@@ -115,10 +112,7 @@ function GroupFieldSet({ fields, change, error }: FieldsProps<GroupFields>) {
 }
 
 function useAllTags(): readonly string[] {
-  const { data } = useQuery({
-    queryKey: ['computers', 'tags'],
-    queryFn: async ({ signal }) => (await client.GET('/tags', { signal })).data.results,
-  });
+  const { data } = useQuery(tagsQuery);
   return data ?? [];
 }
 

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
+import { accessGroupsQuery } from '../../api/lists.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { Dialog } from '../../ui/dialogs/dialog.tsx';
@@ -74,10 +75,7 @@ interface FieldsProps {
 }
 
 function Fields({ draft, change, error }: FieldsProps) {
-  const { data: groups = [] } = useQuery({
-    queryKey: ['access-groups'],
-    queryFn: async ({ signal }) => (await client.GET('/access-groups', { signal })).data.results,
-  });
+  const { data: groups = [] } = useQuery(accessGroupsQuery);
   const names = [...new Set([draft.access_group, ...groups.map(({ name }) => name)])];
   return (
     <>

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
+import { accessGroupsQuery } from '../../api/lists.ts';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
@@ -104,10 +105,7 @@ function GroupField({
   onChange: (group: string) => void;
 }) {
   const can = useCan();
-  const { data, error } = useQuery({
-    queryKey: ['people', 'access-groups', 'choices'],
-    queryFn: async ({ signal }) => (await client.GET('/access-groups', { signal })).data.results,
-  });
+  const { data, error } = useQuery(accessGroupsQuery);
   const requested = new Set(computers.map(({ access_group }) => access_group));
   const titleOf = (name: string) => data?.find((group) => group.name === name)?.title ?? name;
   const [only] = requested.size === 1 ? requested : [];

@@ -3,7 +3,7 @@ import { ActionForm } from '../../ui/action-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import type { AccessGroup } from './queries.ts';
+import type { AccessGroup } from '../../api/lists.ts';
 
 const CHANGES = [['people'], ['me'], ['computers']];
 

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { type AccessGroup, accessGroupsQuery } from '../../api/lists.ts';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
@@ -6,7 +7,6 @@ import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { Skeleton } from '../../ui/page.tsx';
 import { DeleteGroupForm, GroupTitleForm } from './access-group-forms.tsx';
 import { type GroupNode, groupTree } from './group-tree.ts';
-import { type AccessGroup, accessGroupsQuery } from './queries.ts';
 
 /** The tree of access groups, which limit what roles apply to. */
 export function AccessGroupsTab() {

@@ -5,7 +5,6 @@ import { readAll } from '../../api/read-all.ts';
 
 export type Administrator = components['schemas']['Administrator'];
 export type Role = components['schemas']['Role'];
-export type AccessGroup = components['schemas']['AccessGroup'];
 export type Invitation = components['schemas']['Invitation'];
 export type Credential = components['schemas']['Credential'];
 type Permission = components['schemas']['Permission'];
@@ -22,11 +21,6 @@ export const permissionListQuery = queryOptions({
   queryKey: ['people', 'permissions'],
   queryFn: ({ signal }): Promise<Permission[]> => readAll(client.items('/permissions', { signal })),
   staleTime: Number.POSITIVE_INFINITY,
-});
-
-export const accessGroupsQuery = queryOptions({
-  queryKey: ['people', 'access-groups'],
-  queryFn: ({ signal }): Promise<AccessGroup[]> => readAll(client.items('/access-groups', { signal })),
 });
 
 /** Their secure ids give access to the account, so they are forgotten with the view that shows them. */

@@ -1,5 +1,6 @@
 import type { components } from '@flotilla/client';
 import { useQuery } from '@tanstack/react-query';
+import { accessGroupsQuery } from '../../api/lists.ts';
 import { client } from '../../api/client.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { Checks } from '../../ui/checks.tsx';
@@ -7,7 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { flatTree, groupTree } from './group-tree.ts';
-import { accessGroupsQuery, permissionListQuery, type Role } from './queries.ts';
+import { permissionListQuery, type Role } from './queries.ts';
 
 type Change = components['schemas']['RoleChange'];
 

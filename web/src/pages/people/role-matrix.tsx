@@ -2,7 +2,8 @@ import type { components } from '@flotilla/client';
 import { useCan } from '../../session/session.ts';
 import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { type AccessGroup, FULL_ROLE, type Role } from './queries.ts';
+import type { AccessGroup } from '../../api/lists.ts';
+import { FULL_ROLE, type Role } from './queries.ts';
 
 interface RoleMatrixProps {
   roles: readonly Role[];

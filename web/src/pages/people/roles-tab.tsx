@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { accessGroupsQuery } from '../../api/lists.ts';
 import { client } from '../../api/client.ts';
 import { useCan } from '../../session/session.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
@@ -6,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { Skeleton } from '../../ui/page.tsx';
-import { accessGroupsQuery, permissionListQuery, type Role, rolesQuery } from './queries.ts';
+import { permissionListQuery, type Role, rolesQuery } from './queries.ts';
 import { RoleForm } from './role-form.tsx';
 import { RoleMatrix } from './role-matrix.tsx';
 

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import { readAll } from '../../api/read-all.ts';
+import { featuresQuery } from '../../session/features.ts';
 import { isRunOpen, isScriptRunOpen } from './open-runs.ts';
 import type { ListStatus, ProfileKind } from './profile-types.ts';
 
@@ -82,20 +83,6 @@ export const activeScriptsQuery = queryOptions({
 
 /** Whether this deployment has script profiles. */
 export const hasScriptProfilesQuery = queryOptions({
-  queryKey: ['features'],
-  queryFn: () => readAll(client.items('/features')),
+  ...featuresQuery,
   select: (features) => features.some(({ key, enabled }) => key === 'script-profiles' && enabled),
-  staleTime: Number.POSITIVE_INFINITY,
-});
-
-/** Tags that computers have. */
-export const tagsQuery = queryOptions({
-  queryKey: ['computers', 'tags'],
-  queryFn: async ({ signal }) => (await client.GET('/tags', { signal })).data.results,
-});
-
-/** The access groups of the account. */
-export const accessGroupsQuery = queryOptions({
-  queryKey: ['people', 'access-groups'],
-  queryFn: () => readAll(client.items('/access-groups')),
 });

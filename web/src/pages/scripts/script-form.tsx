@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { accessGroupsQuery } from '../../api/lists.ts';
 import { client } from '../../api/client.ts';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,7 +10,6 @@ import { ErrorMessage, fieldError } from '../../ui/error-message.tsx';
 import { Field, SelectField, TextField } from '../../ui/field.tsx';
 import type { RequestToCopy } from '../../ui/shell-text.ts';
 import { useDraft } from '../../ui/use-draft.ts';
-import { accessGroupsQuery } from '../profiles/queries.ts';
 import { CodeEditor } from './code-editor.tsx';
 import { addFiles, type FileDraft, filesOf } from './files.ts';
 import type { Script } from './script-types.ts';

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { tagsQuery } from '../../../api/lists.ts';
 import { client } from '../../../api/client.ts';
 import { CheckField, TextField } from '../../../ui/field.tsx';
-import { tagsQuery } from '../queries.ts';
 import { type ScopeDraft, tagList } from './scope-draft.ts';
 import { Toggles } from './toggles.tsx';
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { accessGroupsQuery } from '../../../api/lists.ts';
 import { client } from '../../../api/client.ts';
 import { useCan } from '../../../session/session.ts';
 import { fieldError } from '../../../ui/error-message.tsx';
@@ -7,7 +8,6 @@ import { Field, SelectField, TextField } from '../../../ui/field.tsx';
 import { Facts } from '../../../ui/page.tsx';
 import { useDraft } from '../../../ui/use-draft.ts';
 import { BENCHMARKS, MODES } from '../profile-rows.ts';
-import { accessGroupsQuery } from '../queries.ts';
 import type { UsgProfile } from '../profile-types.ts';
 import { ProfileForm, useSave } from './profile-form.tsx';
 import { RecurrenceFields } from './recurrence-fields.tsx';
