@@ -29,7 +29,9 @@ describe('the pages of activities', () => {
     timeout: 2 * WORK_MS,
   }, async () => {
     const page = await browser.open('/activities');
-    const id = await install('no-such-snap', computers.slice(0, 5));
+    // Seconds before they are delivered: the moments of an activity are whole seconds.
+    const deliver_after = new Date(Date.now() + 3000).toISOString();
+    const id = await install('no-such-snap', computers.slice(0, 5), { deliver_after });
     const link = page.locator(`a[href="/activities/${id}"]`);
     await link.waitFor({ timeout: WORK_MS });
     await link.click();
@@ -43,7 +45,7 @@ describe('the pages of activities', () => {
     await expect.poll(() => failed.count()).toBe(0);
     await expect.poll(() => page.url()).toContain('at=');
     await page.reload();
-    await expect.poll(() => page.getByRole('gridcell', { name: 'Queued' }).count()).toBe(5);
+    await expect.poll(() => page.getByRole('gridcell', { name: 'Scheduled' }).count()).toBe(5);
     await page.getByRole('button', { name: 'Back to the end' }).click();
     await expect.poll(() => failed.count()).toBe(5);
     await untilLoaded(page);

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectNoSideways, expectText, untilLoaded, useBrowser } from '../support/web/browser.ts';
 
 /** Markup that would run, text from right to left, and 200 characters without a break. */
@@ -20,12 +20,15 @@ const PAGES = [
 describe('a hostile name', () => {
   const browser = useBrowser();
   let computer: number;
+  let title: string;
   let script: number;
 
   beforeAll(async () => {
     const { api } = browser;
-    const [first] = (await api.GET('/computers', { params: { query: { limit: 1 } } })).data.results;
-    computer = first!.id;
+    // Other tests find the first computers by their titles.
+    const [other] = (await api.GET('/computers', { params: { query: { limit: 1, offset: 8 } } })).data.results;
+    computer = other!.id;
+    title = other!.title;
     await api.request('PUT', `/computers/${computer}`, { body: { title: HOSTILE } });
     const created = await api.request('POST', '/scripts', { body: { title: HOSTILE, code: '#!/bin/sh\ntrue\n' } });
     script = (created.data as { id: number }).id;
@@ -42,6 +45,8 @@ describe('a hostile name', () => {
     await api.request('POST', '/script-profiles', { body: profile }).catch(() => null);
     await api.request('POST', `/scripts/${script}:execute`, { body: { query: `id:${computer}` } });
   });
+
+  afterAll(() => browser.api.request('PUT', `/computers/${computer}`, { body: { title } }));
 
   const expectHarmless = async (page: Page) => {
     await page.getByRole('heading', { level: 1 }).waitFor();
