@@ -46,7 +46,7 @@ describe('the keyboard alone', () => {
     await page
       .getByRole('status')
       .filter({ hasText: /^Succeeded$/ })
-      .waitFor({ timeout: 2 * WORK_MS });
+      .waitFor({ timeout: WORK_MS });
 
     await tabTo(page, (focus) => focus.text === 'Sign out');
     await page.keyboard.press('Enter');

@@ -43,7 +43,7 @@ it('shows how far running activities are, until they have ended', { timeout: 3 *
   const line = lineOf(page, 'In progress', 'Run script: Overview');
   await line.getByRole('progressbar').waitFor({ timeout: WORK_MS });
   await expectText(line, /[1-5] of 6/, WORK_MS);
-  await browser.api.waitFor(activity.id, { timeout: 2 * WORK_MS });
+  await browser.api.waitFor(activity.id, { timeout: WORK_MS });
   await line.waitFor({ state: 'detached' });
 });
 

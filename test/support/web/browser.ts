@@ -1,14 +1,14 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { createClient, type FlotillaClient } from '../../../packages/client/src/index.ts';
 import { launchChromium, signIn } from '../../../tools/harness/chromium.ts';
 import { runService } from '../common/process.ts';
 import type { WebStack } from './services.ts';
 
 export const ADMINISTRATOR = 'admin@example.com';
-/** How long a test waits for what a computer has to do first. */
-export const WORK_MS = 60_000;
+/** How long a test waits for what a computer has to do: actions of other tests on the same computer come first. */
+export const WORK_MS = 120_000;
 const LIMIT_MS = 20_000;
 const SIZES = { desk: { width: 1400, height: 900 }, phone: { width: 400, height: 800 } };
 
@@ -30,6 +30,7 @@ export interface TestBrowser {
 
 /** Starts a browser for the tests of a file, and closes it after them. */
 export function useBrowser(): TestBrowser {
+  vi.setConfig({ testTimeout: 3 * WORK_MS });
   let browser: Browser;
   let stack: WebStack;
   let api: FlotillaClient;
