@@ -52,7 +52,7 @@ export function runTool(program: string, args: readonly string[], options: ToolO
       err = (err + String(chunk)).slice(-KEPT_CHARACTERS);
       options.onError?.(String(chunk));
     });
-    const settle = (failure: string | null): void => {
+    const finish = (failure: string | null): void => {
       clearTimeout(limit);
       clearInterval(watch);
       options.signal?.removeEventListener('abort', abort);
@@ -60,11 +60,11 @@ export function runTool(program: string, args: readonly string[], options: ToolO
       if (failure === null) resolve(out);
       else reject(new Error(failure));
     };
-    child.once('error', (error) => settle(`could not run ${program}: ${error.message}`));
+    child.once('error', (error) => finish(`could not run ${program}: ${error.message}`));
     child.once('close', (code, signal) => {
-      if (code === 0 && reason === null) return settle(null);
+      if (code === 0 && reason === null) return finish(null);
       const output = (err.trim() || out.trim()).split('\n').slice(-4).join(' | ');
-      settle(reason ?? `${program} ${signal ? `was killed by ${signal}` : `failed with code ${code}`}: ${output}`);
+      finish(reason ?? `${program} ${signal ? `was killed by ${signal}` : `failed with code ${code}`}: ${output}`);
     });
   });
 }

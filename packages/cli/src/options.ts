@@ -63,7 +63,7 @@ const WAIT = new Option('--wait', 'wait until all of it has ended');
 const TIMEOUT = new Option('--timeout <duration>', 'wait at most this long, such as 10m; implies --wait').argParser(
   parseDuration,
 );
-const YES = new Option('-y, --yes', 'do not ask for confirmation');
+const YES = new Option('-y, --yes', 'do not prompt for confirmation');
 const AFTER = new Option('--after <activity>', 'only where this activity has succeeded').argParser(parseId);
 
 /** A subcommand that starts an activity. */

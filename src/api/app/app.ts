@@ -121,7 +121,7 @@ function createParts(deps: AppDeps, document: OpenApiDocument, operations: reado
     sending: {
       publicUrl,
       checkResponse: validateResponses ? createResponseCheck(validators) : null,
-      settle: preferWait({
+      applyPrefer: preferWait({
         waits: services.activityWaits,
         authenticator: services.authenticator,
         async readActivity(caller, id) {

@@ -108,7 +108,7 @@ const RULES: Readonly<Record<AlertName, Omit<AlertRule, 'name' | 'type'>>> = {
   'child-instance-profiles': {
     severity: 'warning',
     summary: 'A child instance does not comply with its profile',
-    description: 'Windows computers whose instances differ from what a WSL profile asks for',
+    description: 'Windows computers whose instances differ from what a WSL profile requires',
     ...noncompliant('wsl'),
   },
 };

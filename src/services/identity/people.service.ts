@@ -88,7 +88,7 @@ async function update(deps: MailingDeps, caller: Caller, edit: PersonEdit): Prom
     const words = Object.entries({ ...fields, preferredAccount }).flatMap(([key, value]) =>
       value === undefined ? [] : [WORDS[key]!],
     );
-    const wanted = change && 'pending' in change ? `, and wants ${change.pending.email} as email address` : '';
+    const wanted = change && 'pending' in change ? `, and requested ${change.pending.email} as email address` : '';
     const message = `Changed ${words.join(', ') || 'nothing'} of the own person${wanted}`;
     await record(tx, caller, 'Person', { id: caller.personId, name: person.name }, message);
     return person;

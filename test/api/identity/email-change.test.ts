@@ -96,7 +96,7 @@ describe('a new email address', () => {
     await confirm(tokenTo(wanted));
     expect(await messages(2)).toEqual([
       `Changed the email address of Member from ${email} to ${wanted}, which was confirmed`,
-      `Changed nothing of the own person, and wants ${wanted} as email address`,
+      `Changed nothing of the own person, and requested ${wanted} as email address`,
     ]);
     const { db } = database.persistence;
     await edit({ email: `again${round}@fleet.example` });

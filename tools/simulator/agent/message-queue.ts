@@ -58,7 +58,7 @@ export class MessageQueue {
     this.#held = [];
   }
 
-  /** @param next - the number that the server wants; if absent, all `sent` messages arrived */
+  /** @param next - the number that the server expects; if absent, all `sent` messages arrived */
   acknowledge(next: number | undefined, sent: number): Acknowledgement {
     const wanted = next ?? this.sequence + sent;
     const moved = wanted - this.sequence;

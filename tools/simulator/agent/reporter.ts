@@ -53,7 +53,7 @@ export class Reporter {
   #openSince = 0;
   #hasIds: boolean;
   #hashIds: HashIds = new Map();
-  /** The server that was asked for them. */
+  /** The server that they were requested from. */
   #hashIdsFrom: string | null = null;
   #reported: PackageState | null = null;
   /** Snaps are reported once per process, and after changes. */

@@ -53,7 +53,7 @@ export function useSending(key: string, onDone: (ids: readonly number[]) => void
     /** Of the last attempt, also during the next one: the form keeps its place meanwhile. */
     error,
     isUnanswered: sent?.isWaiting === true && !sending.isPending,
-    /** Sends what a form describes; what was begun before goes on with the rest of it. */
+    /** Sends what a form describes; what was started before continues with the rest of it. */
     start: (steps: readonly Step[]) => (accepted > 0 && work ? go(work, accepted) : go({ steps, ids: [] }, 0)),
     /** Goes on without the request that was refused. */
     skip: () => work && go({ ...work, steps: work.steps.toSpliced(accepted, 1) }, accepted),

@@ -56,7 +56,7 @@ export const FIXED_VALUES: Readonly<Record<string, readonly SelectorValue[]>> = 
     { value: 'child-instance-profiles', hint: 'has WSL instances that do not comply' },
   ],
   needs: [
-    { value: 'reboot', hint: 'wants a restart' },
+    { value: 'reboot', hint: 'needs a restart' },
     { value: 'license', hint: 'has no license' },
   ],
   'release-upgrade': [{ value: 'available', hint: '' }],

@@ -22,7 +22,7 @@ const UNITS = [
   ['minute', 60],
   ['second', 1],
 ] as const;
-/** Beyond this, a date says more than a number of days. */
+/** Beyond this, a date is clearer than a number of days. */
 const MAX_RELATIVE_S = 7 * 86_400;
 const TICK_MS = 30_000;
 

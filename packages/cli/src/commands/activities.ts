@@ -100,7 +100,7 @@ function registerChoices(command: Command, cli: Cli): void {
       .description(description)
       .addArgument(OPTIONAL_IDS)
       .option('-q, --query <query>', 'all that this query finds, such as "status:scheduled computer:tag:lab"')
-      .option('-y, --yes', 'do not ask for confirmation')
+      .option('-y, --yes', 'do not prompt for confirmation')
       .action(async (given, { query, yes }) => {
         const client = await cli.client();
         const ids = await chooseActivities(client, given ?? [], query);

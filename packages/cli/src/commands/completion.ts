@@ -1,7 +1,7 @@
 import { Argument, type Command } from '@commander-js/extra-typings';
 import type { Cli } from '../cli.ts';
 
-/** Each asks the program for what may follow the words before the cursor, and the word there. */
+/** Each requests from the program what may follow the words before the cursor, and the word there. */
 const SCRIPTS = {
   bash: `_flotilla() {
   local IFS=$'\\n'

@@ -25,7 +25,7 @@ export function register(command: Command, cli: Cli): void {
       await cli.output.rows(client.items('/computers/{computer_id}/processes', { params }), COLUMNS);
     });
   for (const [name, path, description] of [
-    ['terminate', '/processes/terminate', 'ask processes of a computer to end (TERM)'],
+    ['terminate', '/processes/terminate', 'request processes of a computer to end (TERM)'],
     ['kill', '/processes/kill', 'end processes of a computer at once (KILL)'],
   ] as const) {
     activityCommand(command, name)

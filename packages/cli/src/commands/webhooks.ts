@@ -93,7 +93,7 @@ function registerChanges(command: Command, cli: Cli): void {
     .command('delete')
     .description('remove a webhook and the list of its deliveries')
     .addArgument(WEBHOOK)
-    .option('-y, --yes', 'do not ask for confirmation')
+    .option('-y, --yes', 'do not prompt for confirmation')
     .action(async (id, { yes }) => {
       await confirm(cli, `Delete webhook ${id}`, yes);
       await (await cli.client()).DELETE('/webhooks/{webhook_id}', pathOf(id));

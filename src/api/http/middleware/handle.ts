@@ -5,27 +5,27 @@ import { type AnyHandler, NotModified } from '../handler.ts';
 import type { Operation } from '../operations.ts';
 import { completeRequest, releaseResources } from '../request-state.ts';
 import { recordedStatus, send, sendStream } from '../send.ts';
-import type { Settle } from './prefer.ts';
+import type { ApplyPrefer } from './prefer.ts';
 import { traceparentOf } from './trace.ts';
 import type { ResponseCheck } from './validate.ts';
 
 interface Sending {
   publicUrl: string;
   checkResponse: ResponseCheck | null;
-  settle: Settle;
+  applyPrefer: ApplyPrefer;
 }
 
 /** Calls the handler and sends its response. @param checkResponse - only in tests */
 export function handle(
   operation: Operation,
   handler: AnyHandler,
-  { publicUrl, checkResponse, settle }: Sending,
+  { publicUrl, checkResponse, applyPrefer }: Sending,
 ): RequestHandler {
   return async (req, res) => {
     // The document defines what an operation gets, and the validation has checked it.
     const result = await handler(contextOf(req, res, publicUrl) as never);
     releaseResources(res);
-    const body = await settle(operation, req, res, result);
+    const body = await applyPrefer(operation, req, res, result);
     if (body instanceof Readable) {
       await sendStream(req, res, body);
     } else if (body instanceof NotModified) {

@@ -14,13 +14,13 @@ export interface PreferenceDeps {
 }
 
 /** Replaces the body of a response before it is sent. */
-export type Settle = (operation: Operation, req: Request, res: Response, body: unknown) => Promise<unknown>;
+export type ApplyPrefer = (operation: Operation, req: Request, res: Response, body: unknown) => Promise<unknown>;
 
 /**
  * Obeys `Prefer: wait=<seconds>` (RFC 7240) where the document has it: the activity that was created is returned when it
  * has ended or the time is up. Never rejects: whatever happens meanwhile, it has been created.
  */
-export function preferWait({ waits, authenticator, readActivity }: PreferenceDeps): Settle {
+export function preferWait({ waits, authenticator, readActivity }: PreferenceDeps): ApplyPrefer {
   return async (operation, req, res, body) => {
     const seconds = operation.takesPreference ? preferredWait(req.get('Prefer')) : null;
     if (seconds === null) return body;

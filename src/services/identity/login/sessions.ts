@@ -13,7 +13,7 @@ export interface LoginResult {
   currentAccount: string;
 }
 
-/** A session that has begun. */
+/** A new session. */
 export type OpenedSession = LoginResult & {
   /** Until the token expires. */
   lifeSeconds: number;

@@ -63,12 +63,12 @@ function runHelper(
       if (child.pid !== undefined) killGroup(child.pid);
       resolve('not done in time');
     }, remainingMs);
-    const settle = (outcome: number | string) => {
+    const finish = (outcome: number | string) => {
       clearTimeout(timer);
       resolve(outcome);
     };
-    child.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'could not be started'));
-    child.once('exit', (status, signal) => settle(status ?? `killed by ${signal}`));
+    child.once('error', (error: NodeJS.ErrnoException) => finish(error.code ?? 'could not be started'));
+    child.once('exit', (status, signal) => finish(status ?? `killed by ${signal}`));
     // A helper may exit before it has read everything; its status gives the reason.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${options.service}\0${identity}\0${password}\0`);

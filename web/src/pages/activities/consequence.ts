@@ -26,7 +26,7 @@ export function consequence(verb: 'approve' | 'cancel' | 'revert' | 'reapply', p
 function cancelText({ group, counts }: Progressing): string {
   // Steps are not computers: several belong to each.
   if (counts === null || (group && group.children_count > group.computer_count)) {
-    return 'What has not begun will not begin. What has begun may still come to its end.';
+    return 'What has not started will not start. What has started may still finish.';
   }
   const sentences = [
     [waitingOf(counts), 'will not receive it.'],

@@ -26,7 +26,7 @@ export function lineAt(line: Line, moment: number | null): LineState {
   return { ...beforeDelivery(line, times.due !== null, by(line.approval_time) !== null), ...times };
 }
 
-/** Nothing says when a computer's queue was full, so that an operation is taken for queued as soon as it was due. */
+/** Nothing records when a computer's queue was full, so that an operation is taken for queued as soon as it was due. */
 function beforeDelivery(line: Line, isDue: boolean, isApproved: boolean): Pick<LineState, 'status' | 'waitsFor'> {
   const hasMovedOn = ENDED.includes(line.activity_status) || line.activity_status === 'delivered';
   if (line.approval_time !== null && !isApproved) return { status: 'unapproved', waitsFor: 'approval' };

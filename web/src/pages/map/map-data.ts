@@ -66,13 +66,13 @@ function indexOf(ids: Int32Array): Map<number, number[]> {
 }
 
 /**
- * The map with new values of some computers. Null when one of them has appeared or gone: then all of it has to be read.
- * @param asked - the computers that were read
+ * The map with new values of some computers. Null when one of them has appeared or disappeared: then all of it has to be read.
+ * @param requested - the computers that were read
  */
-export function patched(data: MapData, asked: readonly number[], read: Pick<ComputerMap, 'ids' | 'values'>) {
+export function patched(data: MapData, requested: readonly number[], read: Pick<ComputerMap, 'ids' | 'values'>) {
   const cells = data.cellsOf();
   const found = new Map(read.ids.map((id, index) => [id, read.values.charCodeAt(index) - DIGIT]));
-  if (asked.some((id) => cells.has(id) !== found.has(id))) return null;
+  if (requested.some((id) => cells.has(id) !== found.has(id))) return null;
   const values = Uint8Array.from(data.values);
   for (const [id, value] of found) for (const cell of cells.get(id)!) values[cell] = value;
   return { ...data, values };

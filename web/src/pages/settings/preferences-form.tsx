@@ -26,7 +26,7 @@ const DEFAULT_DAYS = '365';
 const DEFAULT_INTERVALS = { ping: 30, urgent_exchange: 60, exchange: 900 };
 const INTERVALS = [
   { key: 'ping', label: 'Between two pings' },
-  { key: 'urgent_exchange', label: 'Exchange with news' },
+  { key: 'urgent_exchange', label: 'Exchange while messages wait' },
   { key: 'exchange', label: 'Regular exchange' },
 ] as const;
 
