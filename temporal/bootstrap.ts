@@ -3,15 +3,14 @@ import { msToNumber, msToTs, optionalTsToMs } from '@temporalio/common/lib/time.
 import proto from '@temporalio/proto';
 import pRetry from 'p-retry';
 import { retryEvery } from '../src/process/retry.ts';
-import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
+import { SEARCH_ATTRIBUTE_NAMES } from '../workflows/contracts/search-attribute-names.ts';
 import { connectClient, type TemporalSettings } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
 import { type ReencryptionReport, reencryptSchedules } from './reencrypt-schedules.ts';
 import { upsertSchedules } from './schedules.ts';
 
 /** All are of the type Keyword. */
-export const SEARCH_ATTRIBUTE_NAMES = Object.values(SEARCH_ATTRIBUTES).map(({ name }) => name);
-
+const SEARCH_ATTRIBUTES = Object.values(SEARCH_ATTRIBUTE_NAMES);
 const RETENTION = '30 days';
 /** Of a namespace that the CLI's server creates itself: raised to 30 days. Others keep their retention. */
 const LOCAL_RETENTION = '1 day';
@@ -47,7 +46,7 @@ export async function bootstrap(
     );
     await retry('the search attributes cannot be registered', () => ensureSearchAttributes(server, namespace));
     // The server's caches lag behind a registration; this query fails until they know namespace and attributes.
-    const conditions = SEARCH_ATTRIBUTE_NAMES.map((name) => `${name} = '0'`);
+    const conditions = SEARCH_ATTRIBUTES.map((name) => `${name} = '0'`);
     await retry('the namespace is not usable yet', () => client.workflow.count(conditions.join(' AND ')));
     await retry('the schedules cannot be set', () => upsertSchedules(client));
     return await reencryptSchedules(client, config.encryptionKeys).catch((error: unknown) => {
@@ -86,7 +85,7 @@ async function ensureNamespace(connection: Connection, namespace: string, isLoca
 
 async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  const missing = SEARCH_ATTRIBUTE_NAMES.filter((name) => customAttributes?.[name] === undefined);
+  const missing = SEARCH_ATTRIBUTES.filter((name) => customAttributes?.[name] === undefined);
   if (missing.length === 0) return;
   const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]));
   await connection.operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(ignoreExisting);

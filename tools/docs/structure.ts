@@ -109,7 +109,16 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'tools/stack',
     holds: '`npm start`, `npm run topology` and the commands of operators',
-    mayUse: ['tools/temporal-server', 'temporal', 'src/services', 'src/persistence', 'src/domain', 'src/process'],
+    mayUse: [
+      'tools/temporal-server',
+      'workers',
+      'workflows/contracts',
+      'temporal',
+      'src/services',
+      'src/persistence',
+      'src/domain',
+      'src/process',
+    ],
   },
   { path: 'tools/simulator', holds: 'the simulated fleet', mayUse: ['src/protocol', 'src/process'] },
   {

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../../src/process/config.ts';
+import { type Config, loadConfig } from '../../src/process/config.ts';
+import type { bootstrap } from '../../temporal/bootstrap.ts';
 import type { Certificates } from '../temporal-server/certificates.ts';
-import { type FirstAdministrator, loadPersistence, prepareDatabase } from './database/database.ts';
+import { findBundle } from '../../workers/workflow-bundle.ts';
+import type { FirstAdministrator, prepareDatabase } from './database/prepare-database.ts';
+import { loadInChild } from './processes/child-call.ts';
 import { runScript } from './processes/run-script.ts';
 import type { ServiceGroup } from './processes/service-group.ts';
 import { postgresService, roleService, type ServiceContext, temporalService } from './processes/services.ts';
@@ -11,11 +14,15 @@ import { localUrl } from './topology/roles.ts';
 import { prepareWebPage } from './web/prepare-page.ts';
 
 /** A stack whose ports are free and whose secrets are loaded. */
-export interface BringUp {
+interface BringUpContext {
   context: ServiceContext;
   group: ServiceGroup;
   secrets: StackSecrets;
+  /** Settings of its processes. */
   env: Record<string, string | undefined>;
+}
+
+export interface BringUp extends BringUpContext {
   databaseUrl: string;
   temporalAddress: string;
   certificates: Certificates | null;
@@ -33,7 +40,7 @@ const READY_REPORT_MS = 5000;
  */
 export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null> {
   const { context, group, env } = plan;
-  const { config, data } = context;
+  const { config } = context;
   const reportRunning = createProgress(context.report);
   const launch = (role: 'api' | 'worker' | 'fleet', name: string, needs?: Promise<unknown>) =>
     group.launch(roleService(context, role, name, env, needs));
@@ -41,7 +48,7 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
   const database = startDatabase(plan, reportRunning);
   const temporal = startTemporal(plan).then(() => reportRunning('Temporal'));
   const page = prepareWebPage(context, group.signal);
-  const bundle = runScript(['workers/build-bundle.ts'], env, data.log('bundle'), group.signal);
+  const bundle = prepareBundle(plan);
   const repaired: Promise<unknown> = plan.afterRestore
     ? Promise.all([database, temporal]).then(() => repairRestored(plan))
     : database;
@@ -63,25 +70,45 @@ function createProgress(report: (message: string) => void): (name: string) => vo
 
 async function startDatabase(plan: BringUp, reportRunning: (name: string) => void): Promise<FirstAdministrator | null> {
   const { context, group, secrets, databaseUrl } = plan;
-  // The ORM loads while PostgreSQL starts.
-  const loaded = loadPersistence();
+  const prepare = loadDatabasePreparation(plan);
   if (!context.config.databaseUrl) {
     await group.launch(postgresService(context, secrets));
     reportRunning('PostgreSQL');
   }
-  await loaded;
-  group.signal.throwIfAborted();
-  return prepareDatabase(databaseUrl, context.config, secrets, context.data.secrets, context.report);
+  return prepare(databaseUrl, context.config);
+}
+
+/**
+ * Loads what brings the database up to date, in a process of its own, while the server starts.
+ * @returns a function to call once the server runs; it reports a registration key that it generated
+ */
+export function loadDatabasePreparation({ context, group, secrets, env }: BringUpContext) {
+  const { data, report } = context;
+  const options = { env, logFile: data.log('prepare-database'), signal: group.signal };
+  const prepare = loadInChild<typeof prepareDatabase>(
+    'tools/stack/database/prepare-database.ts',
+    'prepareDatabase',
+    options,
+  );
+  return async (url: string, config: Config): Promise<FirstAdministrator | null> => {
+    const { administrator, registrationKey } = await prepare(url, config, secrets, data.secrets);
+    if (registrationKey !== null) {
+      report(`Registration key  ${registrationKey}`);
+      report(`Other machines reach ${config.host}: computers need this key, and wait to be accepted.`);
+      report(`PATCH ${config.publicUrl}/api/v2/preferences changes both, and GET shows the key again.`);
+    }
+    return administrator;
+  };
 }
 
 async function startTemporal(plan: BringUp): Promise<void> {
   const { context, group, env, secrets, certificates, temporalAddress } = plan;
-  const loaded = import('../../temporal/bootstrap.ts');
+  const options = { env, logFile: context.data.log('bootstrap'), signal: group.signal };
+  const prepare = loadInChild<typeof bootstrap>('temporal/bootstrap.ts', 'bootstrap', options);
   if (certificates) await group.launch(temporalService(context, { secrets, certificates, stopping: group.signal }));
-  const { bootstrap } = await loaded;
-  group.signal.throwIfAborted();
   const isLocal = certificates !== null;
-  const keys = await bootstrap(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS, { isLocal }).catch((error: Error) => {
+  const keys = await prepare(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS, { isLocal }).catch((error: Error) => {
+    group.signal.throwIfAborted();
     throw new StackError(`The Temporal server ${temporalAddress} cannot be prepared: ${error.message}`, {
       cause: error,
     });
@@ -93,6 +120,12 @@ async function startTemporal(plan: BringUp): Promise<void> {
         'add it again after the first one and restart',
     );
   }
+}
+
+/** Builds the workflow bundle unless it is up to date, in a process of its own. */
+async function prepareBundle({ context, group, env }: BringUpContext): Promise<void> {
+  if (findBundle() === null)
+    await runScript(['workers/build-bundle.ts'], env, context.data.log('bundle'), group.signal);
 }
 
 /** Does the same as `npm run after-restore`. */

@@ -75,6 +75,12 @@ export async function saveSecrets(file: string, secrets: StackSecrets): Promise<
   await rename(`${file}.new`, file);
 }
 
+/** Removes a generated password once the user has seen it. Idempotent. */
+export async function clearUnshownPassword(secrets: StackSecrets, secretsFile: string): Promise<void> {
+  const { unshownPassword: _shown, ...kept } = secrets;
+  await saveSecrets(secretsFile, kept);
+}
+
 /** Secrets that existing databases depend on; the others can be generated again. */
 const LASTING = ['jwtSecret', 'encryptionKeys', 'databasePassword'] as const;
 

@@ -5,13 +5,13 @@ import type { Config } from '../../src/process/config.ts';
 import { type Certificates, ensureCertificates, SERVER_NAME } from '../temporal-server/certificates.ts';
 import { bringUp } from './bring-up.ts';
 import { type DataDirectory, openDataDirectory, type Preparation, prepareDirectory } from './data-directory.ts';
-import { clearUnshownPassword, type FirstAdministrator } from './database/database.ts';
+import type { FirstAdministrator } from './database/prepare-database.ts';
 import { checkPorts, LOOPBACK } from './preflight.ts';
 import { followLogs } from './processes/log-follower.ts';
 import { createRunningRecord } from './processes/running-file.ts';
 import { createServiceGroup, type ServiceGroup, type StopShare } from './processes/service-group.ts';
 import { type ServiceContext, uiAccess, uiAddress } from './processes/services.ts';
-import type { StackSecrets } from './secrets.ts';
+import { clearUnshownPassword, type StackSecrets } from './secrets.ts';
 import { type Backends, embeddedDatabaseUrl, localUrl, processEnvironment, resolveDataDir } from './topology/roles.ts';
 
 export interface StackOptions {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/process/config.ts';
-import { prepareDatabase } from '../../../tools/stack/database/database.ts';
+import { prepareDatabase } from '../../../tools/stack/database/prepare-database.ts';
 import type { StackSecrets } from '../../../tools/stack/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
@@ -36,7 +36,6 @@ const prepare = (env: Record<string, string>) =>
     loadConfig({ FLOTILLA_SIMULATED_COMPUTERS: '0', ...env }, 'stack'),
     SECRETS,
     join(directory, 'secrets.json'),
-    () => undefined,
   );
 const people = () => database.persistence.db.query('select email from person');
 
@@ -52,8 +51,11 @@ describe('the first administrator', () => {
 
   it('gets a password as long as the deployment wants it, and later a setting that is short rejects nothing', async () => {
     const made = await prepare({ FLOTILLA_PASSWORD_MIN_LENGTH: '40', FLOTILLA_ADMIN_EMAIL: ' First@Fleet.example ' });
-    expect(made?.generatedPassword).toHaveLength(40);
+    expect(made.administrator?.generatedPassword).toHaveLength(40);
     expect(await people()).toEqual([{ email: 'First@Fleet.example' }]);
-    expect(await prepare({ FLOTILLA_ADMIN_PASSWORD: 'short' })).toBeNull();
+    expect(await prepare({ FLOTILLA_ADMIN_PASSWORD: 'short' })).toEqual({
+      administrator: null,
+      registrationKey: null,
+    });
   });
 });

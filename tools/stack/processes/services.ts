@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../../../src/process/config.ts';
+import { SEARCH_ATTRIBUTE_NAMES } from '../../../workflows/contracts/search-attribute-names.ts';
 import type { Certificates } from '../../temporal-server/certificates.ts';
 import { LOCAL_DYNAMIC_CONFIG } from '../../temporal-server/dynamic-config.ts';
 import type { TemporalPrograms } from '../../temporal-server/programs.ts';
@@ -78,7 +79,6 @@ export function temporalService(
     async start(signal) {
       const { resolveTemporal } = await import('../../temporal-server/programs.ts');
       const { startTemporal } = await import('../../temporal-server/temporal-server.ts');
-      const { SEARCH_ATTRIBUTE_NAMES } = await import('../../../temporal/bootstrap.ts');
       programs ??= await resolveTemporal({ bin: config.temporalServerDir, report, env, signal: stopping });
       if (!programs.hasUi) report(NO_UI);
       const internal = await Promise.all(Array.from({ length: INTERNAL_PORTS }, () => findFreePort()));
@@ -87,7 +87,7 @@ export function temporalService(
         store: { sqlite: data.temporalDatabase },
         ports: { host: LOOPBACK, frontend: config.temporalPort, internal, ui: config.temporalUiPort },
         namespace: config.temporalNamespace,
-        searchAttributes: SEARCH_ATTRIBUTE_NAMES,
+        searchAttributes: Object.values(SEARCH_ATTRIBUTE_NAMES),
         certificates,
         ui: uiAccess(`${localUrl(config)}/codec`, config, secrets),
         dynamicConfig: LOCAL_DYNAMIC_CONFIG,

@@ -47,6 +47,8 @@ export function processEnvironment(
   const encryptionKeys = env['FLOTILLA_ENCRYPTION_KEYS']?.trim() || secrets.encryptionKeys;
   const keys = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: encryptionKeys }, 'stack').encryptionKeys;
   return {
+    // Each thread that allocates gets memory of its own from glibc, up to eight times the cores, and returns little of it.
+    MALLOC_ARENA_MAX: '2',
     ...inherited,
     FLOTILLA_EMBEDDED: 'true',
     FLOTILLA_DATA_DIR: data.root,

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import pg from 'pg';
 import type { Certificates } from '../../temporal-server/certificates.ts';
 import { SERVER_DYNAMIC_CONFIG } from '../../temporal-server/dynamic-config.ts';
 import type { TemporalPrograms } from '../../temporal-server/programs.ts';
 import type { PostgresStore, TemporalPorts } from '../../temporal-server/server-config.ts';
 import type { TemporalServerOptions } from '../../temporal-server/temporal-server.ts';
-import { ensureDatabase } from '../database/database.ts';
 import type { DatabaseRole } from '../database/database-roles.ts';
 import { tailOf } from '../processes/log-follower.ts';
 import { createService, type Service } from '../processes/service.ts';
@@ -107,6 +107,20 @@ export function topologyTemporalService(
       });
     },
   });
+}
+
+/** Creates the database on a server. Idempotent. @param adminUrl - of the server's maintenance database */
+async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  try {
+    await client.connect();
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } catch (error) {
+    throw new StackError(`The database ${name} cannot be created: ${(error as Error).message}`, { cause: error });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** The database that exists on every server, from which others are created. */

@@ -3,15 +3,15 @@ import { type Config, localHost } from '../../../src/process/config.ts';
 import type { Certificates } from '../../temporal-server/certificates.ts';
 import { resolveTemporal } from '../../temporal-server/programs.ts';
 import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal-server/server-config.ts';
-import { repairRestored } from '../bring-up.ts';
+import { loadDatabasePreparation, repairRestored } from '../bring-up.ts';
 import type { DataDirectory } from '../data-directory.ts';
-import { clearUnshownPassword, type FirstAdministrator, prepareDatabase } from '../database/database.ts';
+import type { FirstAdministrator } from '../database/prepare-database.ts';
 import { checkWantedPorts, LOOPBACK, type WantedPort } from '../preflight.ts';
 import { runScript } from '../processes/run-script.ts';
 import { createServiceGroup, type ServiceGroup, type StopShare } from '../processes/service-group.ts';
 import { NO_UI, postgresService, processService, type ServiceContext, uiAccess } from '../processes/services.ts';
 import type { Supervised } from '../processes/supervise.ts';
-import type { StackSecrets } from '../secrets.ts';
+import { clearUnshownPassword, type StackSecrets } from '../secrets.ts';
 import { prepareWebPage } from '../web/prepare-page.ts';
 import { type OwnTemporal, openStack, ownTemporal, type StackOptions, stopStack } from '../stack.ts';
 import { COMMANDS, processEnvironment, resolveDataDir } from './roles.ts';
@@ -100,17 +100,12 @@ async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | nu
   const page = prepareWebPage(context, group.signal);
   const bundle = script('workers/build-bundle.ts', 'bundle');
   bundle.catch(() => undefined);
+  const prepare = loadDatabasePreparation(bringing);
   if (!config.databaseUrl) await group.launch(postgresService(context, secrets, [temporalRole(secrets)]));
   report('PostgreSQL runs');
   const temporal = startTemporal(bringing);
   temporal.catch(() => undefined);
-  const administrator = await prepareDatabase(
-    databaseUrl,
-    { ...config, simulatedComputers: plan.computers },
-    secrets,
-    data.secrets,
-    report,
-  );
+  const administrator = await prepare(databaseUrl, { ...config, simulatedComputers: plan.computers });
   await temporal;
   report('Temporal runs');
   await script('temporal/bootstrap-main.ts', 'bootstrap');
