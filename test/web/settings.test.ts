@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signIn } from '../../tools/harness/chromium.ts';
 import {
   expectAccessible,
   expectNoSideways,
@@ -123,6 +124,35 @@ describe('settings', () => {
     await page.getByRole('button', { name: 'Change password' }).click();
     await expectText(page.getByText('must have 12 to 128'), 'characters');
     expect(await storage(page)).not.toContain('short');
+  });
+
+  it('have the time zone in which the person reads and enters times', async () => {
+    const [email, password] = ['zone@fleet.example', 'Zoned-by-a-test-4711'];
+    const invitation = { name: 'Zoe', email, roles: ['GlobalAdmin'], bind_to_email: true };
+    const { secure_id } = (await browser.api.POST('/invitations', { body: invitation })).data;
+    await browser.api.request('POST', '/login', { body: { email, password, invitation_id: secure_id } });
+    const page = await browser.newPage();
+    await page.goto('/settings');
+    await signIn(page, email, password);
+    const time = page.getByRole('definition').getByRole('time').first();
+    const shown = async (zone: string) => {
+      const format = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short', timeZone: zone });
+      return format.format(new Date((await time.getAttribute('datetime'))!));
+    };
+    const browserZone = await page.evaluate<string>('Intl.DateTimeFormat().resolvedOptions().timeZone');
+    await expect.poll(async () => (await time.textContent()) === (await shown(browserZone))).toBe(true);
+    await page.getByLabel('Time zone').fill('Asia/Kathmandu');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await expect.poll(async () => (await time.textContent()) === (await shown('Asia/Kathmandu'))).toBe(true);
+    expect(await time.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+
+    await page.goto('/act/restart?query=');
+    await page.getByText('More options').click();
+    await page.getByText('In Asia/Kathmandu; at once without a time.').waitFor();
+    await page.getByLabel('Not before').fill('2036-05-04T22:00');
+    await page.getByText('In Asia/Kathmandu; 2036-05-04T16:15:00Z in UTC.').waitFor();
+    await page.goto('/profiles/usg/new');
+    expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Kathmandu');
   });
 
   it.each(['you', 'account', 'enrolment', 'webhooks', 'server'])('fit on a phone: %s', async (tab) => {

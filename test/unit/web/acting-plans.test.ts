@@ -12,7 +12,7 @@ const target = (id: number, changes: Partial<Target> = {}): Target => ({
   ...changes,
 });
 const TARGETS = [target(3), target(4)];
-const LATER: Delivery = { at: '2036-05-04T22:00', spread: '30', after: '17' };
+const LATER: Delivery = { at: '2036-05-04T22:00:00Z', spread: '30', after: '17' };
 const AFTER: Delivery = { ...AT_ONCE, after: '17' };
 
 function input<F>(fields: F, changes: Partial<PlanInput<unknown>> = {}): PlanInput<F> {
@@ -34,7 +34,7 @@ const PLANS: Record<string, Plan> = {
   'install snaps': software.planSnaps('install', input({ ...snaps, ...version }, { delivery: LATER })),
   'refresh snaps': software.planSnaps('refresh', input({ ...snaps, ...version })),
   'remove snaps': software.planSnaps('remove', input({ ...snaps, ...version })),
-  'hold snaps': software.planSnaps('hold', input({ ...snaps, until: '2036-05-04T22:00' })),
+  'hold snaps': software.planSnaps('hold', input({ ...snaps, until: '2036-05-04T22:00:00Z' })),
   'hold snaps forever': software.planSnaps('hold', input(snaps)),
   'release snaps': software.planSnaps('unhold', input(snaps, { delivery: AFTER })),
   'upgrade packages': software.planPackages(

@@ -19,14 +19,14 @@ import { draftOf, patchOf } from '../../../web/src/pages/scripts/script-draft.ts
 
 const NOW = Date.parse('2026-05-04T09:12:40Z');
 const usg = {
-  ...newUsgDraft(NOW),
+  ...newUsgDraft('UTC', NOW),
   title: 'Baseline',
   tags: 'web, db',
   timezone: 'Europe/Berlin',
   start: '2026-05-05T02:00',
 };
 const script = {
-  ...newScriptDraft('7', NOW),
+  ...newScriptDraft('7', 'UTC', NOW),
   title: 'Nightly',
   timezone: 'Europe/Berlin',
   startAfter: '2026-05-05T00:00',

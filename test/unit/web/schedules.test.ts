@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeCron, fromCron, NIGHTLY, toCron } from '../../../web/src/pages/profiles/cron.ts';
 import { describeRule, fromRule, toRule, WEEKLY } from '../../../web/src/pages/profiles/recurrence.ts';
-import { isZone, toLocal, toUtc } from '../../../web/src/pages/profiles/zone.ts';
+import { timeText } from '../../../web/src/ui/times/time-text.ts';
+import { BROWSER_ZONE, isZone, toLocal, toUtc, zoneOf } from '../../../web/src/ui/times/zone.ts';
 
 describe('recurrence rules', () => {
   it.each([
@@ -56,6 +57,22 @@ describe('cron fields', () => {
 });
 
 describe('times in a zone', () => {
+  const late = new Date('2026-05-04T22:30:00Z');
+  const at = (now: string) => ({ zone: 'Europe/Berlin', now: Date.parse(now) });
+
+  it('are shown as a clock there shows them, and with the day unless it is today there', () => {
+    expect(timeText(late, 'full', at('2026-05-04T22:31:00Z'))).toMatch(/5.* 12:30:00/);
+    expect(timeText(late, 'clock', at('2026-05-05T10:00:00Z'))).not.toContain('5');
+    expect(timeText(late, 'clock', at('2026-05-04T21:00:00Z'))).toContain('May 5');
+    expect(timeText(late, 'relative', at('2026-06-05T10:00:00Z'))).toContain('May 5');
+  });
+
+  it('are those of the browser for whoever has chosen no zone, or one that the browser does not know', () => {
+    expect(zoneOf('Asia/Kathmandu')).toBe('Asia/Kathmandu');
+    expect(zoneOf('Etc/UTC')).toBe('Etc/UTC');
+    expect([undefined, 'UTC', 'Europe/Nowhere'].map(zoneOf)).toEqual([BROWSER_ZONE, BROWSER_ZONE, BROWSER_ZONE]);
+  });
+
   it.each([
     ['2026-05-04T09:30', 'Europe/Berlin', '2026-05-04T07:30:00Z'],
     ['2026-12-04T09:30', 'Europe/Berlin', '2026-12-04T08:30:00Z'],

@@ -6,12 +6,13 @@ import { permissionsQuery, useCan } from '../session/session.ts';
 import { useSessionExpired } from '../api/session-state.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy-as.tsx';
+import { useZone } from '../ui/times/use-zone.ts';
 import { useDraft } from '../ui/use-draft.ts';
 import { type Action, needsConfirmation } from './actions.ts';
 import { ConfirmField, expectedConfirmation } from './confirm-field.tsx';
 import { DeliveryFields } from './delivery-fields.tsx';
 import type { ActionForm, PlanState } from './forms/form.tsx';
-import { AT_ONCE } from './plans/delivery.ts';
+import { AT_ONCE, momentOf } from './plans/delivery.ts';
 import { SendingState } from './sending-state.tsx';
 import { type Mark, TargetList } from './target-list.tsx';
 import type { Target, Targets } from './targets.ts';
@@ -78,7 +79,12 @@ function useActing<F extends object>({ form, action, source, found, search }: Fo
     const left = new Set(leftOut);
     return found.filter(({ id }) => !left.has(id));
   }, [found, leftOut]);
-  const plan = form.usePlan({ fields, targets, delivery, chosenBy: chosenBy(source, targets, leftOut.length > 0) });
+  const plan = form.usePlan({
+    fields,
+    targets,
+    delivery: { ...delivery, at: momentOf(delivery.at, useZone()) },
+    chosenBy: chosenBy(source, targets, leftOut.length > 0),
+  });
   const finish = useFinish({ action, targets, undo: plan.undo ?? null });
   const sending = useSending(key, (ids) => {
     clear();

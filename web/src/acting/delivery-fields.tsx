@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { client } from '../api/client.ts';
 import { Field, TextField } from '../ui/field.tsx';
+import { useZone } from '../ui/times/use-zone.ts';
 import { bodyError } from './field-errors.ts';
 import { type Delivery, momentOf } from './plans/delivery.ts';
 
@@ -16,6 +17,7 @@ interface DeliveryFieldsProps {
 /** When an action reaches the computers. Closed unless something is chosen or wrong in it. */
 export function DeliveryFields({ delivery, kind, change, error }: DeliveryFieldsProps) {
   const { at, spread, after } = delivery;
+  const zone = useZone();
   const errors = {
     at: bodyError(error, 'deliver_after'),
     spread: bodyError(error, 'deliver_delay_window'),
@@ -32,7 +34,7 @@ export function DeliveryFields({ delivery, kind, change, error }: DeliveryFields
             <TextField
               label="Not before"
               type="datetime-local"
-              hint={at === '' ? 'In your time zone; at once without a time.' : `${momentOf(at)} in UTC.`}
+              hint={at === '' ? `In ${zone}; at once without a time.` : `In ${zone}; ${momentOf(at, zone)} in UTC.`}
               error={errors.at}
               value={at}
               onChange={(event) => change({ at: event.target.value })}

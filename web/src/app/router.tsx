@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { ApiError } from '@flotilla/client';
 import { queryClient } from '../api/query-client.ts';
-import { meQuery } from '../session/session.ts';
+import { meQuery, personQuery } from '../session/session.ts';
 import { NotFound } from './not-found.tsx';
 import { PageError } from './page-error.tsx';
 import { pageSearch, signInSearch } from '../url/search.ts';
@@ -29,7 +29,9 @@ const shell = createRoute({
   component: Shell,
   async beforeLoad({ location }) {
     try {
-      await queryClient.ensureQueryData(meQuery);
+      // Times would jump from one zone to another if the person's came later. Without it the browser's serves.
+      const person = queryClient.ensureQueryData(personQuery).catch(() => undefined);
+      await Promise.all([queryClient.ensureQueryData(meQuery), person]);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
       throw redirect({ to: '/sign-in', search: { next: location.href } });

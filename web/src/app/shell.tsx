@@ -1,7 +1,9 @@
 import { Link, Outlet } from '@tanstack/react-router';
 import { LiveProvider, useLiveState } from '../live/live.tsx';
+import { usePersonZone } from '../session/session.ts';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { Notices } from '../ui/notices.tsx';
+import { ZoneContext } from '../ui/times/use-zone.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { CommandPalette } from './command-palette.tsx';
 import './shell.css';
@@ -43,7 +45,9 @@ export function Shell() {
         </header>
         <LiveBanner />
         <main id="content" tabIndex={-1} className="shell-content">
-          <Outlet />
+          <ZoneContext value={usePersonZone()}>
+            <Outlet />
+          </ZoneContext>
         </main>
       </div>
       <Notices />

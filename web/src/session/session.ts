@@ -1,10 +1,12 @@
 import type { components } from '@flotilla/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../api/client.ts';
+import { zoneOf } from '../ui/times/zone.ts';
 import type { Permission } from './permission.ts';
 
 export type { Permission } from './permission.ts';
 
+export type Person = components['schemas']['Person'];
 type LoginMethods = components['schemas']['LoginMethods'];
 
 export const meQuery = queryOptions({
@@ -12,6 +14,18 @@ export const meQuery = queryOptions({
   queryFn: async ({ signal }) => (await client.GET('/me', { signal })).data,
   staleTime: 5 * 60_000,
 });
+
+/** What the person has settled about themselves. */
+export const personQuery = queryOptions({
+  queryKey: ['me', 'person'],
+  queryFn: async ({ signal }): Promise<Person> => (await client.GET('/person', { signal })).data,
+  staleTime: 5 * 60_000,
+});
+
+/** The time zone in which the person reads times: the one of their settings, otherwise the browser's. */
+export function usePersonZone(): string {
+  return zoneOf(useQuery(personQuery).data?.timezone);
+}
 
 /** The person of this session and their accounts. */
 export function useMe() {

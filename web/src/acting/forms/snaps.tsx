@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import { CheckField, TextField } from '../../ui/field.tsx';
+import { useZone } from '../../ui/times/use-zone.ts';
 import { bodyError } from '../field-errors.ts';
+import { momentOf } from '../plans/delivery.ts';
 import { NO_SNAPS, planSnaps, type SnapAction, type SnapFields } from '../plans/software.ts';
 import type { Target } from '../targets.ts';
 import type { ActionForm, FieldsProps } from './form.tsx';
@@ -12,12 +14,16 @@ export function snapForm(action: SnapAction): ActionForm<SnapFields> {
   return {
     initial: NO_SNAPS,
     Fields: (props) => <SnapFieldSet action={action} {...props} />,
-    usePlan: (input) => planSnaps(action, input),
+    usePlan: function usePlan(input) {
+      const until = momentOf(input.fields.until, useZone());
+      return planSnaps(action, { ...input, fields: { ...input.fields, until } });
+    },
     delivery: 'any',
   };
 }
 
 function SnapFieldSet({ action, fields, change, error, targets }: FieldsProps<SnapFields> & { action: SnapAction }) {
+  const zone = useZone();
   const installed = useInstalledSnaps(action === 'install' ? undefined : targets[0]);
   return (
     <>
@@ -36,7 +42,7 @@ function SnapFieldSet({ action, fields, change, error, targets }: FieldsProps<Sn
         <TextField
           label="Hold until"
           type="datetime-local"
-          hint="In your time zone. Without a time, updates are held until the snaps are released."
+          hint={`In ${zone}. Without a time, updates are held until the snaps are released.`}
           error={bodyError(error, 'snaps', '.time')}
           value={fields.until}
           onChange={(event) => change({ until: event.target.value })}

@@ -1,5 +1,5 @@
 import type { components } from '@flotilla/client';
-import { deliveryOf, momentOf, numberOr } from './delivery.ts';
+import { deliveryOf, numberOr } from './delivery.ts';
 import { commandOf, idsOf, namesIn, type Plan, type PlanInput, post, postEach } from './plan.ts';
 
 type Schemas = components['schemas'];
@@ -11,7 +11,7 @@ export interface SnapFields {
   channel: string;
   revision: string;
   classic: boolean;
-  /** End of a hold as a local time; empty for none. */
+  /** End of a hold: in the person's zone in a form, in UTC in a plan; empty for none. */
   until: string;
 }
 
@@ -25,7 +25,7 @@ export function planSnaps(action: SnapAction, { fields, targets, delivery, chose
     ...(hasVersion && channel !== '' && { channel }),
     ...(hasVersion && revision !== '' && { revision }),
     ...(action === 'install' && fields.classic && { classic: true }),
-    ...(action === 'hold' && fields.until !== '' && { time: momentOf(fields.until) }),
+    ...(action === 'hold' && fields.until !== '' && { time: fields.until }),
   };
   const names = namesIn(fields.snaps);
   const snaps = names.map((name) => ({ name, ...entry }));
@@ -33,7 +33,7 @@ export function planSnaps(action: SnapAction, { fields, targets, delivery, chose
     ...('channel' in entry ? ['--channel', channel] : []),
     ...('revision' in entry ? ['--revision', revision] : []),
     'classic' in entry && '--classic',
-    ...('time' in entry ? ['--until', momentOf(fields.until)] : []),
+    ...('time' in entry ? ['--until', fields.until] : []),
     ...chosenBy,
   ];
   return {

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { clockTime, Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/time.tsx';
+import { clockTime } from '../../ui/times/time-text.ts';
+import { useZone } from '../../ui/times/use-zone.ts';
 import type { TimelinePoint } from './activity-queries.ts';
 import { type Counts, progressText, SHOWN_STATES } from './counts.ts';
 
@@ -24,6 +26,7 @@ export function Moment({ points, counts, isOpen, moment, onChange }: MomentProps
   const last = points.length - 1;
   const found = moment === null ? last : points.findLastIndex(({ time }) => time <= moment);
   const index = Math.max(0, found);
+  const zone = useZone();
   const [isReplaying, setReplaying] = useState(false);
   const show = (to: number) => onChange(to >= last ? null : points[to]!.time);
   useEffect(() => {
@@ -67,7 +70,7 @@ export function Moment({ points, counts, isOpen, moment, onChange }: MomentProps
         type="range"
         className="moment-slider"
         aria-label="Moment"
-        aria-valuetext={clockTime(new Date(points[index]!.time))}
+        aria-valuetext={clockTime(new Date(points[index]!.time), zone)}
         min={0}
         max={last}
         value={index}

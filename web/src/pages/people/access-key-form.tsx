@@ -5,6 +5,8 @@ import { ActionForm } from '../../ui/action-form.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
+import { useZone } from '../../ui/times/use-zone.ts';
+import { toUtc } from '../../ui/times/zone.ts';
 import { type Credential, credentialsQuery } from './queries.ts';
 
 /** Creates an access key, for which the person gives their password once more. */
@@ -13,11 +15,12 @@ export function AccessKeyForm({ onCreated }: { onCreated: (created: Credential) 
   const { close } = useOpenForm();
   const { draft, change, clear } = useDraft('people.access-key', { name: '', account: '', expires_on: '' });
   const [password, setPassword] = useState('');
+  const zone = useZone();
   const account = draft.account || (me?.current_account ?? '');
   const body = {
     account,
     ...(draft.name.trim() !== '' && { name: draft.name }),
-    ...(draft.expires_on !== '' && { expires_at: new Date(`${draft.expires_on}T23:59:59`).toISOString() }),
+    ...(draft.expires_on !== '' && { expires_at: toUtc(`${draft.expires_on}T23:59:59`, zone) ?? '' }),
   };
   const leave = () => {
     clear();
@@ -55,7 +58,7 @@ export function AccessKeyForm({ onCreated }: { onCreated: (created: Credential) 
           <TextField
             label="Last day"
             type="date"
-            hint="Without one it does not expire."
+            hint={`It ends with this day in ${zone}. Without one it does not expire.`}
             error={errorOf('expires_at')}
             value={draft.expires_on}
             onChange={(event) => change({ expires_on: event.target.value })}

@@ -19,7 +19,7 @@ export function ConfirmEmailForm({ person: { id } }: { person: Administrator }) 
       verb="Confirm"
       send={() => client.POST('/administrators/{person_id}:confirm-email', { params, body: draft })}
       request={{ method: 'POST', path: `/administrators/${id}:confirm-email`, body: draft }}
-      changes={[['people'], ['me'], ['person']]}
+      changes={[['people'], ['me']]}
       onDone={leave}
       onCancel={leave}
     >

@@ -7,9 +7,9 @@ import { CopyAs } from '../../ui/copy-as.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { Section, Skeleton } from '../../ui/page.tsx';
 import type { RequestToCopy } from '../../ui/shell-text.ts';
+import { toLocal } from '../../ui/times/zone.ts';
 import { datesQuery } from './queries.ts';
 import type { ProfileKind } from './profile-types.ts';
-import { toLocal } from './zone.ts';
 
 /** Computers that a profile is for, in words. */
 export function scopeText({ all_computers, tags }: { all_computers: boolean; tags: readonly string[] }): string {

@@ -22,7 +22,7 @@ export function EmailConfirmation({ address }: { address: string }) {
       verb="Confirm address"
       send={() => client.POST('/person:confirm-email', { body: { token } })}
       request={{ method: 'POST', path: '/person:confirm-email', body: { token: '<code from the mail>' } }}
-      changes={[['person'], ['me'], ['people']]}
+      changes={[['me'], ['people']]}
     >
       {(errorOf) => (
         <TextField

@@ -1,10 +1,10 @@
 import { client } from '../../api/client.ts';
-import { useMe } from '../../session/session.ts';
+import { type Person, useMe } from '../../session/session.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
+import { BROWSER_ZONE, timeZones } from '../../ui/times/zone.ts';
 import { changedFields } from './changed-fields.ts';
-import type { Person } from './queries.ts';
 
 const ZONES = 'time-zones';
 
@@ -28,7 +28,7 @@ export function PersonForm({ person }: { person: Person }) {
       done="Saved"
       send={() => client.POST('/person', { body })}
       request={{ method: 'POST', path: '/person', body }}
-      changes={[['person'], ['me'], ['people']]}
+      changes={[['me'], ['people']]}
       onDone={() => {
         // The new address is not the person's before it is confirmed.
         change({ email });
@@ -45,9 +45,15 @@ export function PersonForm({ person }: { person: Person }) {
             hint="A new address has to be confirmed. Until then you sign in with the present one."
             {...field('email', errorOf)}
           />
-          <TextField label="Time zone" list={ZONES} autoComplete="off" {...field('timezone', errorOf)} />
+          <TextField
+            label="Time zone"
+            list={ZONES}
+            autoComplete="off"
+            hint={`The page shows times in it; with UTC, in the zone of the browser (${BROWSER_ZONE}). Choose Etc/UTC to see times in UTC.`}
+            {...field('timezone', errorOf)}
+          />
           <datalist id={ZONES}>
-            {Intl.supportedValuesOf('timeZone').map((zone) => (
+            {timeZones(BROWSER_ZONE).map((zone) => (
               <option key={zone} value={zone} />
             ))}
           </datalist>

@@ -6,7 +6,6 @@ import { readAll } from '../../api/read-all.ts';
 
 type Schemas = components['schemas'];
 export type Preferences = Schemas['Preferences'];
-export type Person = Schemas['Person'];
 export type Webhook = Schemas['Webhook'];
 export type Delivery = Schemas['WebhookDelivery'];
 
@@ -28,11 +27,6 @@ export const backlogQuery = queryOptions({
       throw error;
     }
   },
-});
-
-export const personQuery = queryOptions({
-  queryKey: ['person'],
-  queryFn: async ({ signal }): Promise<Person> => (await client.GET('/person', { signal })).data,
 });
 
 export const webhooksQuery = queryOptions({

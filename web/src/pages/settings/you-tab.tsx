@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import { personQuery } from '../../session/session.ts';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { Facts, Section, Skeleton } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EmailConfirmation, TestEmail } from './email-forms.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { PersonForm } from './person-form.tsx';
-import { personQuery } from './queries.ts';
 import { SignOutEverywhere } from './session-forms.tsx';
 
 /** The person who is signed in. */

@@ -1,7 +1,7 @@
 import type { components } from '@flotilla/client';
 import { fromCron, NIGHTLY, type Recurring, toCron } from '../cron.ts';
 import type { ScriptProfile } from '../profile-types.ts';
-import { isZone, OWN_ZONE, toLocal, toUtc } from '../zone.ts';
+import { BROWSER_ZONE, isZone, toLocal, toUtc } from '../../../ui/times/zone.ts';
 import { type ScopeDraft, tagList } from './scope-draft.ts';
 
 type ScriptRequest = components['schemas']['ScriptProfileRequest'];
@@ -23,15 +23,15 @@ export interface ScriptDraft extends ScopeDraft {
 }
 
 /** An empty form, of a script if one is chosen already. */
-export function newScriptDraft(script = '', now = Date.now()): ScriptDraft {
-  const today = toLocal(new Date(now), OWN_ZONE);
+export function newScriptDraft(script = '', zone = BROWSER_ZONE, now = Date.now()): ScriptDraft {
+  const today = toLocal(new Date(now), zone);
   return {
     title: '',
     script,
     trigger: 'recurring',
     recurring: NIGHTLY,
-    timezone: OWN_ZONE,
-    at: `${toLocal(new Date(now + 86_400_000), OWN_ZONE).slice(0, 10)}T02:00`,
+    timezone: zone,
+    at: `${toLocal(new Date(now + 86_400_000), zone).slice(0, 10)}T02:00`,
     startAfter: today,
     allComputers: false,
     tags: '',
@@ -44,7 +44,7 @@ export function newScriptDraft(script = '', now = Date.now()): ScriptDraft {
 export function scriptDraftOf(profile: ScriptProfile): ScriptDraft {
   const { trigger, timezone } = profile;
   const draft: ScriptDraft = {
-    ...newScriptDraft(String(profile.script_id)),
+    ...newScriptDraft(String(profile.script_id), timezone),
     title: profile.title,
     trigger: trigger.trigger_type,
     timezone,

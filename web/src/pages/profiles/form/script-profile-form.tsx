@@ -6,6 +6,7 @@ import { fieldError } from '../../../ui/error-message.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { Facts } from '../../../ui/page.tsx';
 import { useDraft } from '../../../ui/use-draft.ts';
+import { useZone } from '../../../ui/times/use-zone.ts';
 import { activeScriptsQuery } from '../queries.ts';
 import type { ScriptProfile } from '../profile-types.ts';
 import { ProfileForm, useSave } from './profile-form.tsx';
@@ -29,7 +30,8 @@ interface PartProps {
 /** Creates a script profile; `?script=` chooses its script. */
 export function NewScriptProfile() {
   const { get } = usePageSearch();
-  const [initial] = useState(() => newScriptDraft(get('script')));
+  const zone = useZone();
+  const [initial] = useState(() => newScriptDraft(get('script'), zone));
   const { draft, change, clear, isDirty } = useDraft('script-profile.new', initial);
   const body = scriptRequest(draft);
   const save = useSave('script', async () => (await client.POST('/script-profiles', { body })).data, clear);

@@ -2,7 +2,7 @@ import type { components } from '@flotilla/client';
 import { MODES } from '../profile-rows.ts';
 import type { UsgProfile } from '../profile-types.ts';
 import { fromRule, type Recurrence, toRule, WEEKLY } from '../recurrence.ts';
-import { isZone, OWN_ZONE, toLocal, toUtc } from '../zone.ts';
+import { BROWSER_ZONE, isZone, toLocal, toUtc } from '../../../ui/times/zone.ts';
 import { type ScopeDraft, tagList } from './scope-draft.ts';
 
 type UsgRequest = components['schemas']['UsgProfileRequest'];
@@ -26,8 +26,8 @@ export interface UsgDraft extends ScopeDraft {
 export const TAILORING = 'custom';
 export const MODE_OPTIONS = Object.entries(MODES).map(([value, label]) => ({ value, label }));
 
-/** An empty form: the first run is tomorrow night. */
-export function newUsgDraft(now = Date.now()): UsgDraft {
+/** An empty form: the first run is tomorrow night in the zone. */
+export function newUsgDraft(zone = BROWSER_ZONE, now = Date.now()): UsgDraft {
   return {
     title: '',
     mode: 'audit',
@@ -36,8 +36,8 @@ export function newUsgDraft(now = Date.now()): UsgDraft {
     allComputers: false,
     tags: '',
     recurrence: WEEKLY,
-    timezone: OWN_ZONE,
-    start: `${toLocal(new Date(now + 86_400_000), OWN_ZONE).slice(0, 10)}T02:00`,
+    timezone: zone,
+    start: `${toLocal(new Date(now + 86_400_000), zone).slice(0, 10)}T02:00`,
     restartDelay: '0',
     restartWindow: '0',
   };

@@ -6,6 +6,7 @@ import { useCan } from '../../../session/session.ts';
 import { fieldError } from '../../../ui/error-message.tsx';
 import { Field, SelectField, TextField } from '../../../ui/field.tsx';
 import { Facts } from '../../../ui/page.tsx';
+import { useZone } from '../../../ui/times/use-zone.ts';
 import { useDraft } from '../../../ui/use-draft.ts';
 import { BENCHMARKS, MODES } from '../profile-rows.ts';
 import type { UsgProfile } from '../profile-types.ts';
@@ -32,7 +33,8 @@ interface PartProps {
 
 /** Creates a USG profile. */
 export function NewUsgProfile() {
-  const [initial] = useState(newUsgDraft);
+  const zone = useZone();
+  const [initial] = useState(() => newUsgDraft(zone));
   const [tailoringFile, setTailoringFile] = useState<string | null>(null);
   const { draft, change, clear, isDirty } = useDraft('usg-profile.new', initial);
   const body = usgRequest(draft, tailoringFile);

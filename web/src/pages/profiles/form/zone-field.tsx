@@ -1,6 +1,7 @@
 import { useId, useMemo } from 'react';
 import { TextField } from '../../../ui/field.tsx';
-import { timeZones } from '../zone.ts';
+import { useZone } from '../../../ui/times/use-zone.ts';
+import { timeZones } from '../../../ui/times/zone.ts';
 
 interface ZoneFieldProps {
   value: string;
@@ -11,7 +12,8 @@ interface ZoneFieldProps {
 /** A time zone, with suggestions while it is typed. */
 export function ZoneField({ value, error, onChange }: ZoneFieldProps) {
   const id = useId();
-  const zones = useMemo(() => timeZones(), []);
+  const own = useZone();
+  const zones = useMemo(() => timeZones(own), [own]);
   return (
     <>
       <TextField

@@ -1,11 +1,18 @@
 const MINUTE_MS = 60_000;
+const NUMBERS = { dateStyle: 'short', timeStyle: 'short' } as const;
+const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** The time zone of the browser. */
-export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const BROWSER_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** All time zones that the browser knows, with UTC. */
-export function timeZones(): string[] {
-  return [...new Set(['UTC', OWN_ZONE, ...Intl.supportedValuesOf('timeZone')])];
+/** All time zones that the browser knows, with UTC and the person's own. */
+export function timeZones(own: string): string[] {
+  return [...new Set(['UTC', own, ...Intl.supportedValuesOf('timeZone')])];
+}
+
+/** The zone of a person: the one that they have chosen, otherwise the browser's. Whoever has chosen none has UTC. */
+export function zoneOf(chosen: string | undefined): string {
+  return chosen !== undefined && chosen !== 'UTC' && isZone(chosen) ? chosen : BROWSER_ZONE;
 }
 
 /** Whether the browser knows a time zone by this name. */
@@ -20,7 +27,8 @@ export function isZone(zone: string): boolean {
 
 /** What a clock in a zone shows at a moment, such as `2026-05-04T09:30`: the value of a field for a local time. */
 export function toLocal(moment: Date | string, zone: string): string {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
+  const format = clocks.get(zone) ?? new Intl.DateTimeFormat('sv-SE', { ...NUMBERS, timeZone: zone });
+  clocks.set(zone, format);
   return format.format(new Date(moment)).replace(' ', 'T');
 }
 
