@@ -3,6 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { client } from '../api/client.ts';
 import { Button } from '../ui/button.tsx';
+import { CopyAs } from '../ui/copy-as.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
 import { Skeleton } from '../ui/page.tsx';
 import { meQuery } from './session.ts';
@@ -44,6 +45,9 @@ export function InvitationPage() {
           <Button kind="primary" busy={acceptance.isPending} onClick={() => acceptance.mutate()}>
             Accept
           </Button>
+          <CopyAs
+            request={{ method: 'POST', path: '/accept-invitation', body: { invitation_id: '<id in the address>' } }}
+          />
         </>
       )}
       {invitation.data && !me.data && (

@@ -1,20 +1,24 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { commandOf } from '../../acting/plans/plan.ts';
 import { client } from '../../api/client.ts';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialogs/confirm-dialog.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
-import { Dialog } from '../../ui/dialogs/dialog.tsx';
+import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { ErrorMessage, fieldError } from '../../ui/error-message.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 import type { ComputerDetail } from './use-computer.ts';
 
 /** The annotations of a computer. */
 export function AnnotationsTab({ computer }: { computer: ComputerDetail }) {
   return <Annotations computer={computer} />;
 }
+
+const EDIT = 'annotation';
+const REMOVE = 'remove-annotation';
 
 interface Annotation {
   key: string;
@@ -25,16 +29,11 @@ interface Annotation {
 export function Annotations({ computer }: { computer: ComputerDetail }) {
   const { annotations = {}, archived, access_group } = computer;
   const can = useCan();
-  const [edited, setEdited] = useState<Annotation | null>(null);
-  const [removed, setRemoved] = useState<string | null>(null);
-  const change = useAnnotationChange(computer.id);
+  const { form, subject, open, close } = useOpenForm();
   const isEditable = !archived && can('ManageComputer', access_group);
   const entries = Object.entries(annotations);
   return (
-    <Section
-      title="Annotations"
-      actions={isEditable && <Button onClick={() => setEdited({ key: '', value: '' })}>Add an annotation…</Button>}
-    >
+    <Section title="Annotations" actions={isEditable && <Button onClick={() => open(EDIT)}>Add an annotation…</Button>}>
       {entries.length === 0 ? (
         <p className="quiet">None. Annotations are notes for people and queries, such as a rack or an owner.</p>
       ) : (
@@ -49,10 +48,10 @@ export function Annotations({ computer }: { computer: ComputerDetail }) {
               </dd>
               {isEditable && (
                 <dd className="annotation-buttons">
-                  <Button kind="quiet" aria-label={`Edit ${key}`} onClick={() => setEdited({ key, value })}>
+                  <Button kind="quiet" aria-label={`Edit ${key}`} onClick={() => open(EDIT, key)}>
                     Edit
                   </Button>
-                  <Button kind="quiet" aria-label={`Remove ${key}`} onClick={() => setRemoved(key)}>
+                  <Button kind="quiet" aria-label={`Remove ${key}`} onClick={() => open(REMOVE, key)}>
                     Remove
                   </Button>
                 </dd>
@@ -61,23 +60,18 @@ export function Annotations({ computer }: { computer: ComputerDetail }) {
           ))}
         </dl>
       )}
-      <Dialog
-        title={edited?.key ? 'Edit the annotation' : 'Add an annotation'}
-        open={edited !== null}
-        onOpenChange={() => setEdited(null)}
-      >
-        {edited && <AnnotationForm id={computer.id} edited={edited} onDone={() => setEdited(null)} />}
-      </Dialog>
-      <ConfirmDialog
-        title={`Remove the annotation ${removed}?`}
-        verb="Remove"
-        danger
-        open={removed !== null}
-        onOpenChange={() => setRemoved(null)}
-        onConfirm={() => change.mutateAsync({ key: removed ?? '', value: null })}
-      >
-        An annotation that the computer itself reports appears again with its next report.
-      </ConfirmDialog>
+      {isEditable && (
+        <>
+          <FormDialog form={EDIT} title={subject ? 'Edit the annotation' : 'Add an annotation'}>
+            <AnnotationForm
+              id={computer.id}
+              edited={{ key: subject, value: annotations[subject] ?? '' }}
+              onDone={close}
+            />
+          </FormDialog>
+          <RemoveDialog id={computer.id} name={subject} open={form === REMOVE} onClose={close} />
+        </>
+      )}
     </Section>
   );
 }
@@ -95,8 +89,39 @@ function useAnnotationChange(id: number) {
   });
 }
 
+interface RemoveDialogProps {
+  id: number;
+  name: string;
+  open: boolean;
+  onClose: () => void;
+}
+
+function RemoveDialog({ id, name, open, onClose }: RemoveDialogProps) {
+  const change = useAnnotationChange(id);
+  return (
+    <ConfirmDialog
+      title={`Remove the annotation ${name}?`}
+      verb="Remove"
+      danger
+      open={open}
+      onOpenChange={onClose}
+      onConfirm={() => change.mutateAsync({ key: name, value: null })}
+    >
+      <p>An annotation that the computer itself reports appears again with its next report.</p>
+      <CopyAs
+        request={{ method: 'POST', path: '/computers:remove-annotation', body: { query: `id:${id}`, key: name } }}
+        command={commandOf({ name: 'computers unannotate', args: [name], options: ['--id', String(id)] })}
+      />
+    </ConfirmDialog>
+  );
+}
+
 function AnnotationForm({ id, edited, onDone }: { id: number; edited: Annotation; onDone: () => void }) {
-  const [fields, setFields] = useState(edited);
+  const { draft: fields, change, clear } = useDraft(`annotation-${id}.${edited.key}`, edited);
+  const leave = () => {
+    clear();
+    onDone();
+  };
   const save = useAnnotationChange(id);
   const keyError = fieldError(save.error, 'body.key');
   const valueError = fieldError(save.error, 'body.value');
@@ -105,7 +130,7 @@ function AnnotationForm({ id, edited, onDone }: { id: number; edited: Annotation
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!save.isPending) save.mutate(fields, { onSuccess: onDone });
+        if (!save.isPending) save.mutate(fields, { onSuccess: leave });
       }}
     >
       <TextField
@@ -116,22 +141,29 @@ function AnnotationForm({ id, edited, onDone }: { id: number; edited: Annotation
         hint="Without spaces, colons and quotes."
         value={fields.key}
         error={keyError}
-        onChange={({ target }) => setFields({ ...fields, key: target.value })}
+        onChange={({ target }) => change({ key: target.value })}
       />
       <TextArea
         label="Value"
         value={fields.value}
         error={valueError}
-        onChange={({ target }) => setFields({ ...fields, value: target.value })}
+        onChange={({ target }) => change({ value: target.value })}
       />
       <ErrorMessage error={keyError || valueError ? null : save.error} />
       <div className="button-row">
         <Button type="submit" kind="primary" busy={save.isPending}>
           Save
         </Button>
-        <Button onClick={onDone}>Cancel</Button>
+        <Button onClick={leave}>Cancel</Button>
       </div>
-      <CopyAs request={{ method: 'POST', path: '/computers:annotate', body: { query: `id:${id}`, ...fields } }} />
+      <CopyAs
+        request={{ method: 'POST', path: '/computers:annotate', body: { query: `id:${id}`, ...fields } }}
+        command={commandOf({
+          name: 'computers annotate',
+          args: [fields.key, fields.value],
+          options: ['--id', String(id)],
+        })}
+      />
     </form>
   );
 }

@@ -1,15 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { savedSearchesQuery } from '../../query/use-selector-values.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
-import { Dialog } from '../../ui/dialogs/dialog.tsx';
+import { FormDialog, useOpenForm } from '../../ui/dialogs/form-dialog.tsx';
 import { ErrorMessage, fieldError } from '../../ui/error-message.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Menu, MenuGroup, MenuItem } from '../../ui/menu.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import { ManageSearches } from './manage-searches.tsx';
+import { MANAGE, ManageSearches } from './manage-searches.tsx';
+
+const SAVE = 'save-search';
 
 interface SavedSearchesProps {
   /** The query of the page. */
@@ -20,8 +21,7 @@ interface SavedSearchesProps {
 /** Saved searches of the account: a menu that uses one, and dialogs that save and change them. */
 export function SavedSearches({ query, onUse }: SavedSearchesProps) {
   const { data: searches = [] } = useQuery(savedSearchesQuery);
-  const [dialog, setDialog] = useState<'save' | 'manage' | null>(null);
-  const close = () => setDialog(null);
+  const { open, close } = useOpenForm();
   return (
     <>
       <Menu label="Saved searches">
@@ -36,17 +36,17 @@ export function SavedSearches({ query, onUse }: SavedSearchesProps) {
             ))}
           </MenuGroup>
         )}
-        <MenuItem disabled={query === ''} onSelect={() => setDialog('save')}>
+        <MenuItem disabled={query === ''} onSelect={() => open(SAVE)}>
           {query === '' ? 'Save a query: enter one first' : 'Save this query…'}
         </MenuItem>
-        {searches.length > 0 && <MenuItem onSelect={() => setDialog('manage')}>Rename or delete…</MenuItem>}
+        {searches.length > 0 && <MenuItem onSelect={() => open(MANAGE)}>Rename or delete…</MenuItem>}
       </Menu>
-      <Dialog title="Save this query" open={dialog === 'save'} onOpenChange={close}>
+      <FormDialog form={SAVE} title="Save this query">
         <SaveForm query={query} onDone={close} />
-      </Dialog>
-      <Dialog title="Saved searches" open={dialog === 'manage'} onOpenChange={close}>
+      </FormDialog>
+      <FormDialog form={MANAGE} title="Saved searches">
         <ManageSearches searches={searches} query={query} />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }

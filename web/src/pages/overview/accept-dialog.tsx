@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useRef } from 'react';
 import { client } from '../../api/client.ts';
 import { accessGroupsQuery } from '../../api/lists.ts';
 import { useCan } from '../../session/session.ts';
@@ -8,6 +8,8 @@ import { CopyAs } from '../../ui/copy-as.tsx';
 import { Dialog } from '../../ui/dialogs/dialog.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import type { RequestToCopy } from '../../ui/shell-text.ts';
+import { useDraft } from '../../ui/use-draft.ts';
 import { ComputerName } from './computer-name.tsx';
 import type { PendingComputer } from './pending.ts';
 
@@ -18,13 +20,20 @@ interface AcceptDialogProps {
 
 /** Accepts computers, into an access group; one alone can get another title. */
 export function AcceptDialog({ computers, onClose }: AcceptDialogProps) {
-  const [group, setGroup] = useState('');
   const single = computers.length === 1 ? computers[0]! : null;
-  const [title, setTitle] = useState(single?.title ?? '');
+  const { draft, change, clear } = useDraft(`accept.${single?.id ?? 'several'}`, {
+    group: '',
+    title: single?.title ?? '',
+  });
+  const { group } = draft;
   const can = useCan();
   const mayRename = single !== null && can('ManageComputer', group || single.access_group);
-  const action = useAcceptance(computers, { group, title: mayRename ? title.trim() : '', onClose });
-  const body = { computer_ids: computers.map(({ id }) => id), ...(group !== '' && { access_group: group }) };
+  const leave = () => {
+    clear();
+    onClose();
+  };
+  const title = mayRename ? draft.title.trim() : '';
+  const action = useAcceptance(computers, { group, title, onClose: leave });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!action.isPending) action.mutate();
@@ -37,15 +46,15 @@ export function AcceptDialog({ computers, onClose }: AcceptDialogProps) {
       onOpenChange={onClose}
     >
       <form className="form" onSubmit={submit}>
-        <GroupField computers={computers} value={group} onChange={setGroup} />
+        <GroupField computers={computers} value={group} onChange={(chosen) => change({ group: chosen })} />
         {mayRename && (
           <TextField
             label="Title"
             hint="How lists show the computer"
             required
             maxLength={255}
-            value={title}
-            onChange={({ target }) => setTitle(target.value)}
+            value={draft.title}
+            onChange={({ target }) => change({ title: target.value })}
           />
         )}
         <ErrorMessage error={action.error} />
@@ -53,18 +62,36 @@ export function AcceptDialog({ computers, onClose }: AcceptDialogProps) {
           <Button kind="primary" type="submit" busy={action.isPending}>
             Accept
           </Button>
-          <Button onClick={onClose}>Keep waiting</Button>
+          <Button onClick={leave}>Keep waiting</Button>
         </div>
-        <CopyAs
-          request={{ method: 'POST', path: '/pending-computers:accept', body }}
-          command={[
-            ...['pending-computers', 'accept', ...body.computer_ids.map(String)],
-            ...(group === '' ? [] : ['--access-group', group]),
-          ]}
-        />
+        <CopyAcceptance computers={computers} group={group} title={title} />
       </form>
     </Dialog>
   );
+}
+
+interface Acceptance {
+  computers: readonly PendingComputer[];
+  /** Empty for what each computer has requested. */
+  group: string;
+  /** Empty for what the computer has. */
+  title: string;
+}
+
+function CopyAcceptance({ computers, group, title }: Acceptance) {
+  const ids = computers.map(({ id }) => id);
+  const body = { computer_ids: ids, ...(group !== '' && { access_group: group }) };
+  const accept: RequestToCopy = { method: 'POST', path: '/pending-computers:accept', body };
+  const renamed = renamedBy(computers, title);
+  if (renamed)
+    return <CopyAs request={[accept, { method: 'PUT', path: `/computers/${renamed.id}`, body: { title } }]} />;
+  const options = group === '' ? [] : ['--access-group', group];
+  return <CopyAs request={accept} command={['pending-computers', 'accept', ...ids.map(String), ...options]} />;
+}
+
+/** The computer that gets another title. */
+function renamedBy([first]: readonly PendingComputer[], title: string): PendingComputer | null {
+  return first && title !== '' && title !== first.title ? first : null;
 }
 
 /** Accepts, and then renames. When only the second fails, the next attempt does no more than that. */
@@ -82,9 +109,9 @@ function useAcceptance(
         await client.POST('/pending-computers:accept', { body });
         isAccepted.current = true;
       }
-      const [first] = computers;
-      if (!first || title === '' || title === first.title) return;
-      await client.PUT('/computers/{computer_id}', { params: { path: { computer_id: first.id } }, body: { title } });
+      const renamed = renamedBy(computers, title);
+      if (!renamed) return;
+      await client.PUT('/computers/{computer_id}', { params: { path: { computer_id: renamed.id } }, body: { title } });
     },
     onSuccess: onClose,
     onSettled: () =>

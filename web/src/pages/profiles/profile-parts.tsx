@@ -54,11 +54,12 @@ interface ArchiveButtonProps {
   kind: ProfileKind;
   id: number;
   title: string;
+  request: RequestToCopy;
   archive: () => Promise<unknown>;
 }
 
 /** Archives a profile for good, once it is confirmed. */
-export function ArchiveButton({ kind, id, title, archive }: ArchiveButtonProps) {
+export function ArchiveButton({ kind, id, title, request, archive }: ArchiveButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const queryClient = useQueryClient();
   const onConfirm = async () => {
@@ -66,7 +67,6 @@ export function ArchiveButton({ kind, id, title, archive }: ArchiveButtonProps) 
     void queryClient.invalidateQueries({ queryKey: ['profiles'] });
     await queryClient.invalidateQueries({ queryKey: ['profile', kind, id] });
   };
-  const request: RequestToCopy = { method: 'POST', path: `/${kind}-profiles/${id}:archive` };
   const command = [kind === 'usg' ? 'usg' : 'script-profiles', 'archive', String(id)];
   return (
     <>

@@ -68,6 +68,7 @@ function ScriptProfileActions({ profile }: { profile: ScriptProfile }) {
             kind="script"
             id={id}
             title={title}
+            request={{ method: 'POST', path: `/script-profiles/${id}:archive` }}
             archive={() => client.POST('/script-profiles/{script_profile_id}:archive', { params: { path } })}
           />
         </>

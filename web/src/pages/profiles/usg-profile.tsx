@@ -75,6 +75,7 @@ function UsgActions({ profile }: { profile: UsgProfile }) {
         kind="usg"
         id={id}
         title={title}
+        request={{ method: 'POST', path: `/usg-profiles/${id}:archive` }}
         archive={() => client.POST('/usg-profiles/{usg_profile_id}:archive', { params: { path } })}
       />
     </>
