@@ -93,6 +93,9 @@ describe('Computers', () => {
     await expectText(status, new RegExp(`, ${computers.length} selected$`));
     await box(0).click();
     await expectText(status, new RegExp(`, ${computers.length - 1} selected$`));
+    await page.reload();
+    await expectText(status, new RegExp(`, ${computers.length - 1} selected$`));
+    expect([await box(0).isChecked(), await box(1).isChecked()]).toEqual([false, true]);
     await page.getByRole('button', { name: 'Clear selection' }).click();
     await grid(page).focus();
     await page.keyboard.press('Home');
@@ -101,6 +104,12 @@ describe('Computers', () => {
     await page.keyboard.press('Shift+Space');
     await expectText(status, /, 2 selected$/);
     expect(await box(0).isChecked()).toBe(true);
+    await page.reload();
+    await expectText(status, /, 2 selected$/);
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    await navigation.getByRole('link', { name: 'Overview' }).click();
+    await navigation.getByRole('link', { name: 'Computers' }).click();
+    await expectText(status, /computers$/);
   });
 
   it('keeps the chosen columns, in the URL and in this browser', async () => {

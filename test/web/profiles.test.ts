@@ -67,6 +67,31 @@ describe('the pages of profiles', () => {
     expect(file.suggestedFilename()).toMatch(/^usg_profile_audit_report_ID\d+-\d{8}\.csv$/);
   });
 
+  it('keep a tailoring file across a reload, and send it', async () => {
+    const page = await browser.open('/profiles/usg/new');
+    await page.getByLabel('Title').fill('Tailored');
+    await page.getByLabel('Benchmark').selectOption('custom');
+    const buffer = Buffer.from('<Tailoring>kept</Tailoring>');
+    await page.getByLabel('Tailoring file').setInputFiles({ name: 'tailoring.xml', mimeType: 'text/xml', buffer });
+    await page.getByText('new, 27 bytes').waitFor();
+    await page.reload();
+    await page.getByText('new, 27 bytes').waitFor();
+    await page.getByLabel('All computers of the access group global').check();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByText('Copied as curl').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(buffer.toString());
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tailored' }).waitFor();
+    await page.goto('/profiles/usg/new');
+    await page.getByLabel('Benchmark').selectOption('custom');
+    await page.getByLabel('Tailoring file').setInputFiles({ name: 'another.xml', mimeType: 'text/xml', buffer });
+    await page.getByRole('button', { name: 'Remove another.xml' }).click();
+    await page.reload();
+    await page.getByLabel('Tailoring file').waitFor();
+    expect(await page.getByText('.xml').count()).toBe(0);
+  });
+
   it('create, change and archive a script profile', async () => {
     await script('Script of the page');
     const page = await browser.open('/profiles/script/new');

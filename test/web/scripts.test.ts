@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { expectAccessible, expectNoSideways, expectText, useBrowser } from '../support/web/browser.ts';
+import { signIn } from '../../tools/harness/chromium.ts';
+import { ADMINISTRATOR, expectAccessible, expectNoSideways, expectText, useBrowser } from '../support/web/browser.ts';
 
 describe('the pages of scripts', () => {
   const browser = useBrowser();
@@ -55,6 +57,50 @@ describe('the pages of scripts', () => {
     await expectNoSideways(page);
   });
 
+  it('keep chosen files across a reload and a lost session, until the script is saved', async () => {
+    const page = await browser.open('/scripts/new');
+    await page.getByLabel('Title').fill('Script with kept files');
+    const file = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'x') });
+    await page.getByLabel('Attachments').setInputFiles([file('kept.conf', 2345), file('other.conf', 7)]);
+    await page.getByText('new, 2.3 kB').waitFor();
+    await page.getByRole('button', { name: 'Remove other.conf' }).click();
+    await page.reload();
+    await page.getByText('new, 2.3 kB').waitFor();
+    expect(await page.getByRole('button', { name: /^Remove / }).count()).toBe(1);
+
+    await page.context().clearCookies();
+    await page.reload();
+    await signIn(page, ADMINISTRATOR, browser.stack.password);
+    await page.getByRole('button', { name: 'Remove kept.conf' }).waitFor();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Script with kept files' }).waitFor();
+    const params = { path: { script_id: Number(page.url().split('/').at(-1)) } };
+    const { attachments } = (await browser.api.GET('/scripts/{script_id}', { params })).data;
+    expect(attachments.map(({ filename }) => filename)).toEqual(['kept.conf']);
+    expect(await keptKeys(page)).toEqual([]);
+    await page.goto('/scripts/new');
+    expect(await page.getByLabel('Title').inputValue()).toBe('');
+    expect(await page.getByRole('button', { name: /^Remove / }).count()).toBe(0);
+  });
+
+  it('keep neither files that the server does not take nor those of yesterday', async () => {
+    const page = await browser.open('/scripts/new');
+    const large = { name: 'large.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(1_000_001) };
+    await page.getByLabel('Attachments').setInputFiles(large);
+    await page.getByText('new, 1,000 kB').waitFor();
+    await page.getByLabel('Title').fill('Large');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await expectText(page.getByRole('alert'), 'more than 1000000 bytes');
+    expect(await keptKeys(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove large.bin' }).click();
+    await page.getByLabel('Attachments').setInputFiles({ ...large, name: 'small.bin', buffer: Buffer.alloc(5) });
+    await expect.poll(() => keptKeys(page)).toHaveLength(1);
+    await page.clock.setSystemTime(Date.now() + 25 * 3_600_000);
+    await page.reload();
+    await expect.poll(() => keptKeys(page)).toEqual([]);
+    expect(await page.getByRole('button', { name: /^Remove / }).count()).toBe(0);
+  });
+
   it('do not overwrite what someone else has changed in the meantime', async () => {
     const path = await create('Shared script');
     const page = await browser.open(`${path}?edit=true`);
@@ -90,3 +136,16 @@ describe('the pages of scripts', () => {
     return `/scripts/${data.id}`;
   }
 });
+
+/** What the browser keeps of the page's forms, by its keys. */
+function keptKeys(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`new Promise((resolve, reject) => {
+    const opened = indexedDB.open('flotilla');
+    opened.onerror = () => reject(opened.error);
+    opened.onsuccess = () => {
+      const keys = opened.result.transaction('kept').objectStore('kept').getAllKeys();
+      opened.result.close();
+      keys.onsuccess = () => resolve(keys.result);
+    };
+  })`);
+}

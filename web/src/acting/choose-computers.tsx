@@ -1,16 +1,18 @@
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { usePageSearch } from '../url/use-page-search.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useDraft } from '../ui/use-draft.ts';
 
 /** The first step of an action that was opened without computers. */
 export function ChooseComputers() {
   const { set } = usePageSearch();
-  const [query, setQuery] = useState('');
+  const { draft, change, clear } = useDraft('choose-computers', { query: '' });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    set({ query: query.trim() }, { push: true });
+    clear();
+    set({ query: draft.query.trim() }, { push: true });
   };
   return (
     <form className="form" onSubmit={submit}>
@@ -24,8 +26,8 @@ export function ChooseComputers() {
             <Link to="/computers">Computers</Link>.
           </>
         }
-        value={query}
-        onChange={(event) => setQuery(event.target.value)}
+        value={draft.query}
+        onChange={(event) => change({ query: event.target.value })}
       />
       <div className="button-row">
         <Button type="submit" kind="primary">

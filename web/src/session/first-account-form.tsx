@@ -4,19 +4,24 @@ import { client } from '../api/client.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorMessage, fieldError } from '../ui/error-message.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useDraft } from '../ui/use-draft.ts';
 import { signIn } from './session.ts';
 
 /** Creates the account of a new server with its first administrator, and signs them in. */
 export function FirstAccountForm({ onCreated }: { onCreated: () => void }) {
-  const [fields, setFields] = useState({ name: '', email: '', password: '', setup_token: '' });
-  const change = (changes: Partial<typeof fields>) => setFields({ ...fields, ...changes });
+  const { draft, change, clear } = useDraft('first-account', { name: '', email: '' });
+  const [secrets, setSecrets] = useState({ password: '', setup_token: '' });
+  const fields = { ...draft, ...secrets };
   const creation = useMutation({
     async mutationFn() {
       const { setup_token, ...body } = fields;
       await client.POST('/standalone-account', { body: { ...body, ...(setup_token !== '' && { setup_token }) } });
       await signIn({ name: fields.email, byIdentity: false, password: fields.password });
     },
-    onSuccess: onCreated,
+    onSuccess() {
+      clear();
+      onCreated();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -25,7 +30,8 @@ export function FirstAccountForm({ onCreated }: { onCreated: () => void }) {
   const field = (name: keyof typeof fields) => ({
     value: fields[name],
     error: fieldError(creation.error, name),
-    onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }),
+    onChange: ({ target: { value } }: { target: { value: string } }) =>
+      name in secrets ? setSecrets({ ...secrets, [name]: value }) : change({ [name]: value }),
   });
   return (
     <form className="form" onSubmit={submit}>

@@ -1,4 +1,7 @@
-import { useState } from 'react';
+import { useMemo } from 'react';
+import { useReloadState } from './drafts/use-reload-state.ts';
+
+const NONE: readonly number[] = [];
 
 /** The chosen rows of a table, by their keys. */
 export interface Selection {
@@ -10,9 +13,11 @@ export interface Selection {
   clear: () => void;
 }
 
-/** An empty selection at first. */
-export function useSelection(): Selection {
-  const [ids, setIds] = useState<ReadonlySet<number>>(new Set());
+/** A selection of a view, empty at first; it survives a reload. */
+export function useSelection(view: string): Selection {
+  const [list, setList] = useReloadState<readonly number[]>(`selection.${view}`, NONE);
+  const ids: ReadonlySet<number> = useMemo(() => new Set(list), [list]);
+  const setIds = (chosen: Iterable<number>) => setList([...new Set(chosen)]);
   return {
     ids,
     has: (id) => ids.has(id),
@@ -25,7 +30,7 @@ export function useSelection(): Selection {
       }
       setIds(next);
     },
-    set: (chosen) => setIds(new Set(chosen)),
-    clear: () => setIds(new Set()),
+    set: setIds,
+    clear: () => setList(NONE),
   };
 }

@@ -26,7 +26,7 @@ export function Page() {
   const status = get('status') && `status:${get('status')}`;
   const query = [get('query'), status, creator].filter(Boolean).join(' ');
   const rows = useGroups(query);
-  const selection = useSelection();
+  const selection = useSelection('activities');
   const canManage = can('ManageComputer');
   return (
     <PageLayout

@@ -93,7 +93,7 @@ function Packages({
     const params = { path: { computer_id: id }, query };
     return (await client.GET('/computers/{computer_id}/packages', { params, signal })).data;
   });
-  const selection = useSelection();
+  const selection = useSelection(`packages.${id}`);
   const act = useActOn(id, async () => {
     const all = await rows.read(0, (rows.count ?? 0) - 1);
     return all.filter((row) => selection.has(row.id)).map(({ name }) => name);

@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<Process>[] = [
 export function ProcessesTab({ computer: { id, archived, access_group } }: { computer: ComputerDetail }) {
   const can = useCan();
   const navigate = useNavigate();
-  const selection = useSelection();
+  const selection = useSelection(`processes.${id}`);
   const rows = useRows<Process>(['computer', id, 'processes'], async (page, signal) => {
     const params = { path: { computer_id: id }, query: page };
     return (await client.GET('/computers/{computer_id}/processes', { params, signal })).data;

@@ -8,6 +8,7 @@ import { ErrorMessage, fieldError } from '../../ui/error-message.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { ActivityState } from '../../ui/state-mark.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 import type { ComputerDetail } from './use-computer.ts';
 
 type RecoveryKey = components['schemas']['RecoveryKey'];
@@ -34,7 +35,7 @@ export function RecoveryKeyTab({ computer }: { computer: ComputerDetail }) {
         )
       }
     >
-      {shown ? <ShownKey shown={shown} onHide={hide} /> : <ReasonForm read={read} />}
+      {shown ? <ShownKey shown={shown} onHide={hide} /> : <ReasonForm id={computer.id} read={read} />}
     </Section>
   );
 }
@@ -63,15 +64,15 @@ function useShownKey(id: number) {
   return { shown, read, hide: () => setShown(null) };
 }
 
-function ReasonForm({ read }: { read: ReturnType<typeof useShownKey>['read'] }) {
-  const [reason, setReason] = useState('');
+function ReasonForm({ id, read }: { id: number; read: ReturnType<typeof useShownKey>['read'] }) {
+  const { draft, change, clear } = useDraft(`recovery-key.${id}`, { reason: '' });
   const error = fieldError(read.error, 'query.reason');
   return (
     <form
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!read.isPending) read.mutate(reason);
+        if (!read.isPending) read.mutate(draft.reason, { onSuccess: clear });
       }}
     >
       <TextField
@@ -79,9 +80,9 @@ function ReasonForm({ read }: { read: ReturnType<typeof useShownKey>['read'] }) 
         required
         maxLength={255}
         hint="Why you need the key. The event log records it with your name and the time."
-        value={reason}
+        value={draft.reason}
         error={error}
-        onChange={({ target }) => setReason(target.value)}
+        onChange={({ target }) => change({ reason: target.value })}
       />
       <ErrorMessage error={error ? null : read.error} />
       <div className="button-row">

@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Snap>[] = [
 export function SnapsTab({ computer: { id, archived, access_group } }: { computer: ComputerDetail }) {
   const can = useCan();
   const navigate = useNavigate();
-  const selection = useSelection();
+  const selection = useSelection(`snaps.${id}`);
   const { data, error } = useQuery({
     queryKey: ['computer', id, 'snaps'],
     queryFn: async ({ signal }) => {

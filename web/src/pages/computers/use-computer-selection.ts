@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Targets } from '../../acting/actions-menu.tsx';
 import { useLive } from '../../live/live.tsx';
+import { useReloadState } from '../../ui/drafts/use-reload-state.ts';
 import { type Selection, useSelection } from '../../ui/use-selection.ts';
 
 /** The chosen computers of a list: some of them, or all that the query finds but some. */
@@ -15,9 +16,9 @@ export interface ComputerSelection {
 
 /** Starts empty, and again with each query. `total` is how many computers the query finds. */
 export function useComputerSelection(query: string, total: number): ComputerSelection {
-  const chosen = useSelection();
-  const left = useSelection();
-  const [allOf, setAllOf] = useState<string | null>(null);
+  const chosen = useSelection('computers');
+  const left = useSelection('computers.left-out');
+  const [allOf, setAllOf] = useReloadState<string | null>('computers.all-of', null);
   const [lastQuery, setLastQuery] = useState(query);
   if (query !== lastQuery) {
     setLastQuery(query);

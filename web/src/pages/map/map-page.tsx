@@ -77,7 +77,7 @@ interface MapAreaProps {
 
 function MapArea({ data, group, highlight, onHighlight }: MapAreaProps) {
   const navigate = useNavigate();
-  const selection = useSelection();
+  const selection = useSelection('map');
   const [isSelecting, setSelecting] = useState(false);
   const [cursor, setCursor] = useState<number | null>(null);
   const looks = useMemo(() => looksOf(data.color, data.legend), [data.color, data.legend]);

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 import { download } from './download.ts';
 import type { UsgProfile } from './profile-types.ts';
 
@@ -18,9 +18,12 @@ interface ReportDraft {
 /** Requests a report on the runs of some days, waits until the server has made it, and saves it as a file. */
 export function UsgReport({ profile }: { profile: UsgProfile }) {
   const day = (profile.last_run_results.timestamp ?? '').slice(0, 10);
-  const [draft, setDraft] = useState<ReportDraft>({ from: day, to: day, detailed: false });
-  const change = (changes: Partial<ReportDraft>) => setDraft((old) => ({ ...old, ...changes }));
-  const report = useMutation({ mutationFn: () => makeReport(profile.id, draft) });
+  const { draft, change, clear } = useDraft<ReportDraft>(`usg-report.${profile.id}`, {
+    from: day,
+    to: day,
+    detailed: false,
+  });
+  const report = useMutation({ mutationFn: () => makeReport(profile.id, draft), onSuccess: clear });
   const { from, to, detailed } = draft;
   const path = `/usg-profiles/${profile.id}/report?${new URLSearchParams(Object.entries(queryOf(draft)).map(([name, value]) => [name, String(value)]))}`;
   const command = [

@@ -7,10 +7,22 @@ export interface FileDraft {
 }
 
 const CHUNK = 0x8000;
+/** What the server takes of a script's files, in bytes. */
+const MAX_BYTES = 1_000_000;
 
 /** The files that a script has. */
 export function filesOf({ attachments }: Pick<Script, 'attachments'>): FileDraft[] {
   return attachments.map(({ filename }) => ({ filename }));
+}
+
+/** The bytes of a file that its content in base64 stands for. */
+export function sizeOf(content: string): number {
+  return (content.length / 4) * 3 - (/=*$/.exec(content)?.[0].length ?? 0);
+}
+
+/** Whether the server takes the files, which are not worth keeping otherwise. */
+export function areAcceptable(files: readonly FileDraft[]): boolean {
+  return files.reduce((sum, { content }) => sum + sizeOf(content ?? ''), 0) <= MAX_BYTES;
 }
 
 /** Adds files; one with the name of another replaces it. */

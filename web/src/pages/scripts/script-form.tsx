@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { accessGroupsQuery } from '../../api/lists.ts';
 import { client } from '../../api/client.ts';
 import { useCan } from '../../session/session.ts';
@@ -8,27 +7,28 @@ import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { ErrorMessage, fieldError } from '../../ui/error-message.tsx';
 import { Field, SelectField, TextField } from '../../ui/field.tsx';
+import { FileList } from '../../ui/file-list.tsx';
 import type { RequestToCopy } from '../../ui/shell-text.ts';
+import { useKept } from '../../ui/drafts/use-kept.ts';
 import { useDraft } from '../../ui/use-draft.ts';
 import { CodeEditor } from './code-editor.tsx';
-import { addFiles, type FileDraft, filesOf } from './files.ts';
+import { addFiles, areAcceptable, type FileDraft, filesOf, sizeOf } from './files.ts';
 import type { Script } from './script-types.ts';
 import { draftOf, NEW_SCRIPT, patchOf, requestOf, type ScriptDraft } from './script-draft.ts';
 
 /** Creates a script. */
 export function NewScript() {
   const navigate = useNavigate();
-  const [files, setFiles] = useState<FileDraft[]>([]);
-  const form = useDraft<ScriptDraft>('script.new', NEW_SCRIPT);
-  const body = requestOf(form.draft, files);
+  const { files, form } = useScriptForm('script.new', NEW_SCRIPT, []);
+  const body = requestOf(form.draft, files.value);
   const save = useSave(async () => (await client.POST('/scripts', { body })).data, form.clear);
   const open = ({ id }: { id: number }) => navigate({ to: '/scripts/$scriptId', params: { scriptId: String(id) } });
   return (
     <ScriptForm
       verb="Create"
       form={form}
-      files={files}
-      onFiles={setFiles}
+      files={files.value}
+      onFiles={files.change}
       error={save.error}
       isPending={save.isPending}
       onSave={() => save.mutate(undefined, { onSuccess: (script) => void open(script) })}
@@ -39,9 +39,8 @@ export function NewScript() {
 
 /** Changes a script; `onDone` when it is saved or nothing is to change. */
 export function EditScript({ script, onDone }: { script: Script; onDone: () => void }) {
-  const [files, setFiles] = useState<FileDraft[]>(() => filesOf(script));
-  const form = useDraft<ScriptDraft>(`script.${script.id}`, draftOf(script));
-  const body = patchOf(form.draft, files, script);
+  const { files, form } = useScriptForm(`script.${script.id}`, draftOf(script), filesOf(script));
+  const body = patchOf(form.draft, files.value, script);
   const save = useSave(async () => {
     await requireUnchanged(script.id, form.draft);
     const params = { path: { script_id: script.id } };
@@ -55,8 +54,8 @@ export function EditScript({ script, onDone }: { script: Script; onDone: () => v
     <ScriptForm
       verb="Save"
       form={form}
-      files={files}
-      onFiles={setFiles}
+      files={files.value}
+      onFiles={files.change}
       error={save.error}
       isPending={save.isPending}
       onSave={() => (Object.keys(body).length === 0 ? cancel() : save.mutate(undefined, { onSuccess: onDone }))}
@@ -64,6 +63,17 @@ export function EditScript({ script, onDone }: { script: Script; onDone: () => v
       request={{ method: 'PATCH', path: `/scripts/${script.id}`, body }}
     />
   );
+}
+
+/** The fields of a script and its files, which survive a reload. */
+function useScriptForm(key: string, initial: ScriptDraft, attached: FileDraft[]) {
+  const { draft, change, clear: clearDraft } = useDraft<ScriptDraft>(key, initial);
+  const files = useKept<FileDraft[]>(key, attached, areAcceptable);
+  const clear = () => {
+    clearDraft();
+    files.clear();
+  };
+  return { files, form: { draft, change, clear } };
 }
 
 function useSave(send: () => Promise<Script>, onSaved: () => void) {
@@ -172,39 +182,24 @@ function SettingFields({ draft, change, error }: ScriptFormProps['form'] & { err
 }
 
 function FileFields({ files, onFiles, error }: Pick<ScriptFormProps, 'files' | 'onFiles'> & { error: string | null }) {
+  const add = async (input: HTMLInputElement) => {
+    const added = await addFiles(files, input.files ?? []);
+    // The list shows what was chosen, also after a reload.
+    input.value = '';
+    onFiles(added);
+  };
   return (
     <>
-      <Field
-        label="Attachments"
-        hint="Up to 5 files of 1 MB together. Choose new files again after a reload of this page."
-        error={error}
-      >
-        {(control) => (
-          <input
-            {...control}
-            type="file"
-            multiple
-            onChange={({ target }) => void addFiles(files, target.files ?? []).then(onFiles)}
-          />
-        )}
+      <Field label="Attachments" hint="Up to 5 files of 1 MB together." error={error}>
+        {(control) => <input {...control} type="file" multiple onChange={({ target }) => void add(target)} />}
       </Field>
-      {files.length > 0 && (
-        <ul className="files">
-          {files.map(({ filename, content }) => (
-            <li key={filename}>
-              <bdi>{filename}</bdi>
-              {content !== undefined && <span className="quiet">new</span>}
-              <Button
-                kind="quiet"
-                aria-label={`Remove ${filename}`}
-                onClick={() => onFiles(files.filter((file) => file.filename !== filename))}
-              >
-                Remove
-              </Button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <FileList
+        files={files.map(({ filename, content }) => ({
+          name: filename,
+          ...(content !== undefined && { size: sizeOf(content) }),
+        }))}
+        onRemove={(name) => onFiles(files.filter(({ filename }) => filename !== name))}
+      />
     </>
   );
 }

@@ -35,7 +35,7 @@ export function Deliveries({ webhookId }: { webhookId: number }) {
     const query = { ...page, ...(status && { status }) };
     return (await client.GET('/webhooks/{webhook_id}/deliveries', { params: { ...params, query }, signal })).data;
   });
-  const selection = useSelection();
+  const selection = useSelection(`deliveries.${webhookId}`);
   useRefreshWhilePending(webhookId, rows);
   return (
     <>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 
 const EMPTY = { password: '', new_password: '', repeated: '' };
 
@@ -21,7 +22,8 @@ export function useLeave() {
 export function PasswordForm() {
   const leave = useLeave();
   const [fields, setFields] = useState(EMPTY);
-  const [keep_access_keys, setKeep] = useState(true);
+  const { draft, change, clear } = useDraft('settings.password', { keep_access_keys: true });
+  const { keep_access_keys } = draft;
   const field = (key: keyof typeof EMPTY) => ({
     type: 'password',
     required: true,
@@ -40,7 +42,10 @@ export function PasswordForm() {
       verb="Change password"
       send={send}
       request={{ method: 'PUT', path: '/password', body: shown }}
-      onDone={() => void leave()}
+      onDone={() => {
+        clear();
+        void leave();
+      }}
     >
       {(errorOf) => (
         <>
@@ -67,7 +72,7 @@ export function PasswordForm() {
             label="Keep my access keys"
             hint="All your sessions end, also this one. Without this, programs that use your access keys stop as well."
             checked={keep_access_keys}
-            onChange={(event) => setKeep(event.target.checked)}
+            onChange={(event) => change({ keep_access_keys: event.target.checked })}
           />
         </>
       )}

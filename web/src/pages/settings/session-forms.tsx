@@ -1,21 +1,23 @@
-import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { ActionForm } from '../../ui/action-form.tsx';
 import { CheckField } from '../../ui/field.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 import { useLeave } from './password-form.tsx';
 
 /** Ends every session of the person. */
 export function SignOutEverywhere() {
   const leave = useLeave();
-  const [keep_access_keys, setKeep] = useState(true);
-  const body = { keep_access_keys };
+  const { draft: body, change, clear } = useDraft('settings.sessions', { keep_access_keys: true });
   return (
     <ActionForm
       verb="End my sessions"
       danger
       send={() => client.POST('/tokens/invalidate-me', { body })}
       request={{ method: 'POST', path: '/tokens/invalidate-me', body }}
-      onDone={() => void leave()}
+      onDone={() => {
+        clear();
+        void leave();
+      }}
     >
       {() => (
         <>
@@ -23,8 +25,8 @@ export function SignOutEverywhere() {
           <CheckField
             label="Keep my access keys"
             hint="Without this, they are deleted, and programs that use them stop."
-            checked={keep_access_keys}
-            onChange={(event) => setKeep(event.target.checked)}
+            checked={body.keep_access_keys}
+            onChange={(event) => change({ keep_access_keys: event.target.checked })}
           />
         </>
       )}

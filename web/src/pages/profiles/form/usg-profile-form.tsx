@@ -4,15 +4,17 @@ import { accessGroupsQuery } from '../../../api/lists.ts';
 import { client } from '../../../api/client.ts';
 import { useCan } from '../../../session/session.ts';
 import { fieldError } from '../../../ui/error-message.tsx';
-import { Field, SelectField, TextField } from '../../../ui/field.tsx';
+import { SelectField, TextField } from '../../../ui/field.tsx';
 import { Facts } from '../../../ui/page.tsx';
-import { useZone } from '../../../ui/times/use-zone.ts';
+import { useKept } from '../../../ui/drafts/use-kept.ts';
 import { useDraft } from '../../../ui/use-draft.ts';
+import { useZone } from '../../../ui/times/use-zone.ts';
 import { BENCHMARKS, MODES } from '../profile-rows.ts';
 import type { UsgProfile } from '../profile-types.ts';
 import { ProfileForm, useSave } from './profile-form.tsx';
 import { RecurrenceFields } from './recurrence-fields.tsx';
 import { ScopeFields } from './scope-fields.tsx';
+import { isAcceptable, TailoringField, type TailoringFieldProps, type TailoringFile } from './tailoring-field.tsx';
 import {
   MODE_OPTIONS,
   newUsgDraft,
@@ -35,22 +37,29 @@ interface PartProps {
 export function NewUsgProfile() {
   const zone = useZone();
   const [initial] = useState(() => newUsgDraft(zone));
-  const [tailoringFile, setTailoringFile] = useState<string | null>(null);
   const { draft, change, clear, isDirty } = useDraft('usg-profile.new', initial);
-  const body = usgRequest(draft, tailoringFile);
-  const save = useSave('usg', async () => (await client.POST('/usg-profiles', { body })).data, clear);
+  const file = useKept<TailoringFile | null>('usg-profile.new', null, isAcceptable);
+  const body = usgRequest(draft, file.value?.text ?? null);
+  const clearAll = () => {
+    clear();
+    file.clear();
+  };
+  const save = useSave('usg', async () => (await client.POST('/usg-profiles', { body })).data, clearAll);
   const parts = { draft, change, error: save.error };
   return (
     <ProfileForm
       verb="Create"
       save={save}
       isDirty={isDirty}
-      onDiscard={() => discard(initial, change, clear)}
+      onDiscard={() => {
+        file.change(null);
+        discard(initial, change, clearAll);
+      }}
       request={{ method: 'POST', path: '/usg-profiles', body }}
       command={usgCommand(draft)}
     >
       <TitleField {...parts} />
-      <RuleFields {...parts} onFile={setTailoringFile} />
+      <RuleFields {...parts} file={file.value} onFile={file.change} />
       <AccessGroupField {...parts} />
       <UsgScope {...parts} />
       <Schedule {...parts} isNew />
@@ -109,7 +118,7 @@ function TitleField({ draft, change, error }: PartProps) {
   );
 }
 
-function RuleFields({ draft, change, error, onFile }: PartProps & { onFile: (text: string | null) => void }) {
+function RuleFields({ draft, change, error, file, onFile }: PartProps & Omit<TailoringFieldProps, 'error'>) {
   return (
     <>
       <SelectField
@@ -130,24 +139,10 @@ function RuleFields({ draft, change, error, onFile }: PartProps & { onFile: (tex
         onChange={({ target }) => change({ benchmark: target.value })}
       />
       {draft.benchmark === TAILORING && (
-        <Field label="Tailoring file" hint="XML, at most 1 MiB" error={fieldError(error, 'body.tailoring_file')}>
-          {(control) => (
-            <input
-              {...control}
-              type="file"
-              accept=".xml,text/xml,application/xml"
-              required
-              onChange={({ target }) => void readText(target.files?.[0]).then(onFile)}
-            />
-          )}
-        </Field>
+        <TailoringField file={file} onFile={onFile} error={fieldError(error, 'body.tailoring_file')} />
       )}
     </>
   );
-}
-
-async function readText(file: File | undefined): Promise<string | null> {
-  return file ? file.text() : null;
 }
 
 function AccessGroupField({ draft, change, error }: PartProps) {

@@ -1,0 +1,61 @@
+import { createStore, del, delMany, get, keys, set } from 'idb-keyval';
+
+const DAY_MS = 24 * 60 * 60_000;
+const store = createStore('flotilla', 'kept');
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Keeps a value that is too large for the session's storage, under a name of this tab, for a day. A browser that has no database,
+ * or no room in it, keeps nothing: a reload then loses the value, which is no reason to disturb the person.
+ */
+export function keep(name: string, value: unknown): Promise<void> {
+  return inOrder(async () => {
+    await remove(name);
+    const key = `${Date.now()}.${Math.random()}`;
+    await set(key, value, store);
+    sessionStorage.setItem(name, key);
+  });
+}
+
+/** What this tab has kept under a name. */
+export function readKept<T>(name: string): Promise<T | undefined> {
+  return inOrder(async () => {
+    const key = sessionStorage.getItem(name);
+    return key === null ? undefined : await get<T>(key, store);
+  });
+}
+
+/** Forgets what this tab has kept under a name. */
+export function dropKept(name: string): Promise<void> {
+  return inOrder(() => remove(name));
+}
+
+/** Forgets what tabs have kept that were closed since. */
+export function dropOldKept(): Promise<void> {
+  return inOrder(async () => {
+    const all = await keys<string>(store);
+    await delMany(
+      all.filter((key) => isOld(key, Date.now())),
+      store,
+    );
+  });
+}
+
+/** Whether something was kept for more than a day, by its key. */
+export function isOld(key: string, now: number): boolean {
+  return now - Number.parseInt(key, 10) > DAY_MS;
+}
+
+async function remove(name: string): Promise<void> {
+  const key = sessionStorage.getItem(name);
+  if (key === null) return;
+  sessionStorage.removeItem(name);
+  await del(key, store);
+}
+
+/** One after the other, so that what is forgotten is not kept again by what was begun before. */
+function inOrder<T>(task: () => Promise<T>): Promise<T | undefined> {
+  const result = last.then(task).catch(() => undefined);
+  last = result;
+  return result;
+}
