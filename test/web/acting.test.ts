@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ACTIONS } from '../../web/src/acting/actions.ts';
+import { signIn } from '../../tools/harness/chromium.ts';
 import {
+  ADMINISTRATOR,
   expectAccessible,
   expectNoSideways,
   expectText,
@@ -118,6 +120,76 @@ describe('acting on computers', () => {
     await page.getByRole('button', { name: `Go on without ${second!.title}` }).click();
     await page.getByRole('heading', { level: 1, name: 'Activities' }).waitFor();
     expect(requested.map((path) => Number(path.split('/').at(-2)))).toEqual([first!.id, second!.id, third!.id]);
+  });
+
+  it('continues after a reload, without the request whose result is unknown unless it is sent again', async () => {
+    const chosen = await computers(4);
+    const page = await act(
+      'restart',
+      chosen.map(({ id }) => id),
+    );
+    const requested: number[] = [];
+    const arrived = Promise.withResolvers<void>();
+    await page.route(/\/restart$/, async (route) => {
+      requested.push(Number(new URL(route.request().url()).pathname.split('/').at(-2)));
+      if (requested.length === 2) return arrived.resolve();
+      return route.continue();
+    });
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.getByLabel('Number of computers').fill('4');
+    await page.getByRole('button', { name: 'Restart', exact: true }).click();
+    await arrived.promise;
+    await page.reload();
+    const alert = page.getByRole('alert');
+    await expectText(alert, `on ${chosen[1]!.title} was accepted. 1 of 4 requests were accepted.`);
+    const work = alert.getByRole('link', { name: 'the work of this computer' });
+    expect(await work.getAttribute('href')).toBe(`/computers/${chosen[1]!.id}?tab=work`);
+    expect(await page.getByRole('button', { name: 'Restart', exact: true }).count()).toBe(0);
+    await expectAccessible(page);
+    await work.click();
+    await page.getByRole('tab', { name: 'Work', selected: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Continue', exact: true }).dblclick();
+    await page.getByRole('heading', { level: 1, name: 'Activities' }).waitFor();
+    expect(requested).toEqual(chosen.map(({ id }) => id));
+    expect(new URL(page.url()).searchParams.get('query')).toMatch(/^id:\d+ OR id:\d+ OR id:\d+$/);
+  });
+
+  it('continues where the session had ended, also after a reload', async () => {
+    const chosen = await computers(3);
+    const page = await act(
+      'restart',
+      chosen.map(({ id }) => id),
+    );
+    const statuses: number[] = [];
+    await page.route(/\/restart$/, async (route) => {
+      if (statuses.length === 1) await page.context().clearCookies();
+      const { cookie: _, ...headers } = await route.request().allHeaders();
+      const response = await route.fetch(statuses.length === 1 ? { headers } : {});
+      statuses.push(response.status());
+      await route.fulfill({ response });
+    });
+    await page.getByLabel('Number of computers').fill('3');
+    await page.getByRole('button', { name: 'Restart', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    await page.reload();
+    await signIn(page, ADMINISTRATOR, browser.stack.password);
+    await page.getByText('1 of 3 requests were accepted.').waitFor();
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Activities' }).waitFor();
+    expect(statuses).toEqual([200, 401, 200, 200]);
+  });
+
+  it('sends what may have been accepted again when the person chooses so', async () => {
+    const [computer] = await computers(1);
+    const page = await act('restart', [computer!.id]);
+    let isLost = true;
+    await page.route(/\/restart$/, (route) => (isLost ? route.abort() : route.continue()));
+    await page.getByRole('button', { name: 'Restart', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    isLost = false;
+    await page.getByRole('button', { name: 'Send it again' }).click();
+    await page.waitForURL(/\/activities\/\d+$/);
   });
 
   it('finds computers by a query when it is opened without any', async () => {

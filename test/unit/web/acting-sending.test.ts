@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../packages/client/src/index.ts';
 import type { Step } from '../../../web/src/acting/plans/plan.ts';
-import { isRefusal, type Sent, sendAll, Unanswered } from '../../../web/src/acting/sending.ts';
+import { isRefusal, type Sent, sendAll, Stopped, Unanswered } from '../../../web/src/acting/sending.ts';
 
 const STEPS: Step[] = [1, 2, 3].map((id) => ({ method: 'POST', path: `/computers/${id}/restart`, body: {} }));
 const refused = (status: number, error?: string) => new ApiError(new Response(null, { status }), error && { error });
@@ -48,6 +48,17 @@ describe('sending the requests of an action', () => {
     const { last, end } = await sendWith(failure);
     expect(end).toBeInstanceOf(Unanswered);
     expect(last).toEqual({ accepted: 1, total: 3, isWaiting: true });
+  });
+
+  it('sends no further request once the person has left, and forgets none that was sent', async () => {
+    const sent: string[] = [];
+    const saved: Sent[] = [];
+    const send = async ({ path }: Step) => sent.push(path);
+    const isStopped = () => sent.length === 2;
+    const end = sendAll(STEPS, [], 0, { send, save: (now) => saved.push(now), isStopped });
+    await expect(end).rejects.toBeInstanceOf(Stopped);
+    expect(sent).toEqual(['/computers/1/restart', '/computers/2/restart']);
+    expect(saved.at(-1)).toEqual({ accepted: 2, total: 3, isWaiting: false });
   });
 
   it('takes only an answer of the server for a refusal', () => {

@@ -6,8 +6,8 @@ import { permissionsQuery, useCan } from '../session/session.ts';
 import { useSessionExpired } from '../api/session-state.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyAs } from '../ui/copy-as.tsx';
-import { useZone } from '../ui/times/use-zone.ts';
 import { useDraft } from '../ui/use-draft.ts';
+import { useZone } from '../ui/times/use-zone.ts';
 import { type Action, needsConfirmation } from './actions.ts';
 import { ConfirmField, expectedConfirmation } from './confirm-field.tsx';
 import { DeliveryFields } from './delivery-fields.tsx';
@@ -86,9 +86,9 @@ function useActing<F extends object>({ form, action, source, found, search }: Fo
     chosenBy: chosenBy(source, targets, leftOut.length > 0),
   });
   const finish = useFinish({ action, targets, undo: plan.undo ?? null });
-  const sending = useSending(key, (ids) => {
+  const sending = useSending(key, (ids, isResumed) => {
     clear();
-    finish(ids);
+    finish(ids, isResumed);
   });
   useLeaveWarning(sending);
   return { draft, change, targets, plan, sending };
@@ -124,12 +124,13 @@ function Frame({ action, targets, plan, sending, isAllowed, children }: FramePro
   const [confirmation, setConfirmation] = useState('');
   const hasExpired = useSessionExpired();
   const goBack = useGoBack();
-  const mustConfirm = needsConfirmation(action, targets.length);
+  const hasStarted = sending.isUnanswered || sending.hasRest;
+  const mustConfirm = !hasStarted && needsConfirmation(action, targets.length);
   const isConfirmed = !mustConfirm || confirmation.trim() === expectedConfirmation(targets).trim();
   const isReady = isAllowed && isConfirmed && !plan.isPending && !plan.problem && plan.steps.length > 0;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady && !hasExpired && !sending.isUnanswered) sending.start(plan.steps);
+    if (isReady && !hasExpired && !hasStarted) sending.start(plan.steps);
   };
   return (
     <form className="form acting-form" onSubmit={submit}>
@@ -138,7 +139,7 @@ function Frame({ action, targets, plan, sending, isAllowed, children }: FramePro
       {mustConfirm && <ConfirmField targets={targets} value={confirmation} onChange={setConfirmation} />}
       {plan.problem && <p className="quiet">{plan.problem}</p>}
       <div className="button-row">
-        {!sending.isUnanswered && (
+        {!hasStarted && (
           <Button
             type="submit"
             kind={action.confirm === 'always' ? 'danger' : 'primary'}
@@ -176,9 +177,7 @@ function chosenBy(source: Targets, targets: readonly Target[], isReduced: boolea
 function useLeaveWarning({ isSending, isLocked }: Sending): void {
   useBlocker({
     shouldBlockFn: () =>
-      isSending &&
-      isLocked.current &&
-      !window.confirm('Not all requests have been sent yet. Leave the page all the same?'),
+      isSending && isLocked() && !window.confirm('Not all requests have been sent yet. Leave the page all the same?'),
     enableBeforeUnload: () => isSending,
   });
 }

@@ -1,6 +1,9 @@
 import { ApiError } from '@flotilla/client';
 import type { Step } from './plans/plan.ts';
 
+/** Activities that one query names, which is what follows the last request. */
+export const MAX_NAMED = 200;
+
 /** How far the requests of an action have come. */
 export interface Sent {
   /** Requests that the server has accepted. */
@@ -15,27 +18,36 @@ export class Unanswered extends Error {
   override readonly name = 'Unanswered';
 }
 
+/** The person has left before all requests were sent. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+}
+
 interface Sending {
   /** @returns the id of the activity that it started, if it started one */
   send: (step: Step) => Promise<number | null>;
   /** Called before and after each request, so that a reload of the page does not forget one. */
   save: (sent: Sent) => void;
+  /** Whether no further request is to be sent. */
+  isStopped?: () => boolean;
 }
 
 /**
  * Sends requests one after the other, from the first that was not accepted, and collects the ids of the activities in `ids`.
  * It stops at the first that fails.
+ * @throws {Stopped}
  * @throws {Unanswered} when one may have been accepted, otherwise the error of the one that was refused
  */
 export async function sendAll(
   steps: readonly Step[],
   ids: number[],
   from: number,
-  { send, save }: Sending,
+  { send, save, isStopped = () => false }: Sending,
 ): Promise<void> {
   const total = steps.length;
   for (const [offset, step] of steps.slice(from).entries()) {
     const accepted = from + offset;
+    if (isStopped()) throw new Stopped();
     save({ accepted, total, isWaiting: true });
     try {
       const id = await send(step);

@@ -4,11 +4,9 @@ import { useEffect, useRef } from 'react';
 import { notify } from '../ui/notices.tsx';
 import type { Action } from './actions.ts';
 import type { Step } from './plans/plan.ts';
+import { MAX_NAMED } from './sending.ts';
 import type { Target } from './targets.ts';
 import { sendSteps } from './use-sending.ts';
-
-/** Activities that one query names. */
-const MAX_NAMED = 200;
 
 interface Done {
   action: Action;
@@ -20,7 +18,7 @@ interface Done {
  * Where an action leads: to its activity, or to all of them. What starts no activity is done already: it leads back to where the
  * person came from, with a message that offers the inverse.
  */
-export function useFinish({ action, targets, undo }: Done): (ids: readonly number[]) => void {
+export function useFinish({ action, targets, undo }: Done): (ids: readonly number[], isResumed: boolean) => void {
   const navigate = useNavigate();
   const goBack = useGoBack();
   const queryClient = useQueryClient();
@@ -33,12 +31,13 @@ export function useFinish({ action, targets, undo }: Done): (ids: readonly numbe
   }, []);
   const refresh = () =>
     Promise.all(['computers', 'computer'].map((about) => queryClient.invalidateQueries({ queryKey: [about] })));
-  return (ids) => {
+  return (ids, isResumed) => {
     if (!isShown.current) return;
     const [first] = ids;
     if (first === undefined) {
       void refresh();
-      notify(noticeOf(action, targets, undo, refresh));
+      // What a computer had before the first request was only known before the page was loaded again.
+      notify(noticeOf(action, targets, isResumed ? null : undo, refresh));
       // The page that one comes from may be that of a computer which exists no more.
       if (action.id === 'delete') void navigate({ to: '/computers', replace: true });
       else goBack();

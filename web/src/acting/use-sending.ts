@@ -1,45 +1,55 @@
 import { useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { client } from '../api/client.ts';
+import { dropKept, keep, readKept } from '../ui/drafts/kept.ts';
 import type { Step } from './plans/plan.ts';
-import { type Sent, sendAll, Unanswered } from './sending.ts';
+import { MAX_NAMED, type Sent, sendAll, Unanswered } from './sending.ts';
 
 /** The requests of an action that is being done. */
 interface Work {
   steps: readonly Step[];
   /** Activities that have been started. */
   ids: number[];
+  /** It was started before the page was loaded again. */
+  isResumed?: boolean;
 }
 
-/** Sends the requests of a form once: not again for a second click, and not after a reload when the result is unknown. */
-export function useSending(key: string, onDone: (ids: readonly number[]) => void) {
+/** What survives a reload at once; the requests themselves may be too many for that. */
+type Stored = Sent & { ids: readonly number[] };
+
+/**
+ * Sends the requests of a form once: not again for a second click, and not by itself where the result is unknown. After a
+ * reload, the rest of them can be sent.
+ */
+export function useSending(key: string, onDone: (ids: readonly number[], isResumed: boolean) => void) {
   const name = `flotilla.sent.${key}`;
-  const [sent, setSent] = useState<Sent | null>(() => readSent(name));
-  const [work, setWork] = useState<Work | null>(null);
+  const { sent, setSent, work, setWork, save, forget, keepWork } = useProgress(name);
   const [error, setError] = useState<Error | null>(null);
-  const isLocked = useRef(false);
-  const save = (now: Sent | null) => {
-    if (now === null) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, JSON.stringify(now));
-    setSent(now);
-  };
+  const lock = useRef<'free' | 'sending' | 'unknown' | 'done'>(sent?.isWaiting ? 'unknown' : 'free');
+  const isStopped = useHasLeft();
   const sending = useMutation({
-    mutationFn: ({ steps, ids, from }: Work & { from: number }) => sendAll(steps, ids, from, { send: sendStep, save }),
-    onSuccess(_, { ids }) {
-      sessionStorage.removeItem(name);
-      isLocked.current = false;
-      onDone(ids);
+    mutationFn: ({ steps, ids, from }: Work & { from: number }) =>
+      sendAll(steps, ids, from, {
+        send: sendStep,
+        save: (now) => save({ ...now, ids: ids.slice(0, MAX_NAMED + 1) }),
+        isStopped,
+      }),
+    onSuccess(_, { ids, isResumed = false }) {
+      forget();
+      // The form stays as it is until the page has changed: a second click is too late.
+      lock.current = 'done';
+      onDone(ids, isResumed);
     },
     onError(failure) {
       const isUnanswered = failure instanceof Unanswered;
-      isLocked.current = isUnanswered;
+      lock.current = isUnanswered ? 'unknown' : 'free';
       setError(isUnanswered ? null : failure);
     },
   });
   const go = (next: Work, from: number) => {
-    if (isLocked.current) return;
+    if (lock.current === 'sending' || lock.current === 'done') return;
     if (!navigator.onLine) return setError(new Error('This browser is offline. Nothing was sent.'));
-    isLocked.current = true;
+    lock.current = 'sending';
     setWork(next);
     sending.mutate({ ...next, from });
   };
@@ -47,20 +57,34 @@ export function useSending(key: string, onDone: (ids: readonly number[]) => void
   return {
     sent,
     work,
-    /** The lock itself, for what happens between two renderings. */
-    isLocked,
+    /** Known at once, also between two renderings. */
+    isLocked: () => lock.current === 'sending',
     isSending: sending.isPending,
     /** Of the last attempt, also during the next one: the form keeps its place meanwhile. */
     error,
     isUnanswered: sent?.isWaiting === true && !sending.isPending,
-    /** Sends what a form describes; what was started before continues with the rest of it. */
-    start: (steps: readonly Step[]) => (accepted > 0 && work ? go(work, accepted) : go({ steps, ids: [] }, 0)),
-    /** Goes on without the request that was refused. */
-    skip: () => work && go({ ...work, steps: work.steps.toSpliced(accepted, 1) }, accepted),
+    /** Some were accepted, and the rest was not sent. */
+    hasRest: sent?.isWaiting === false && accepted > 0 && accepted < sent.total && !sending.isPending,
+    /** Sends what a form describes. */
+    start(steps: readonly Step[]) {
+      if (lock.current !== 'free') return;
+      keepWork(steps);
+      go({ steps, ids: [] }, 0);
+    },
+    /** Continues with the first request that is not known to be accepted. */
+    resume: () => work && go(work, accepted),
+    /** Continues without that one. */
+    skip() {
+      if (!work || lock.current === 'sending' || lock.current === 'done') return;
+      const steps = work.steps.toSpliced(accepted, 1);
+      keepWork(steps);
+      go({ ...work, steps }, accepted);
+    },
     /** Forgets what was sent. */
     reset() {
-      isLocked.current = false;
-      save(null);
+      lock.current = 'free';
+      forget();
+      setSent(null);
       setWork(null);
       setError(null);
     },
@@ -68,6 +92,49 @@ export function useSending(key: string, onDone: (ids: readonly number[]) => void
 }
 
 export type Sending = ReturnType<typeof useSending>;
+
+/** How far the requests have come, and those that a reload interrupted. */
+function useProgress(name: string) {
+  const [sent, setSent] = useState<Stored | null>(() => readSent(name));
+  const [work, setWork] = useState<Work | null>(null);
+  const [interrupted] = useState(sent);
+  const stepsName = `${name}.steps`;
+  useEffect(() => {
+    let isShown = true;
+    if (!interrupted) return;
+    const { ids, total } = interrupted;
+    void readKept<readonly Step[]>(stepsName).then((steps) => {
+      // Others would be those of an earlier attempt.
+      if (!isShown || steps?.length !== total) return;
+      setWork((present) => present ?? { steps: steps!, ids: [...ids], isResumed: true });
+    });
+    return () => {
+      isShown = false;
+    };
+  }, [stepsName, interrupted]);
+  const save = (now: Stored) => {
+    sessionStorage.setItem(name, JSON.stringify(now));
+    setSent(now);
+  };
+  const forget = () => {
+    sessionStorage.removeItem(name);
+    void dropKept(stepsName);
+  };
+  const keepWork = (steps: readonly Step[]) => void keep(stepsName, steps);
+  return { sent, setSent, work, setWork, save, forget, keepWork };
+}
+
+/** A function that returns whether the person has left the form. */
+function useHasLeft(): () => boolean {
+  const hasLeft = useRef(false);
+  useEffect(() => {
+    hasLeft.current = false;
+    return () => {
+      hasLeft.current = true;
+    };
+  }, []);
+  return () => hasLeft.current;
+}
 
 async function sendStep({ method, path, body }: Step): Promise<number | null> {
   const { data } = await client.request(method, path, { body });
@@ -80,7 +147,8 @@ export async function sendSteps(steps: readonly Step[]): Promise<void> {
   for (const step of steps) await sendStep(step);
 }
 
-function readSent(name: string): Sent | null {
-  const stored = sessionStorage.getItem(name);
-  return stored === null ? null : (JSON.parse(stored) as Sent);
+/** Null also when nothing was left to send. */
+function readSent(name: string): Stored | null {
+  const stored = JSON.parse(sessionStorage.getItem(name) ?? 'null') as Stored | null;
+  return stored !== null && stored.accepted < stored.total ? stored : null;
 }

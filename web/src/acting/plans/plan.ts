@@ -5,7 +5,7 @@ import type { Target } from '../targets.ts';
 /** One request of an action. */
 export interface Step extends RequestToCopy {
   /** The computer that it is for, if it is for one of several. */
-  computer?: Target;
+  computer?: Pick<Target, 'id' | 'title'>;
 }
 
 /** What an action does: its requests in their order, and the same for a shell. */
@@ -36,7 +36,10 @@ export function postEach(
   path: (id: number) => string,
   body: (target: Target) => unknown,
 ): Step[] {
-  return targets.map((target) => ({ ...post(path(target.id), body(target)), computer: target }));
+  return targets.map((target) => {
+    const { id, title } = target;
+    return { ...post(path(id), body(target)), computer: { id, title } };
+  });
 }
 
 interface CommandParts {

@@ -53,7 +53,7 @@ async function remove(name: string): Promise<void> {
   await del(key, store);
 }
 
-/** One after the other, so that what is forgotten is not kept again by what was begun before. */
+/** One after the other, so that what is forgotten is not kept again by what was started before. */
 function inOrder<T>(task: () => Promise<T>): Promise<T | undefined> {
   const result = last.then(task).catch(() => undefined);
   last = result;
