@@ -141,7 +141,7 @@ describe('acting on computers', () => {
     await arrived.promise;
     await page.reload();
     const alert = page.getByRole('alert');
-    await expectText(alert, `on ${chosen[1]!.title} was accepted. 1 of 4 requests were accepted.`);
+    await expectText(alert, `on ${chosen[1]!.title} was accepted. Before it, 1 of 4 requests were accepted.`);
     const work = alert.getByRole('link', { name: 'the work of this computer' });
     expect(await work.getAttribute('href')).toBe(`/computers/${chosen[1]!.id}?tab=work`);
     expect(await page.getByRole('button', { name: 'Restart', exact: true }).count()).toBe(0);
@@ -149,6 +149,14 @@ describe('acting on computers', () => {
     await work.click();
     await page.getByRole('tab', { name: 'Work', selected: true }).waitFor();
     await page.goBack();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByText('Copied as curl').waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect([...copied.matchAll(/\/(\d+)\/restart/g)].map(([, id]) => Number(id))).toEqual([
+      chosen[2]!.id,
+      chosen[3]!.id,
+    ]);
     await page.getByRole('button', { name: 'Continue', exact: true }).dblclick();
     await page.getByRole('heading', { level: 1, name: 'Activities' }).waitFor();
     expect(requested).toEqual(chosen.map(({ id }) => id));

@@ -125,6 +125,7 @@ function Frame({ action, targets, plan, sending, isAllowed, children }: FramePro
   const hasExpired = useSessionExpired();
   const goBack = useGoBack();
   const hasStarted = sending.isUnanswered || sending.hasRest;
+  const rest = hasStarted ? sending.rest() : null;
   const mustConfirm = !hasStarted && needsConfirmation(action, targets.length);
   const isConfirmed = !mustConfirm || confirmation.trim() === expectedConfirmation(targets).trim();
   const isReady = isAllowed && isConfirmed && !plan.isPending && !plan.problem && plan.steps.length > 0;
@@ -150,7 +151,7 @@ function Frame({ action, targets, plan, sending, isAllowed, children }: FramePro
           </Button>
         )}
         <Button onClick={goBack}>Cancel</Button>
-        <CopyAs request={plan.steps} command={plan.command} />
+        {rest ? rest.length > 0 && <CopyAs request={rest} /> : <CopyAs request={plan.steps} command={plan.command} />}
       </div>
       {/* Below the buttons, which must not move under the second click of a double click. */}
       <SendingState sending={sending} action={action} />

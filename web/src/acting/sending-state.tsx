@@ -92,14 +92,14 @@ function UnknownResult({ sending, isImmediate }: { sending: Sending; isImmediate
   return (
     <div role="alert" className="error-message">
       <p>
-        The connection was lost before the server responded, so it is unknown whether the action
+        The response of the server did not arrive, so it is unknown whether the action
         {computer && (
           <>
             {' '}
             on <bdi>{computer.title}</bdi>
           </>
         )}{' '}
-        was accepted. {accepted > 0 && acceptedText(sent!)}{' '}
+        was accepted. {accepted > 0 && `Before it, ${acceptedText(sent!)}`}{' '}
         <WhereToLook computer={computer} isImmediate={isImmediate} />
       </p>
       <div className="button-row">

@@ -65,6 +65,8 @@ export function useSending(key: string, onDone: (ids: readonly number[], isResum
     isUnanswered: sent?.isWaiting === true && !sending.isPending,
     /** Some were accepted, and the rest was not sent. */
     hasRest: sent?.isWaiting === false && accepted > 0 && accepted < sent.total && !sending.isPending,
+    /** What Continue sends; null where the requests are not known. */
+    rest: () => work?.steps.slice(accepted + (sent?.isWaiting ? 1 : 0)) ?? null,
     /** Sends what a form describes. */
     start(steps: readonly Step[]) {
       if (lock.current !== 'free') return;

@@ -15,7 +15,7 @@ export const meQuery = queryOptions({
   staleTime: 5 * 60_000,
 });
 
-/** What the person has settled about themselves. */
+/** The person's own settings. */
 export const personQuery = queryOptions({
   queryKey: ['me', 'person'],
   queryFn: async ({ signal }): Promise<Person> => (await client.GET('/person', { signal })).data,

@@ -6,7 +6,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Keeps a value that is too large for the session's storage, under a name of this tab, for a day. A browser that has no database,
- * or no room in it, keeps nothing: a reload then loses the value, which is no reason to disturb the person.
+ * or no room in it, keeps nothing, and a reload loses the value.
  */
 export function keep(name: string, value: unknown): Promise<void> {
   return inOrder(async () => {
