@@ -101,6 +101,24 @@ describe('the pages of scripts', () => {
     expect(await page.getByRole('button', { name: /^Remove / }).count()).toBe(0);
   });
 
+  it('take files where the browser cannot keep them', async () => {
+    const page = await browser.newPage();
+    await page.addInitScript("Object.defineProperty(window, 'indexedDB', { value: undefined })");
+    await page.goto('/scripts/new');
+    await signIn(page, ADMINISTRATOR, browser.stack.password);
+    await page.getByLabel('Title').fill('Script without kept files');
+    const file = { name: 'lost.conf', mimeType: 'text/plain', buffer: Buffer.from('lost') };
+    await page.getByLabel('Attachments').setInputFiles(file);
+    await page.getByText('new, 4 bytes').waitFor();
+    await page.reload();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Script without kept files');
+    expect(await page.getByText('lost.conf').count()).toBe(0);
+    await page.getByLabel('Attachments').setInputFiles({ ...file, name: 'sent.conf' });
+    await page.getByText('new, 4 bytes').waitFor();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('link', { name: 'sent.conf' }).waitFor();
+  });
+
   it('do not overwrite what someone else has changed in the meantime', async () => {
     const path = await create('Shared script');
     const page = await browser.open(`${path}?edit=true`);

@@ -14,6 +14,8 @@ interface Work {
   isResumed?: boolean;
 }
 
+type OnDone = (ids: readonly number[], isResumed: boolean) => void;
+
 /** What survives a reload at once; the requests themselves may be too many for that. */
 type Stored = Sent & { ids: readonly number[] };
 
@@ -21,9 +23,40 @@ type Stored = Sent & { ids: readonly number[] };
  * Sends the requests of a form once: not again for a second click, and not by itself where the result is unknown. After a
  * reload, the rest of them can be sent.
  */
-export function useSending(key: string, onDone: (ids: readonly number[], isResumed: boolean) => void) {
-  const name = `flotilla.sent.${key}`;
-  const { sent, setSent, work, setWork, save, forget, keepWork } = useProgress(name);
+export function useSending(key: string, onDone: OnDone) {
+  const progress = useProgress(`flotilla.sent.${key}`);
+  const { sent, work } = progress;
+  const { isSending, error, isLocked, isFree, go, unlock } = useRequests(progress, onDone);
+  const accepted = sent?.accepted ?? 0;
+  return {
+    sent,
+    work,
+    isLocked,
+    isSending,
+    error,
+    isUnanswered: sent?.isWaiting === true && !isSending,
+    /** Some were accepted, and the rest was not sent. */
+    hasRest: sent?.isWaiting === false && accepted > 0 && accepted < sent.total && !isSending,
+    /** What Continue sends; null where the requests are not known. */
+    rest: () => work?.steps.slice(accepted + (sent?.isWaiting ? 1 : 0)) ?? null,
+    /** Sends what a form describes. */
+    start: (steps: readonly Step[]) => isFree() && go({ steps, ids: [] }, 0),
+    /** Continues with the first request that is not known to be accepted. */
+    resume: () => work && go(work, accepted),
+    /** Continues without that one. */
+    skip: () => work && go({ ...work, steps: work.steps.toSpliced(accepted, 1) }, accepted),
+    /** Forgets what was sent. */
+    reset() {
+      progress.reset();
+      unlock();
+    },
+  };
+}
+
+export type Sending = ReturnType<typeof useSending>;
+
+/** Sends requests, unless some are being sent or all have been. */
+function useRequests({ sent, work, setWork, save, forget, keepWork }: Progress, onDone: OnDone) {
   const [error, setError] = useState<Error | null>(null);
   const lock = useRef<'free' | 'sending' | 'unknown' | 'done'>(sent?.isWaiting ? 'unknown' : 'free');
   const isStopped = useHasLeft();
@@ -50,50 +83,24 @@ export function useSending(key: string, onDone: (ids: readonly number[], isResum
     if (lock.current === 'sending' || lock.current === 'done') return;
     if (!navigator.onLine) return setError(new Error('This browser is offline. Nothing was sent.'));
     lock.current = 'sending';
+    if (next.steps !== work?.steps) keepWork(next.steps);
     setWork(next);
     sending.mutate({ ...next, from });
   };
-  const accepted = sent?.accepted ?? 0;
   return {
-    sent,
-    work,
-    /** Known at once, also between two renderings. */
-    isLocked: () => lock.current === 'sending',
-    isSending: sending.isPending,
     /** Of the last attempt, also during the next one: the form keeps its place meanwhile. */
     error,
-    isUnanswered: sent?.isWaiting === true && !sending.isPending,
-    /** Some were accepted, and the rest was not sent. */
-    hasRest: sent?.isWaiting === false && accepted > 0 && accepted < sent.total && !sending.isPending,
-    /** What Continue sends; null where the requests are not known. */
-    rest: () => work?.steps.slice(accepted + (sent?.isWaiting ? 1 : 0)) ?? null,
-    /** Sends what a form describes. */
-    start(steps: readonly Step[]) {
-      if (lock.current !== 'free') return;
-      keepWork(steps);
-      go({ steps, ids: [] }, 0);
-    },
-    /** Continues with the first request that is not known to be accepted. */
-    resume: () => work && go(work, accepted),
-    /** Continues without that one. */
-    skip() {
-      if (!work || lock.current === 'sending' || lock.current === 'done') return;
-      const steps = work.steps.toSpliced(accepted, 1);
-      keepWork(steps);
-      go({ ...work, steps }, accepted);
-    },
-    /** Forgets what was sent. */
-    reset() {
+    isSending: sending.isPending,
+    /** Known at once, also between two renderings. */
+    isLocked: () => lock.current === 'sending',
+    isFree: () => lock.current === 'free',
+    go,
+    unlock() {
       lock.current = 'free';
-      forget();
-      setSent(null);
-      setWork(null);
       setError(null);
     },
   };
 }
-
-export type Sending = ReturnType<typeof useSending>;
 
 /** How far the requests have come, and those that a reload interrupted. */
 function useProgress(name: string) {
@@ -122,9 +129,16 @@ function useProgress(name: string) {
     sessionStorage.removeItem(name);
     void dropKept(stepsName);
   };
+  const reset = () => {
+    forget();
+    setSent(null);
+    setWork(null);
+  };
   const keepWork = (steps: readonly Step[]) => void keep(stepsName, steps);
-  return { sent, setSent, work, setWork, save, forget, keepWork };
+  return { sent, work, setWork, save, forget, reset, keepWork };
 }
+
+type Progress = ReturnType<typeof useProgress>;
 
 /** A function that returns whether the person has left the form. */
 function useHasLeft(): () => boolean {
