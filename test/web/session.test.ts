@@ -55,6 +55,21 @@ describe('the session of the page', () => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
   });
 
+  it('keeps what was typed through a reload, and forgets it by Sign out', async () => {
+    const page = await browser.open('/scripts/new');
+    const title = page.getByLabel('Title');
+    await title.fill('half a script');
+    await page.reload();
+    await title.waitFor();
+    expect(await title.inputValue()).toBe('half a script');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await signIn(page, ADMINISTRATOR, browser.stack.password);
+    await page.goto('/scripts/new');
+    await title.waitFor();
+    expect(await title.inputValue()).toBe('');
+  });
+
   it('loads at most 170 kB at first, compressed', async () => {
     const page = await browser.newPage();
     let bytes = 0;

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { signOut, useMe } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
+import { dropDrafts } from '../ui/drafts/kept.ts';
 
 const SettingsMenu = lazy(() =>
   import('./settings-menu.tsx').then(({ SettingsMenu: component }) => ({ default: component })),
@@ -18,6 +19,7 @@ export function AccountMenu() {
     await signOut();
     queryClient.clear();
     await navigate({ to: '/sign-in' });
+    void dropDrafts();
   };
   const button = (
     <Button kind="quiet" aria-haspopup="menu" onClick={() => setOpened(true)}>

@@ -41,6 +41,19 @@ export function dropOldKept(): Promise<void> {
   });
 }
 
+/** Forgets all drafts of this tab and what it has kept: whoever signs in next is perhaps somebody else. */
+export function dropDrafts(): Promise<void> {
+  const names = new Set<unknown>(Object.values(sessionStorage));
+  sessionStorage.clear();
+  return inOrder(async () => {
+    const all = await keys<string>(store);
+    await delMany(
+      all.filter((key) => names.has(key)),
+      store,
+    );
+  });
+}
+
 /** Whether something was kept for more than a day, by its key. */
 export function isOld(key: string, now: number): boolean {
   return now - Number.parseInt(key, 10) > DAY_MS;
