@@ -21,6 +21,7 @@ const TRIGGER: Rules = {
   'body.trigger': 'cron fields; fields of the type that is stored; days that the calendar has, 1900 to 2099 in UTC',
 };
 const SCHEDULE: Rules = { ...TIMEZONE, 'body.schedule': 'a recurrence rule that has a date' };
+const START: Rules = { 'body.start_date': 'on a day that the calendar has, 1900 to 2099 in UTC' };
 
 /**
  * Schemathesis makes data from the schemas alone. Where one of these fields is rejected as InvalidParameter the document
@@ -46,7 +47,7 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   createUsgProfile: {
     ...TAGS,
     ...SCHEDULE,
-    'body.start_date': 'on a day that the calendar has, 1900 to 2099 in UTC',
+    ...START,
     'body.tailoring_file': 'well-formed XML without DTD',
   },
   createWebhook: { 'body.url': 'a URL without user information, fragment and private address' },
@@ -66,6 +67,10 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   patchScript: ATTACHMENTS,
   patchScriptProfile: { ...TAGS, ...TRIGGER },
   patchUsgProfile: { ...TAGS, ...SCHEDULE },
+  previewNewScriptProfileDates: TRIGGER,
+  previewNewUsgProfileDates: { ...SCHEDULE, ...START },
+  previewScriptProfileDates: TRIGGER,
+  previewUsgProfileDates: SCHEDULE,
   reapplyActivities: PRIOR,
   redeliverWebhook: { 'body.delivery_ids': 'of deliveries of the webhook' },
   removeComputerAnnotation: SEARCHES,

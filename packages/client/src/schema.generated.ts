@@ -1403,6 +1403,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/script-profiles:preview-dates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows the dates that a new script profile would have
+         * @description Nothing is stored. The dates are those that the profile has if it is created now; a one-time trigger whose time
+         *     has passed runs at once and has none.
+         */
+        post: operations["previewNewScriptProfileDates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/script-profiles/{script_profile_id}": {
         parameters: {
             query?: never;
@@ -1439,6 +1460,26 @@ export interface paths {
          * @description An open run continues. Repeating it changes nothing.
          */
         post: operations["archiveScriptProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/script-profiles/{script_profile_id}:preview-dates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows the dates that a script profile would have after a change
+         * @description Nothing is stored. The dates are those that the profile has if it is changed so now.
+         */
+        post: operations["previewScriptProfileDates"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2066,6 +2107,47 @@ export interface paths {
         get: operations["listUsgProfileDates"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usg-profiles:preview-dates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows the dates that a new USG profile would have
+         * @description Nothing is stored. The dates are those that the profile has if it is created now; a start that has passed runs at
+         *     once and is not among them.
+         */
+        post: operations["previewNewUsgProfileDates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usg-profiles/{usg_profile_id}:preview-dates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows the dates that a USG profile would have after a change
+         * @description Nothing is stored. The dates are those that the profile has if it is changed so now.
+         */
+        post: operations["previewUsgProfileDates"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3830,6 +3912,16 @@ export interface components {
             timezone?: components["schemas"]["ProfileTimezone"];
             trigger?: components["schemas"]["ScriptProfileTriggerPatch"] | null;
         };
+        /** @description What decides on the dates of a new script profile */
+        ScriptProfileDatesRequest: {
+            timezone?: components["schemas"]["ProfileTimezone"];
+            trigger: components["schemas"]["ScriptProfileTriggerRequest"];
+        };
+        /** @description What decides on the dates of a script profile; absent fields stay unchanged */
+        ScriptProfileDatesPatch: {
+            timezone?: components["schemas"]["ProfileTimezone"];
+            trigger?: components["schemas"]["ScriptProfileTriggerPatch"] | null;
+        };
         ScriptProfileLimits: {
             /** @description Computers of one run; the lowest ids are chosen */
             max_num_computers: number;
@@ -4309,12 +4401,7 @@ export interface components {
             mode: "audit" | "fix-audit" | "fix-restart-audit" | "audit-fix" | "audit-fix-restart";
             schedule: components["schemas"]["UsgSchedule"];
             timezone?: components["schemas"]["ProfileTimezone"];
-            /**
-             * @description ISO 8601, from 1900 to 2099, UTC without a zone; DTSTART of the rule, in local time of `timezone`. It is the
-             *     first run, even if the rule does not contain that date, and the first that COUNT counts.
-             * @example 2036-05-04T02:00:00Z
-             */
-            start_date: string;
+            start_date: components["schemas"]["UsgStartDate"];
             /** @default global */
             access_group: string | null;
             /** @default false */
@@ -4339,6 +4426,23 @@ export interface components {
             restart_deliver_delay?: components["schemas"]["UsgRestartDelay"];
             restart_deliver_delay_window?: components["schemas"]["UsgRestartWindow"];
         };
+        /** @description What decides on the dates of a new USG profile */
+        UsgProfileDatesRequest: {
+            schedule: components["schemas"]["UsgSchedule"];
+            timezone?: components["schemas"]["ProfileTimezone"];
+            start_date: components["schemas"]["UsgStartDate"];
+        };
+        /** @description What decides on the dates of a USG profile; absent fields stay unchanged */
+        UsgProfileDatesPatch: {
+            schedule?: components["schemas"]["UsgSchedule"] | null;
+            timezone?: components["schemas"]["ProfileTimezone"];
+        };
+        /**
+         * @description ISO 8601, from 1900 to 2099, UTC without a zone; DTSTART of the rule, in local time of `timezone`. It is the
+         *     first run, even if the rule does not contain that date, and the first that COUNT counts.
+         * @example 2036-05-04T02:00:00Z
+         */
+        UsgStartDate: string;
         /**
          * @description An RFC 5545 recurrence rule, with or without `RRULE:`, without DTSTART; it starts at `start_date`, which stays when
          *     the schedule is changed.
@@ -7076,6 +7180,33 @@ export interface operations {
             };
         };
     };
+    previewNewScriptProfileDates: {
+        parameters: {
+            query?: {
+                /** @description Number of dates */
+                limit?: components["parameters"]["DateLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptProfileDatesRequest"];
+            };
+        };
+        responses: {
+            /** @description The dates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpcomingDates"];
+                };
+            };
+        };
+    };
     getScriptProfile: {
         parameters: {
             query?: never;
@@ -7151,6 +7282,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    previewScriptProfileDates: {
+        parameters: {
+            query?: {
+                /** @description Number of dates */
+                limit?: components["parameters"]["DateLimit"];
+            };
+            header?: never;
+            path: {
+                script_profile_id: components["parameters"]["ScriptProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptProfileDatesPatch"];
+            };
+        };
+        responses: {
+            /** @description The dates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpcomingDates"];
+                };
             };
         };
     };
@@ -7989,6 +8149,62 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description The dates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpcomingDates"];
+                };
+            };
+        };
+    };
+    previewNewUsgProfileDates: {
+        parameters: {
+            query?: {
+                /** @description Number of dates */
+                limit?: components["parameters"]["DateLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsgProfileDatesRequest"];
+            };
+        };
+        responses: {
+            /** @description The dates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpcomingDates"];
+                };
+            };
+        };
+    };
+    previewUsgProfileDates: {
+        parameters: {
+            query?: {
+                /** @description Number of dates */
+                limit?: components["parameters"]["DateLimit"];
+            };
+            header?: never;
+            path: {
+                usg_profile_id: components["parameters"]["UsgProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsgProfileDatesPatch"];
+            };
+        };
         responses: {
             /** @description The dates */
             200: {

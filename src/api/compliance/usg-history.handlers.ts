@@ -16,6 +16,15 @@ export function usgHistoryHandlers({ usgProfiles }: Services) {
     },
     listUsgProfileDates: async ({ caller, params, query }) =>
       toDatesResponse(await usgProfiles.dates(caller, params.usg_profile_id, query.limit ?? 5)),
+    previewNewUsgProfileDates: async ({ body, query }) => {
+      const request = { schedule: body.schedule, timezone: body.timezone ?? null, startDate: body.start_date };
+      return toDatesResponse(usgProfiles.previewDates(request, query.limit ?? 5));
+    },
+    previewUsgProfileDates: async ({ caller, params, body, query }) => {
+      const patch = { schedule: body.schedule ?? undefined, timezone: body.timezone ?? undefined };
+      const change = { patch, limit: query.limit ?? 5 };
+      return toDatesResponse(await usgProfiles.previewChangedDates(caller, params.usg_profile_id, change));
+    },
   } satisfies Handlers;
 }
 

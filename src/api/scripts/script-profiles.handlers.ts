@@ -1,4 +1,5 @@
 import type {
+  ScriptDatesPatch,
   ScriptProfilePatch,
   ScriptProfileQuery,
   ScriptProfileRequest,
@@ -41,6 +42,14 @@ export function scriptProfilesHandlers({ scriptProfiles, computers }: Services) 
     },
     listScriptProfileDates: async ({ caller, params, query }) =>
       toDatesResponse(await scriptProfiles.dates(caller, params.script_profile_id, query.limit ?? 5)),
+    previewNewScriptProfileDates: async ({ body, query }) => {
+      const request = { timezone: body.timezone ?? null, trigger: readTrigger(body.trigger) };
+      return toDatesResponse(scriptProfiles.previewDates(request, query.limit ?? 5));
+    },
+    previewScriptProfileDates: async ({ caller, params, body, query }) => {
+      const change = { patch: readDatesPatch(body), limit: query.limit ?? 5 };
+      return toDatesResponse(await scriptProfiles.previewChangedDates(caller, params.script_profile_id, change));
+    },
     listScriptProfileComputers: async (context) => {
       const query = await scriptProfiles.computersQuery(context.caller, context.params.script_profile_id);
       const flags = { rootOnly: false, wslParents: false, wslChildren: false, after: null };
@@ -138,9 +147,15 @@ function readScriptProfilePatch(patch: Schemas['ScriptProfilePatch'], traceparen
     tags: patch.tags ?? undefined,
     timeLimit: patch.time_limit ?? undefined,
     username: patch.username ?? undefined,
+    ...readDatesPatch(patch),
+    traceparent,
+  };
+}
+
+function readDatesPatch(patch: Schemas['ScriptProfileDatesPatch']): ScriptDatesPatch {
+  return {
     timezone: patch.timezone ?? undefined,
     trigger: patch.trigger ? readTrigger(patch.trigger) : undefined,
-    traceparent,
   };
 }
 

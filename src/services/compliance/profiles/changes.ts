@@ -15,14 +15,14 @@ import type { Caller } from '../../common/ports.ts';
 import { readTags } from '../../common/tag-fields.ts';
 import { holdsIn } from '../../identity/group-rights.ts';
 import { planDates, planRequested } from '../../schedules/recurring-dates.ts';
-import type { UsgProfilePatch, UsgProfilesDeps, UsgProfileView } from './model.ts';
+import type { UsgDatesPatch, UsgProfilePatch, UsgProfilesDeps, UsgProfileView } from './model.ts';
 import { readAsEditor, requireVisible } from './reads.ts';
 import { startUsgRun } from './usg-runs.ts';
 
 /** @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort */
 export async function patchProfile(deps: UsgProfilesDeps, caller: Caller, id: number, patch: UsgProfilePatch) {
   const now = deps.clock.now();
-  const known = requireActive(requireManageable(caller, await requireVisible(deps.db, caller, id)));
+  const known = await requireChangeable(deps.db, caller, id);
   const change = readPatch(known, patch, now);
   return deps.db.transaction(async (tx) => {
     const profile = requireActive(await lockManageable(tx, caller, id));
@@ -37,6 +37,22 @@ export async function patchProfile(deps: UsgProfilesDeps, caller: Caller, id: nu
     }
     return readAsEditor(tx, caller, id, now);
   });
+}
+
+/**
+ * Up to `limit` dates that a profile would have if it were changed now.
+ * @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort
+ */
+export async function previewChangedDates(
+  { db, clock }: UsgProfilesDeps,
+  caller: Caller,
+  id: number,
+  { patch, limit }: { patch: UsgDatesPatch; limit: number },
+) {
+  const now = clock.now();
+  const profile = await requireChangeable(db, caller, id);
+  const { plannedDates = profile.planned_dates, timezone = profile.timezone } = readPatch(profile, patch, now);
+  return { timezone, dates: plannedDates.filter((date) => date > now).slice(0, limit) };
 }
 
 /** Permanent and idempotent; an open run continues. @throws {DomainError} UnknownUsgProfile, Forbidden */
@@ -111,6 +127,10 @@ function keepDue({ plannedDates }: UsgProfile, dates: readonly Date[], now: Date
 async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<UsgProfile> {
   requireManageable(caller, await requireVisible(tx, caller, id));
   return (await lockUsgProfile(tx, id))!;
+}
+
+async function requireChangeable(sql: Sql, caller: Caller, id: number): Promise<UsgProfileRow> {
+  return requireActive(requireManageable(caller, await requireVisible(sql, caller, id)));
 }
 
 function requireManageable(caller: Caller, row: UsgProfileRow): UsgProfileRow {

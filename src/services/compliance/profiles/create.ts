@@ -15,7 +15,7 @@ import { readTags } from '../../common/tag-fields.ts';
 import { holdsIn } from '../../identity/group-rights.ts';
 import { resolveAccessGroups } from '../../identity/resolve-names.ts';
 import { planRequested, readScheduleMoment } from '../../schedules/recurring-dates.ts';
-import type { UsgProfileRequest, UsgProfilesDeps } from './model.ts';
+import type { UsgDatesRequest, UsgProfileRequest, UsgProfilesDeps } from './model.ts';
 import { readAsEditor } from './reads.ts';
 import { checkTailoringFile } from './tailoring-file.ts';
 import { startUsgRun } from './usg-runs.ts';
@@ -57,6 +57,12 @@ export async function createProfile(deps: UsgProfilesDeps, caller: Caller, reque
   });
 }
 
+/** Up to `limit` dates that a profile would have if it were created now. @throws InvalidParameter, IntervalTooShort */
+export function previewDates({ clock }: UsgProfilesDeps, request: UsgDatesRequest, limit: number) {
+  const { timezone, plannedDates } = readSchedule(request, clock.now());
+  return { timezone, dates: plannedDates.slice(0, limit) };
+}
+
 async function readFields(request: UsgProfileRequest, now: Date) {
   const title = readLine('body.title', request.title);
   const tags = readTags('body.tags', request.tags);
@@ -64,12 +70,8 @@ async function readFields(request: UsgProfileRequest, now: Date) {
   if (mode === null) throw fieldError('body.mode', 'must be audit, fix-audit or fix-restart-audit');
   if (request.tailoringFile !== null) await checkTailoringFile(request.tailoringFile);
   const benchmark = readBenchmark(request);
-  const startDate = readScheduleMoment('body.start_date', request.startDate);
-  const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
-  const profile = { schedule: request.schedule, timezone, startDate, creationTime: now };
   return {
-    ...profile,
-    plannedDates: planRequested(profile, now, { change: false }),
+    ...readSchedule(request, now),
     title,
     tags,
     mode,
@@ -78,6 +80,13 @@ async function readFields(request: UsgProfileRequest, now: Date) {
     restartDeliverDelay: request.restartDelayHours,
     restartDeliverDelayWindow: request.restartWindowMinutes,
   };
+}
+
+function readSchedule(request: UsgDatesRequest, now: Date) {
+  const startDate = readScheduleMoment('body.start_date', request.startDate);
+  const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
+  const profile = { schedule: request.schedule, timezone, startDate, creationTime: now };
+  return { ...profile, plannedDates: planRequested(profile, now, { change: false }) };
 }
 
 /** Not validated with a tailoring file. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */

@@ -48,6 +48,10 @@ export type UsgProfilePatch = Patch<
   }
 >;
 
+/** What decides on the dates of a profile. */
+export type UsgDatesRequest = Pick<UsgProfileRequest, 'schedule' | 'timezone' | 'startDate'>;
+export type UsgDatesPatch = Pick<UsgProfilePatch, 'schedule' | 'timezone'>;
+
 export interface UsgProfilesDeps {
   db: Database;
   clock: Clock;

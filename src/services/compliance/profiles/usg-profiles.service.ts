@@ -1,5 +1,5 @@
-import { archiveProfile, executeProfile, patchProfile } from './changes.ts';
-import { createProfile } from './create.ts';
+import { archiveProfile, executeProfile, patchProfile, previewChangedDates } from './changes.ts';
+import { createProfile, previewDates } from './create.ts';
 import { listDates, listRuns, readCompliance } from './history.ts';
 import type { UsgProfilesDeps } from './model.ts';
 import { listProfiles, readProfile, readTaggedProfile } from './reads.ts';
@@ -19,5 +19,7 @@ export function createUsgProfilesService(deps: UsgProfilesDeps) {
     compliance: readCompliance.bind(null, deps),
     runs: listRuns.bind(null, deps),
     dates: listDates.bind(null, deps),
+    previewDates: previewDates.bind(null, deps),
+    previewChangedDates: previewChangedDates.bind(null, deps),
   };
 }

@@ -22,9 +22,15 @@ import { requireIn } from '../../identity/group-rights.ts';
 import { readUsername } from '../fields.ts';
 import { requireRight, requireScript } from '../reads.ts';
 import { lockRunnable } from '../runs.ts';
-import type { ScriptProfilePatch, ScriptProfileRequest, ScriptProfilesDeps } from './model.ts';
-import { requireProfile, toProfile } from './reads.ts';
-import { enableTrigger, lockForRun } from './trigger-dates.ts';
+import type {
+  ScriptDatesPatch,
+  ScriptDatesRequest,
+  ScriptProfilePatch,
+  ScriptProfileRequest,
+  ScriptProfilesDeps,
+} from './model.ts';
+import { nextDates, requireProfile, toProfile } from './reads.ts';
+import { enableTrigger, firstDue, lockForRun, readLatest } from './trigger-dates.ts';
 import { readTrigger } from './trigger-fields.ts';
 
 /** Required to manage profiles. @see docs/api-conventions.md#permission-of-each-operation */
@@ -36,13 +42,11 @@ const MANAGING: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript']
  */
 export async function createProfile(deps: ScriptProfilesDeps, caller: Caller, request: ScriptProfileRequest) {
   const now = deps.clock.now();
-  const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
   const fields = {
     title: readLine('body.title', request.title),
     tags: readTags('body.tags', request.tags),
     username: readUsername(request.username),
-    timezone,
-    trigger: readTrigger(request.trigger, null, { now, timezone, minIntervalMinutes: deps.limits.minIntervalMinutes }),
+    ...readNewTrigger(deps, request, now),
     allComputers: request.allComputers,
     timeLimit: request.timeLimit,
     script: request.scriptId,
@@ -64,14 +68,27 @@ export async function createProfile(deps: ScriptProfilesDeps, caller: Caller, re
   });
 }
 
+/** Up to `limit` dates that a profile would have if it were created now. @throws InvalidParameter, IntervalTooShort */
+export function previewDates(deps: ScriptProfilesDeps, request: ScriptDatesRequest, limit: number) {
+  const now = deps.clock.now();
+  const profile = { ...readNewTrigger(deps, request, now), last_run: null, due_at: null, archived: false };
+  const due_at = firstDue(profile, { now, latest: null, limits: deps.limits });
+  return nextDates({ ...profile, due_at }, now, limit);
+}
+
+function readNewTrigger({ limits }: ScriptProfilesDeps, request: ScriptDatesRequest, now: Date) {
+  const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
+  const at = { now, timezone, minIntervalMinutes: limits.minIntervalMinutes };
+  return { timezone, trigger: readTrigger(request.trigger, null, at) };
+}
+
 /**
  * @throws UnknownScriptProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort, DuplicateScriptProfile
  */
 export async function patchProfile(deps: ScriptProfilesDeps, caller: Caller, id: number, patch: ScriptProfilePatch) {
   const now = deps.clock.now();
   return withTitleConflict(deps.db, DUPLICATE, async (tx) => {
-    const row = await lockManageable(tx, caller, id);
-    if (row.archived) throw new DomainError('ProfileArchived', 'The script profile is archived');
+    const row = requireActive(await lockManageable(tx, caller, id));
     const change = readPatch(deps, row, patch, now);
     const parts = changedParts(change, PARTS);
     if (parts.length > 0) {
@@ -84,6 +101,27 @@ export async function patchProfile(deps: ScriptProfilesDeps, caller: Caller, id:
     }
     return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);
   });
+}
+
+/**
+ * Up to `limit` dates that a profile would have if it were changed now.
+ * @throws UnknownScriptProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort
+ */
+export async function previewChangedDates(
+  deps: ScriptProfilesDeps,
+  caller: Caller,
+  id: number,
+  { patch, limit }: { patch: ScriptDatesPatch; limit: number },
+) {
+  const now = deps.clock.now();
+  const row = requireActive(await requireManageable(deps.db, caller, id));
+  const { timezone = row.timezone, trigger, triggerNumber } = readPatch(deps, row, patch, now);
+  if (!trigger) return nextDates({ ...row, timezone }, now, limit);
+  const restarted = triggerNumber === undefined ? {} : { trigger_number: triggerNumber, last_run: null };
+  const changed = { ...row, ...restarted, timezone, trigger };
+  const latest = await readLatest(deps.db, changed);
+  const due_at = firstDue(changed, { now, latest, limits: deps.limits });
+  return nextDates({ ...changed, due_at }, now, limit);
 }
 
 /** Permanent and idempotent; an open run continues. @throws {DomainError} UnknownScriptProfile, Forbidden */
@@ -101,7 +139,7 @@ export async function archiveProfile(deps: ScriptProfilesDeps, caller: Caller, i
 function readPatch(
   { limits: { minIntervalMinutes } }: ScriptProfilesDeps,
   row: ScriptProfileRow,
-  patch: ScriptProfilePatch,
+  patch: Omit<ScriptProfilePatch, 'traceparent'>,
   now: Date,
 ): ScriptProfileChange {
   const change: ScriptProfileChange = {
@@ -122,10 +160,20 @@ function readPatch(
   return change;
 }
 
-async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptProfileRow> {
-  const row = await requireProfile(tx, caller, id);
+async function requireManageable(sql: Sql, caller: Caller, id: number): Promise<ScriptProfileRow> {
+  const row = await requireProfile(sql, caller, id);
   requireIn(caller, MANAGING, row.access_group_id, 'the access group of the profile');
+  return row;
+}
+
+async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptProfileRow> {
+  await requireManageable(tx, caller, id);
   return (await lockForRun(tx, id))!;
+}
+
+function requireActive(row: ScriptProfileRow): ScriptProfileRow {
+  if (row.archived) throw new DomainError('ProfileArchived', 'The script profile is archived');
+  return row;
 }
 
 async function requireRoom(tx: Sql, { accountId }: Caller, maxProfiles: number): Promise<void> {

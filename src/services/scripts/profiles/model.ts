@@ -45,6 +45,10 @@ export type ScriptProfilePatch = Patch<Omit<ScriptProfileRequest, 'scriptId' | '
   Patch<{ timezone: string }> &
   Pick<ScriptProfileRequest, 'traceparent'>;
 
+/** What decides on the dates of a profile. */
+export type ScriptDatesRequest = Pick<ScriptProfileRequest, 'timezone' | 'trigger'>;
+export type ScriptDatesPatch = Pick<ScriptProfilePatch, 'timezone' | 'trigger'>;
+
 export interface ScriptProfilesDeps extends ScriptsDeps {
   limits: ScriptProfileLimits;
 }

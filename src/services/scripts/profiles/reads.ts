@@ -78,8 +78,16 @@ export async function listActivities({ db, clock }: ScriptProfilesDeps, caller: 
 
 /** Up to `limit` dates after now, from the next run on. @throws {DomainError} UnknownScriptProfile */
 export async function listDates({ db, clock }: ScriptProfilesDeps, caller: Caller, id: number, limit: number) {
-  const profile = await requireProfile(db, caller, id);
-  const { nextRun } = triggerState(profile, clock.now());
+  return nextDates(await requireProfile(db, caller, id), clock.now(), limit);
+}
+
+/** Up to `limit` dates after `now` of a profile, which need not be stored. */
+export function nextDates(
+  profile: Pick<ScriptProfileRow, 'trigger' | 'timezone' | 'last_run' | 'due_at' | 'archived'>,
+  now: Date,
+  limit: number,
+) {
+  const { nextRun } = triggerState(profile, now);
   const { trigger, timezone } = profile;
   if (nextRun === null) return { timezone, dates: [] };
   const further = trigger.type === 'recurring' ? nextZonedDates(zonedCalendars(trigger), nextRun, limit - 1) : [];

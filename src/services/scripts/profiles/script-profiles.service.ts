@@ -1,4 +1,4 @@
-import { archiveProfile, createProfile, patchProfile } from './changes.ts';
+import { archiveProfile, createProfile, patchProfile, previewChangedDates, previewDates } from './changes.ts';
 import type { ScriptProfilesDeps } from './model.ts';
 import {
   listActivities,
@@ -25,6 +25,8 @@ export function createScriptProfilesService(deps: ScriptProfilesDeps) {
     archive: archiveProfile.bind(null, deps),
     activities: listActivities.bind(null, deps),
     dates: listDates.bind(null, deps),
+    previewDates: previewDates.bind(null, deps),
+    previewChangedDates: previewChangedDates.bind(null, deps),
     computersQuery: readComputersQuery.bind(null, deps),
   };
 }

@@ -13,6 +13,7 @@ import {
   updateScriptProfile,
 } from '../../../persistence/scripts/script-profiles.repository.ts';
 import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.sql.ts';
+import type { ScriptProfileLimits } from '../../../process/config.ts';
 import { firstDateAfter, nextCronDate, zonedCalendars } from '../../schedules/cron-dates.ts';
 import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
 
@@ -30,7 +31,7 @@ export async function lockForRuns(tx: Sql, profileIds: readonly number[]): Promi
   return lockScriptProfiles(tx, profileIds);
 }
 
-/** Also updates its schedule. A past time runs now; a due date without a run survives other cron text. */
+/** Also updates its schedule. A past time runs now. */
 export async function enableTrigger(
   tx: Sql,
   profile: ScriptProfileRow,
@@ -38,20 +39,40 @@ export async function enableTrigger(
   deps: ProfileRunDeps,
 ): Promise<void> {
   const { trigger } = profile;
-  let dueAt: Date | null = null;
-  if (trigger.type === 'one_time' && !hasRunOnce(profile)) {
-    const start = { scheduledTime: trigger.timestamp, now, traceparent };
-    if (trigger.timestamp <= now) await startProfileRun(tx, profile, start, deps);
-    else dueAt = trigger.timestamp;
-  } else if (trigger.type === 'recurring') {
-    const previous = profile.due_at;
-    const { latest } = (await readPlannedRuns(tx, [{ profile, scheduledTime: null }])).get(profile.id)!;
-    const stillDue = previous !== null && previous <= now && previous >= trigger.startAfter;
-    dueAt = stillDue ? previous : nextDue(trigger, now, latest, deps.limits.minIntervalMinutes);
+  if (trigger.type === 'one_time' && trigger.timestamp <= now && !hasRunOnce(profile)) {
+    await startProfileRun(tx, profile, { scheduledTime: trigger.timestamp, now, traceparent }, deps);
   }
+  const dueAt = firstDue(profile, { now, latest: await readLatest(tx, profile), limits: deps.limits });
   const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
   await updateScriptProfile(tx, profile.id, { dueAt, plannedUntil: dates?.at(-1) ?? null });
   await enqueueScheduleSync(tx, scheduleIdOf('script', profile.id), now);
+}
+
+/** The latest date of a recurring trigger that has a run; null for none. */
+export async function readLatest(sql: Sql, profile: ScriptProfileRow): Promise<Date | null> {
+  if (profile.trigger.type !== 'recurring') return null;
+  return (await readPlannedRuns(sql, [{ profile, scheduledTime: null }])).get(profile.id)!.latest;
+}
+
+/**
+ * The first date of a trigger that is enabled now; null for none, and for a time that has come, which runs now. A due date
+ * without a run survives other cron text.
+ */
+export function firstDue(
+  profile: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'due_at'>,
+  { now, latest, limits }: { now: Date; latest: Date | null; limits: ScriptProfileLimits },
+): Date | null {
+  const { trigger, due_at: previous } = profile;
+  switch (trigger.type) {
+    case 'event':
+      return null;
+    case 'one_time':
+      return trigger.timestamp <= now || hasRunOnce(profile) ? null : trigger.timestamp;
+    case 'recurring': {
+      const stillDue = previous !== null && previous <= now && previous >= trigger.startAfter;
+      return stillDue ? previous : nextDue(trigger, now, latest, limits.minIntervalMinutes);
+    }
+  }
 }
 
 /** The next dates in a zone with clock changes: calendars would omit skipped times and repeat others. Null in UTC. */

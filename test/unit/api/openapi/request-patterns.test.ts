@@ -104,7 +104,7 @@ describe('patterns of the document match the rules of services', () => {
     for (const name of ['Moment', 'DeliverAfter']) {
       expectSame(schemas[name]!, (text) => parseInstant(text) !== null, texts);
     }
-    expectSame(schemas['UsgProfileRequest']!.properties['start_date']!, (text) => parseInstant(text) !== null, texts);
+    expectSame(schemas['UsgStartDate']!, (text) => parseInstant(text) !== null, texts);
   });
 });
 
