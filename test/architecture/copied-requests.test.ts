@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 /** They begin and end sessions, which a shell does by a token. */
 const WITHOUT_COPY = ['web/src/session/first-account-form.tsx', 'web/src/session/session.ts'];
+/** They only compute something. */
+const WITHOUT_EFFECT = /:preview-dates$/;
 const CALL = /client\.(POST|PUT|PATCH|DELETE)\(\s*(?:['`]([^'`]+)['`]|(\w+))/g;
 
 /** Requests of a file that change something, and whose path it has nowhere else: not in the request to copy. */
@@ -11,6 +13,7 @@ function notCopied(text: string): string[] {
   return [...text.matchAll(CALL)].flatMap(([, method, path, constant]) => {
     const template = (path ?? '').replaceAll(/\$?\{[^}]*\}/g, '\\$\\{[^}]*\\}');
     const copied = constant ? `path: ${constant}\\b` : `['\`]${template}['\`]`;
+    if (path && WITHOUT_EFFECT.test(path)) return [];
     return new RegExp(copied).test(others) ? [] : [`${method} ${path ?? constant}`];
   });
 }

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
   expectAccessible,
@@ -10,6 +10,17 @@ import {
 } from '../support/web/browser.ts';
 
 const HOSTILE = `<img src=x onerror="document.title='harmed'"> \u202eright to left ${'long '.repeat(30)}`;
+
+/** Waits until the first items show texts. */
+async function expectTexts(items: Locator, ...texts: RegExp[]): Promise<void> {
+  for (const [index, text] of texts.entries()) await expectText(items.nth(index), text);
+}
+
+async function expectTitles(items: Locator, ...titles: RegExp[]): Promise<void> {
+  for (const [index, title] of titles.entries()) {
+    expect(await items.nth(index).getByRole('time').getAttribute('title')).toMatch(title);
+  }
+}
 
 describe('the pages of profiles', () => {
   const browser = useBrowser();
@@ -116,6 +127,67 @@ describe('the pages of profiles', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
     await page.getByText('It does not run again.').waitFor();
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+  });
+
+  it('show the next dates of a USG profile while it is filled in, and the same when it is saved', async () => {
+    const page = await browser.open('/profiles/usg/new');
+    const next = page.getByRole('region', { name: 'Next dates' });
+    const dates = next.getByRole('listitem');
+    await page.getByLabel('Title').fill('Profile with dates');
+    await page.getByLabel('Time zone').fill('America/New_York');
+    await page.getByLabel('First run').fill('2095-03-01T03:30');
+    await expectTexts(dates, /^Tue 2095-03-01 03:30$/, /^Mon 2095-03-14 03:30$/);
+    await page.getByLabel('Repeat').selectOption({ label: 'Monthly' });
+    await page.getByLabel('Which').selectOption({ label: 'last' });
+    await expectTexts(dates, /^Tue 2095-03-01 03:30$/, /^Mon 2095-03-28 03:30$/);
+    // Clocks are set forward on 13 March there.
+    await expectTitles(dates, /2095-03-01 08:30:00 UTC$/, /2095-03-28 07:30:00 UTC$/);
+    const shown = await dates.allTextContents();
+    expect(shown).toHaveLength(5);
+
+    await page.getByLabel('Repeat').selectOption({ label: 'By a rule (RFC 5545)' });
+    const rule = page.getByLabel('Rule');
+    await rule.fill('FREQ=MONTHLY;BYDAY=-1');
+    await expect.poll(() => rule.getAttribute('aria-invalid')).toBe('true');
+    expect(await dates.allTextContents()).toEqual(shown);
+    await expectAccessible(page);
+    await rule.fill('FREQ=MONTHLY;BYDAY=-1FR;COUNT=3');
+    await expect.poll(() => dates.count()).toBe(3);
+    expect(await rule.getAttribute('aria-invalid')).toBeNull();
+    const last = await dates.allTextContents();
+
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Profile with dates' }).waitFor();
+    await expect.poll(() => page.getByRole('listitem').allTextContents()).toEqual(last);
+  });
+
+  it('show the next dates of a script profile while it is changed, and the same when it is saved', async () => {
+    const id = await script('Script with dates');
+    const fields = { title: 'Script profile with dates', all_computers: false, tags: ['nowhere'], time_limit: 60 };
+    const trigger = { trigger_type: 'recurring', start_after: '2095-01-01', interval: '0 2 * * *' } as const;
+    const body = { ...fields, script_id: id, username: 'root', timezone: 'Asia/Tokyo', trigger };
+    const profile = (await browser.api.POST('/script-profiles', { body })).data;
+    const page = await browser.open(`/profiles/script/${profile.id}/edit`);
+    const next = page.getByRole('region', { name: 'Next dates' });
+    const dates = next.getByRole('listitem');
+    await expectTexts(dates, /^Sun 2095-01-02 02:00$/, /^Mon 2095-01-03 02:00$/);
+    await page.getByLabel('Repeat').selectOption({ label: 'Every few hours' });
+    await expectTexts(dates, /^Sat 2095-01-01 12:00$/, /^Sat 2095-01-01 18:00$/);
+    await page.getByLabel('Interval in hours').fill('8');
+    await expectTexts(dates, /^Sat 2095-01-01 16:00$/, /^Sun 2095-01-02 00:00$/);
+    const shown = await dates.allTextContents();
+    await page.getByLabel('Interval in hours').fill('');
+    await page.getByLabel('Runs', { exact: true }).selectOption({ label: 'When a computer is enrolled' });
+    await next.waitFor({ state: 'detached' });
+    await page.getByLabel('Runs', { exact: true }).selectOption({ label: 'Once' });
+    await page.getByLabel('Date and time').fill('2095-06-01T12:00');
+    await expect.poll(() => dates.allTextContents()).toEqual(['Wed 2095-06-01 12:00']);
+    await page.getByLabel('Runs', { exact: true }).selectOption({ label: 'On a schedule' });
+    await page.getByLabel('Interval in hours').fill('8');
+    await expect.poll(() => dates.allTextContents()).toEqual(shown);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Every 8 hours at minute 0 (Asia/Tokyo)').waitFor();
+    await expect.poll(() => page.getByRole('listitem').allTextContents()).toEqual(shown);
   });
 
   it('list both kinds by what the URL says, and show hostile titles as text', async () => {

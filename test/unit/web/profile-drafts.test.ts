@@ -4,6 +4,8 @@ import { tagList } from '../../../web/src/pages/profiles/form/scope-draft.ts';
 import {
   newScriptDraft,
   scriptCommand,
+  scriptDatesPatch,
+  scriptDatesRequest,
   scriptDraftOf,
   scriptPatch,
   scriptRequest,
@@ -11,6 +13,8 @@ import {
 import {
   newUsgDraft,
   usgCommand,
+  usgDatesPatch,
+  usgDatesRequest,
   usgDraftOf,
   usgPatch,
   usgRequest,
@@ -57,6 +61,15 @@ describe('the form of a USG profile', () => {
     expect(usgCommand(usg)?.join(' ')).toContain('--tags web,db --access-group global');
   });
 
+  it('has dates by its schedule when all fields of it are filled', () => {
+    const dated = { schedule: 'FREQ=WEEKLY;BYDAY=MO', timezone: 'Europe/Berlin' };
+    expect(usgDatesRequest(usg)).toEqual({ ...dated, start_date: '2026-05-05T00:00:00Z' });
+    expect(usgDatesPatch({ ...usg, start: '' })).toEqual(dated);
+    for (const changes of [{ start: '' }, { timezone: '' }, { recurrence: { ...usg.recurrence, interval: '' } }]) {
+      expect(usgDatesRequest({ ...usg, ...changes })).toBeNull();
+    }
+  });
+
   it('leaves a profile as it is when nothing was changed', () => {
     const stored = {
       title: 'Baseline',
@@ -100,6 +113,37 @@ describe('the form of a script profile', () => {
       trigger_type: 'event',
       event_type: 'post_enrollment',
     });
+  });
+});
+
+describe('the dates of a script profile', () => {
+  const trigger = { trigger_type: 'recurring', start_after: '2026-05-04T22:00:00Z', interval: '0 2 * * *' };
+  const stored = {
+    ...scriptRequest(script),
+    trigger: { ...trigger, last_run: null, next_run: null },
+  } as unknown as components['schemas']['ScriptProfile'];
+
+  it('are by what the form creates or changes', () => {
+    expect(scriptDatesRequest(script)).toEqual({ timezone: 'Europe/Berlin', trigger });
+    expect(scriptDatesPatch(scriptDraftOf(stored), stored)).toEqual({ timezone: 'Europe/Berlin', trigger: undefined });
+    const moved = { ...scriptDraftOf(stored), startAfter: '2026-05-05T01:00' };
+    expect(scriptDatesPatch(moved, stored)?.trigger).toEqual({ ...trigger, start_after: '2026-05-04T23:00:00Z' });
+  });
+
+  it.each([
+    { trigger: 'event' },
+    { timezone: '' },
+    { startAfter: '' },
+    { recurring: { ...script.recurring, time: '' } },
+    { trigger: 'one_time', at: '' },
+  ] as const)('are unknown with %j', (changes) => {
+    expect(scriptDatesRequest({ ...script, ...changes })).toBeNull();
+    expect(scriptDatesPatch({ ...script, ...changes }, stored)).toBeNull();
+  });
+
+  it('of a time need no fields of a recurrence', () => {
+    const once = { ...script, trigger: 'one_time' as const, at: '2026-05-06T12:00', startAfter: '' };
+    expect(scriptDatesRequest(once)?.trigger).toMatchObject({ timestamp: '2026-05-06T10:00:00Z' });
   });
 });
 

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { describeCron, fromCron, NIGHTLY, toCron } from '../../../web/src/pages/profiles/cron.ts';
-import { describeRule, fromRule, toRule, WEEKLY } from '../../../web/src/pages/profiles/recurrence.ts';
+import {
+  describeCron,
+  fromCron,
+  isFilled as isCronFilled,
+  NIGHTLY,
+  toCron,
+} from '../../../web/src/pages/profiles/cron.ts';
+import {
+  describeRule,
+  fromRule,
+  isFilled as isRuleFilled,
+  toRule,
+  WEEKLY,
+} from '../../../web/src/pages/profiles/recurrence.ts';
 import { timeText } from '../../../web/src/ui/times/time-text.ts';
 import { BROWSER_ZONE, isZone, toLocal, toUtc, zoneOf } from '../../../web/src/ui/times/zone.ts';
 
@@ -36,6 +48,19 @@ describe('recurrence rules', () => {
   it('takes parts in any order', () => {
     expect(describeRule('BYDAY=MO;FREQ=WEEKLY')).toBe('Every week on Monday');
   });
+
+  it.each([
+    [{}, true],
+    [{ interval: '' }, false],
+    [{ count: '', until: '' }, true],
+    [{ ends: 'count', count: '' }, false],
+    [{ ends: 'until', until: '' }, false],
+    [{ ends: 'until', until: '2027-01-31' }, true],
+    [{ every: 'custom', rule: ' ' }, false],
+    [{ every: 'custom', rule: 'nonsense', interval: '' }, true],
+  ] as const)('with %j are filled: %s', (changes, filled) => {
+    expect(isRuleFilled({ ...WEEKLY, ...changes })).toBe(filled);
+  });
 });
 
 describe('cron fields', () => {
@@ -53,6 +78,20 @@ describe('cron fields', () => {
   it.each(['0 3 * * mon-fri', '0,30 2 * * *', '0 3 13 * 5', '0 3 * 1 *', 'hourly'])('%s stays a text', (text) => {
     expect(fromCron(text)).toEqual({ ...NIGHTLY, every: 'custom', cron: text });
     expect(describeCron(text)).toBe(text);
+  });
+
+  it.each([
+    [{}, true],
+    [{ time: '' }, false],
+    [{ every: 'hours', time: '' }, true],
+    [{ every: 'hours', minute: '' }, false],
+    [{ every: 'hours', hours: '' }, false],
+    [{ every: 'week', time: '' }, false],
+    [{ every: 'month', day: '' }, false],
+    [{ every: 'custom' }, false],
+    [{ every: 'custom', cron: 'x', time: '' }, true],
+  ] as const)('with %j are filled: %s', (changes, filled) => {
+    expect(isCronFilled({ ...NIGHTLY, ...changes })).toBe(filled);
   });
 });
 

@@ -1,17 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
 import { client } from '../../api/client.ts';
+import { useSettled } from '../../ui/use-settled.ts';
 import { Swatch } from './legend.tsx';
 import type { Look } from './looks.ts';
 import type { MapData } from './map-data.ts';
 import { nameOf } from './stage.ts';
 
+/** A pointer that crosses the map reads nothing. */
 const SETTLED_MS = 120;
 
 /** Names the computer under the pointer or the keyboard's cursor, also for screen readers. */
 export function CellStatus({ data, looks, cell }: { data: MapData; looks: readonly Look[]; cell: number | null }) {
-  const settled = useSettled(cell);
+  const settled = useSettled(cell, SETTLED_MS);
   const id = settled === null ? undefined : data.ids[settled];
   const title = useTitle(id);
   return (
@@ -39,16 +40,6 @@ export function CellStatus({ data, looks, cell }: { data: MapData; looks: readon
       )}
     </div>
   );
-}
-
-/** The value once it has been the same for a moment: a pointer that crosses the map reads nothing. */
-function useSettled(cell: number | null): number | null {
-  const [settled, setSettled] = useState(cell);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(cell), SETTLED_MS);
-    return () => clearTimeout(timer);
-  }, [cell]);
-  return settled;
 }
 
 function useTitle(id: number | undefined): string | undefined {

@@ -49,6 +49,12 @@ export function toCron({ every, hours, minute, time, weekdays, day, cron }: Recu
   }
 }
 
+/** Whether each field that is shown has a value. */
+export function isFilled({ every, hours, minute, time, day, cron }: Recurring): boolean {
+  const shown = { hours: [hours, minute], day: [time], week: [time], month: [day, time], custom: [cron] }[every];
+  return shown.every((field) => field.trim() !== '');
+}
+
 /** Reads cron fields into those of the form; what they cannot express stays a text. */
 export function fromCron(text: string): Recurring {
   const [minute = '', hour = '', day = '', month, weekday = ''] = text.split(/\s+/);

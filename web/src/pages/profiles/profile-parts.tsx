@@ -7,9 +7,10 @@ import { CopyAs } from '../../ui/copy-as.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { Section, Skeleton } from '../../ui/page.tsx';
 import type { RequestToCopy } from '../../ui/shell-text.ts';
+import { useZone } from '../../ui/times/use-zone.ts';
 import { toLocal } from '../../ui/times/zone.ts';
 import { datesQuery } from './queries.ts';
-import type { ProfileKind } from './profile-types.ts';
+import type { Dates, ProfileKind } from './profile-types.ts';
 
 /** Computers that a profile is for, in words. */
 export function scopeText({ all_computers, tags }: { all_computers: boolean; tags: readonly string[] }): string {
@@ -25,26 +26,35 @@ export function UpcomingDates({ kind, id, empty }: { kind: ProfileKind; id: numb
       <ErrorMessage error={error} />
       {!data && !error && <Skeleton lines={3} />}
       {data?.dates.length === 0 && <p className="quiet">{empty}</p>}
-      {data && data.dates.length > 0 && (
-        <ol className="dates">
-          {data.dates.map((date) => (
-            <li key={date}>
-              <ZonedTime value={date} zone={data.timezone} />
-            </li>
-          ))}
-        </ol>
-      )}
-      {data && data.dates.length > 0 && <p className="quiet">Time zone: {data.timezone}</p>}
+      {data && data.dates.length > 0 && <DateList {...data} />}
     </Section>
   );
 }
 
-/** A time as a clock in the zone of the profile shows it, with UTC on hover. */
+/** Dates as clocks in a time zone show them. */
+export function DateList({ dates, timezone }: Dates) {
+  return (
+    <>
+      <ol className="dates">
+        {dates.map((date) => (
+          <li key={date}>
+            <ZonedTime value={date} zone={timezone} />
+          </li>
+        ))}
+      </ol>
+      <p className="quiet">Time zone: {timezone}</p>
+    </>
+  );
+}
+
+/** A time as a clock in the zone of the profile shows it, with that of the person and UTC on hover. */
 function ZonedTime({ value, zone }: { value: string; zone: string }) {
   const format = new Intl.DateTimeFormat(undefined, { weekday: 'short', dateStyle: undefined, timeZone: zone });
   const [date, time] = toLocal(value, zone).split('T');
+  const person = useZone();
+  const own = zone === person ? '' : `${toLocal(value, person).replace('T', ' ')} ${person}\n`;
   return (
-    <time dateTime={value} title={`${value.replace('T', ' ').replace('Z', '')} UTC`}>
+    <time dateTime={value} title={`${own}${value.replace('T', ' ').replace('Z', '')} UTC`}>
       {format.format(new Date(value))} {date} {time}
     </time>
   );

@@ -59,6 +59,13 @@ export function toRule(recurrence: Recurrence): string {
   return parts.join(';');
 }
 
+/** Whether each field that is shown has a value. */
+export function isFilled({ every, interval, ends, count, until, rule }: Recurrence): boolean {
+  if (every === 'custom') return rule.trim() !== '';
+  const end = { never: [], count: [count], until: [until] }[ends];
+  return [interval, ...end].every((field) => field !== '');
+}
+
 /** Reads a rule into the fields of the form; one that they cannot express stays a text. */
 export function fromRule(text: string): Recurrence {
   const custom: Recurrence = { ...WEEKLY, every: 'custom', rule: text };

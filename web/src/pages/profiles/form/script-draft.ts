@@ -1,11 +1,13 @@
 import type { components } from '@flotilla/client';
-import { fromCron, NIGHTLY, type Recurring, toCron } from '../cron.ts';
+import { fromCron, isFilled, NIGHTLY, type Recurring, toCron } from '../cron.ts';
 import type { ScriptProfile } from '../profile-types.ts';
 import { BROWSER_ZONE, isZone, toLocal, toUtc } from '../../../ui/times/zone.ts';
 import { type ScopeDraft, tagList } from './scope-draft.ts';
 
 type ScriptRequest = components['schemas']['ScriptProfileRequest'];
 type ScriptPatch = components['schemas']['ScriptProfilePatch'];
+type DatesRequest = components['schemas']['ScriptProfileDatesRequest'];
+type DatesPatch = components['schemas']['ScriptProfileDatesPatch'];
 type Trigger = ScriptRequest['trigger'];
 
 /** The form of a script profile. Numbers are texts, as fields have them. */
@@ -80,6 +82,23 @@ export function scriptPatch(draft: ScriptDraft, profile: ScriptProfile): ScriptP
   const { script_id, trigger, ...fields } = scriptRequest(draft);
   const before = triggerOf(scriptDraftOf(profile));
   return JSON.stringify(trigger) === JSON.stringify(before) ? fields : { ...fields, trigger };
+}
+
+/** What decides on the dates of a new profile; null while a field is empty, and without dates. */
+export function scriptDatesRequest(draft: ScriptDraft): DatesRequest | null {
+  const { timezone, trigger } = scriptRequest(draft);
+  return hasDates(draft) ? { timezone, trigger } : null;
+}
+
+/** What decides on the dates of a changed profile; null while a field is empty, and without dates. */
+export function scriptDatesPatch(draft: ScriptDraft, profile: ScriptProfile): DatesPatch | null {
+  const { timezone, trigger } = scriptPatch(draft, profile);
+  return hasDates(draft) ? { timezone, trigger } : null;
+}
+
+function hasDates({ trigger, timezone, at, startAfter, recurring }: ScriptDraft): boolean {
+  if (trigger === 'event' || timezone === '') return false;
+  return trigger === 'one_time' ? at !== '' : startAfter !== '' && isFilled(recurring);
 }
 
 /** Arguments of the command that creates the same. */

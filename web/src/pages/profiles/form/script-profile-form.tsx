@@ -9,12 +9,15 @@ import { useDraft } from '../../../ui/use-draft.ts';
 import { useZone } from '../../../ui/times/use-zone.ts';
 import { activeScriptsQuery } from '../queries.ts';
 import type { ScriptProfile } from '../profile-types.ts';
+import { useNextDates } from './next-dates.tsx';
 import { ProfileForm, useSave } from './profile-form.tsx';
 import { ScopeFields } from './scope-fields.tsx';
 import {
   newScriptDraft,
   type ScriptDraft,
   scriptCommand,
+  scriptDatesPatch,
+  scriptDatesRequest,
   scriptDraftOf,
   scriptPatch,
   scriptRequest,
@@ -35,6 +38,11 @@ export function NewScriptProfile() {
   const { draft, change, clear, isDirty } = useDraft('script-profile.new', initial);
   const body = scriptRequest(draft);
   const save = useSave('script', async () => (await client.POST('/script-profiles', { body })).data, clear);
+  const dates = useNextDates({
+    kind: 'script',
+    body: scriptDatesRequest(draft),
+    read: (dated, signal) => client.POST('/script-profiles:preview-dates', { body: dated, signal }),
+  });
   const parts = { draft, change, error: save.error };
   return (
     <ProfileForm
@@ -52,7 +60,7 @@ export function NewScriptProfile() {
       <ScriptField {...parts} />
       <RunFields {...parts} />
       <Scope {...parts} />
-      <TriggerFields {...parts} />
+      <TriggerFields {...parts} dates={dates} />
     </ProfileForm>
   );
 }
@@ -65,6 +73,13 @@ export function EditScriptProfile({ profile, scriptTitle }: { profile: ScriptPro
   const params = { path: { script_profile_id: profile.id } };
   const send = async () => (await client.PATCH('/script-profiles/{script_profile_id}', { params, body })).data;
   const save = useSave('script', send, clear);
+  const dates = useNextDates({
+    kind: 'script',
+    id: profile.id,
+    body: scriptDatesPatch(draft, profile),
+    read: (dated, signal) =>
+      client.POST('/script-profiles/{script_profile_id}:preview-dates', { params, body: dated, signal }),
+  });
   const parts = { draft, change, error: save.error };
   return (
     <ProfileForm
@@ -81,7 +96,7 @@ export function EditScriptProfile({ profile, scriptTitle }: { profile: ScriptPro
       <Facts items={[['Script', <bdi key="script">{scriptTitle}</bdi>]]} />
       <RunFields {...parts} />
       <Scope {...parts} accessGroup={profile.access_group} />
-      <TriggerFields {...parts} />
+      <TriggerFields {...parts} dates={dates} />
     </ProfileForm>
   );
 }

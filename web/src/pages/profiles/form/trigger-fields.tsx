@@ -1,6 +1,7 @@
 import { fieldError } from '../../../ui/error-message.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { CRON_WEEKDAYS, type Recurring, toCron } from '../cron.ts';
+import { NextDates, type NextDatesState, scheduleError } from './next-dates.tsx';
 import type { ScriptDraft } from './script-draft.ts';
 import { Toggles } from './toggles.tsx';
 import { ZoneField } from './zone-field.tsx';
@@ -9,6 +10,7 @@ interface TriggerFieldsProps {
   draft: ScriptDraft;
   change: (changes: Partial<ScriptDraft>) => void;
   error: unknown;
+  dates: NextDatesState;
 }
 
 interface RecurringFieldsProps {
@@ -31,8 +33,9 @@ const EVERY: ReadonlyArray<{ value: Recurring['every']; label: string }> = [
 ];
 
 /** When a script profile runs. */
-export function TriggerFields({ draft, change, error }: TriggerFieldsProps) {
+export function TriggerFields({ draft, change, error: saveError, dates }: TriggerFieldsProps) {
   const { trigger } = draft;
+  const error = scheduleError(dates, saveError);
   return (
     <fieldset className="fieldset">
       <legend>Schedule</legend>
@@ -50,7 +53,16 @@ export function TriggerFields({ draft, change, error }: TriggerFieldsProps) {
           onChange={(timezone) => change({ timezone })}
         />
       )}
-      {trigger === 'one_time' && (
+      <TimeFields draft={draft} change={change} error={error} />
+      {trigger !== 'event' && <NextDates {...dates} />}
+    </fieldset>
+  );
+}
+
+function TimeFields({ draft, change, error }: Omit<TriggerFieldsProps, 'dates'>) {
+  return (
+    <>
+      {draft.trigger === 'one_time' && (
         <TextField
           label="Date and time"
           type="datetime-local"
@@ -61,7 +73,7 @@ export function TriggerFields({ draft, change, error }: TriggerFieldsProps) {
           onChange={({ target }) => change({ at: target.value })}
         />
       )}
-      {trigger === 'recurring' && (
+      {draft.trigger === 'recurring' && (
         <>
           <TextField
             label="Not before"
@@ -79,7 +91,7 @@ export function TriggerFields({ draft, change, error }: TriggerFieldsProps) {
           />
         </>
       )}
-    </fieldset>
+    </>
   );
 }
 

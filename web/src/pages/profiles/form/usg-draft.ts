@@ -1,12 +1,14 @@
 import type { components } from '@flotilla/client';
 import { MODES } from '../profile-rows.ts';
 import type { UsgProfile } from '../profile-types.ts';
-import { fromRule, type Recurrence, toRule, WEEKLY } from '../recurrence.ts';
+import { fromRule, isFilled, type Recurrence, toRule, WEEKLY } from '../recurrence.ts';
 import { BROWSER_ZONE, isZone, toLocal, toUtc } from '../../../ui/times/zone.ts';
 import { type ScopeDraft, tagList } from './scope-draft.ts';
 
 type UsgRequest = components['schemas']['UsgProfileRequest'];
 type UsgPatch = components['schemas']['UsgProfilePatch'];
+type DatesRequest = components['schemas']['UsgProfileDatesRequest'];
+type DatesPatch = components['schemas']['UsgProfileDatesPatch'];
 
 /** The form of a USG profile. */
 export interface UsgDraft extends ScopeDraft {
@@ -88,6 +90,18 @@ export function usgPatch(draft: UsgDraft): UsgPatch {
     restart_deliver_delay: Number(draft.restartDelay),
     restart_deliver_delay_window: Number(draft.restartWindow),
   };
+}
+
+/** What decides on the dates of a new profile; null while a field is empty. */
+export function usgDatesRequest(draft: UsgDraft): DatesRequest | null {
+  const { schedule, timezone, start_date } = usgRequest(draft, null);
+  return usgDatesPatch(draft) === null || start_date === '' ? null : { schedule, timezone, start_date };
+}
+
+/** What decides on the dates of a changed profile; null while a field is empty. */
+export function usgDatesPatch(draft: UsgDraft): DatesPatch | null {
+  const { schedule, timezone } = usgPatch(draft);
+  return isFilled(draft.recurrence) && timezone !== '' ? { schedule, timezone } : null;
 }
 
 /** Arguments of the command that creates the same; null where there is a file. */

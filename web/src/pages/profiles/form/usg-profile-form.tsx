@@ -11,6 +11,7 @@ import { useDraft } from '../../../ui/use-draft.ts';
 import { useZone } from '../../../ui/times/use-zone.ts';
 import { BENCHMARKS, MODES } from '../profile-rows.ts';
 import type { UsgProfile } from '../profile-types.ts';
+import { NextDates, type NextDatesState, scheduleError, useNextDates } from './next-dates.tsx';
 import { ProfileForm, useSave } from './profile-form.tsx';
 import { RecurrenceFields } from './recurrence-fields.tsx';
 import { ScopeFields } from './scope-fields.tsx';
@@ -21,6 +22,8 @@ import {
   TAILORING,
   type UsgDraft,
   usgCommand,
+  usgDatesPatch,
+  usgDatesRequest,
   usgDraftOf,
   usgPatch,
   usgRequest,
@@ -32,6 +35,8 @@ interface PartProps {
   change: (changes: Partial<UsgDraft>) => void;
   error: unknown;
 }
+
+type ScheduleProps = PartProps & { dates: NextDatesState; isNew: boolean };
 
 /** Creates a USG profile. */
 export function NewUsgProfile() {
@@ -45,6 +50,11 @@ export function NewUsgProfile() {
     file.clear();
   };
   const save = useSave('usg', async () => (await client.POST('/usg-profiles', { body })).data, clearAll);
+  const dates = useNextDates({
+    kind: 'usg',
+    body: usgDatesRequest(draft),
+    read: (dated, signal) => client.POST('/usg-profiles:preview-dates', { body: dated, signal }),
+  });
   const parts = { draft, change, error: save.error };
   return (
     <ProfileForm
@@ -62,7 +72,7 @@ export function NewUsgProfile() {
       <RuleFields {...parts} file={file.value} onFile={file.change} />
       <AccessGroupField {...parts} />
       <UsgScope {...parts} />
-      <Schedule {...parts} isNew />
+      <Schedule {...parts} dates={dates} isNew />
       {draft.mode === 'fix-restart-audit' && <RestartFields {...parts} />}
     </ProfileForm>
   );
@@ -76,6 +86,13 @@ export function EditUsgProfile({ profile }: { profile: UsgProfile }) {
   const params = { path: { usg_profile_id: profile.id } };
   const send = async () => (await client.PATCH('/usg-profiles/{usg_profile_id}', { params, body })).data;
   const save = useSave('usg', send, clear);
+  const dates = useNextDates({
+    kind: 'usg',
+    id: profile.id,
+    body: usgDatesPatch(draft),
+    read: (dated, signal) =>
+      client.POST('/usg-profiles/{usg_profile_id}:preview-dates', { params, body: dated, signal }),
+  });
   const parts = { draft, change, error: save.error };
   return (
     <ProfileForm
@@ -94,7 +111,7 @@ export function EditUsgProfile({ profile }: { profile: UsgProfile }) {
         ]}
       />
       <UsgScope {...parts} />
-      <Schedule {...parts} isNew={false} />
+      <Schedule {...parts} dates={dates} isNew={false} />
       {profile.mode === 'fix-restart-audit' && <RestartFields {...parts} />}
     </ProfileForm>
   );
@@ -173,7 +190,8 @@ function UsgScope({ draft, change, error }: PartProps) {
   );
 }
 
-function Schedule({ draft, change, error, isNew }: PartProps & { isNew: boolean }) {
+function Schedule({ draft, change, error: saveError, dates, isNew }: ScheduleProps) {
+  const error = scheduleError(dates, saveError);
   return (
     <fieldset className="fieldset">
       <legend>Schedule</legend>
@@ -186,7 +204,7 @@ function Schedule({ draft, change, error, isNew }: PartProps & { isNew: boolean 
         <TextField
           label="First run"
           type="datetime-local"
-          hint={`In ${draft.timezone}; further runs are at the same time of day`}
+          hint={`In ${draft.timezone}, or at once if that has passed; further runs are at the same time of day`}
           value={draft.start}
           error={fieldError(error, 'body.start_date')}
           required
@@ -198,6 +216,7 @@ function Schedule({ draft, change, error, isNew }: PartProps & { isNew: boolean 
         error={fieldError(error, 'body.schedule')}
         onChange={(changes) => change({ recurrence: { ...draft.recurrence, ...changes } })}
       />
+      <NextDates {...dates} />
     </fieldset>
   );
 }
