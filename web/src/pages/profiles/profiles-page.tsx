@@ -174,7 +174,7 @@ const COLUMNS: ReadonlyArray<Column<ProfileRow>> = [
     cell: ({ passRate }) => (passRate === null ? '–' : `${passRate} %`),
   },
   { id: 'last', header: 'Last run', width: '144px', cell: ({ lastRun }) => <Time value={lastRun} format="relative" /> },
-  { id: 'next', header: 'Next run', width: '168px', cell: ({ nextRun }) => <Time value={nextRun} /> },
+  { id: 'next', header: 'Next run', width: '184px', cell: ({ nextRun }) => <Time value={nextRun} /> },
 ];
 
 function ProfileState({ row }: { row: ProfileRow }) {

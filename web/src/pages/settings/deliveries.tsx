@@ -134,7 +134,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
     width: 'minmax(160px, 2fr)',
     cell: ({ response_status, error }) => <span title={error ?? ''}>{error ?? response_status ?? '–'}</span>,
   },
-  { id: 'created', header: 'Created', width: '168px', cell: ({ creation_time }) => <Time value={creation_time} /> },
+  { id: 'created', header: 'Created', width: '184px', cell: ({ creation_time }) => <Time value={creation_time} /> },
   {
     id: 'next',
     header: 'Next attempt',

@@ -74,7 +74,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     width: 'minmax(128px, 1fr)',
     cell: ({ query }) => (query === null ? 'All' : <code title={query}>{query}</code>),
   },
-  { id: 'created', header: 'Created', width: '168px', cell: ({ creation_time }) => <Time value={creation_time} /> },
+  { id: 'created', header: 'Created', width: '184px', cell: ({ creation_time }) => <Time value={creation_time} /> },
 ];
 
 function NoWebhooks() {

@@ -61,7 +61,7 @@ function SimpleFields({ value, onChange }: Pick<RecurrenceFieldsProps, 'value' |
     <>
       <div className="field-row">
         <TextField
-          label={`Interval in ${unit}`}
+          label={`Every (${unit})`}
           type="number"
           min={1}
           max={99}

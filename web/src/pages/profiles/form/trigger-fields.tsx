@@ -131,7 +131,7 @@ function HourFields({ value, onChange }: RecurringFieldsProps) {
   return (
     <div className="field-row">
       <TextField
-        label="Interval in hours"
+        label="Every (hours)"
         type="number"
         min={1}
         max={23}
