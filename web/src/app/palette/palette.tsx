@@ -5,9 +5,12 @@ import { useState } from 'react';
 import { usePresentSelection } from '../../acting/selection.ts';
 import { useCan } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { useDebounced } from '../../ui/use-debounced.ts';
 import { type PaletteGroup, type PaletteItem, paletteGroups } from './items.ts';
-import { useFound, usePause } from './use-found.ts';
+import { useFound } from './use-found.ts';
 import './palette.css';
+
+const PAUSE_MS = 120;
 
 /** A dialog with one field that finds pages, computers, activities, scripts, profiles, saved searches and actions. */
 export function Palette({ onClose, onShortcuts }: { onClose: () => void; onShortcuts: () => void }) {
@@ -41,10 +44,10 @@ function Finder({ go }: { go: (item: PaletteItem) => void }) {
   const selection = usePresentSelection();
   const can = useCan();
   const typed = text.trim();
-  const settled = usePause(typed);
-  const found = useFound(settled);
+  const paused = useDebounced(typed, PAUSE_MS);
+  const found = useFound(paused);
   // What was found for another text must not be chosen by a quick Enter.
-  const groups = paletteGroups({ text: typed, found: settled === typed ? found : null, selection, can });
+  const groups = paletteGroups({ text: typed, found: paused === typed ? found : null, selection, can });
   return (
     <Autocomplete.Root
       open
@@ -64,7 +67,7 @@ function Finder({ go }: { go: (item: PaletteItem) => void }) {
       />
       <div className="palette-list">
         <Autocomplete.Empty>
-          {typed !== '' && settled === typed && <p className="palette-empty">Nothing fits “{typed}”.</p>}
+          {typed !== '' && paused === typed && <p className="palette-empty">Nothing fits “{typed}”.</p>}
         </Autocomplete.Empty>
         <Autocomplete.List>
           {(group: PaletteGroup) => <Group key={group.value} group={group} go={go} />}

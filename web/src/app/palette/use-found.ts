@@ -1,21 +1,9 @@
 import { ApiError } from '@flotilla/client';
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useCan } from '../../session/session.ts';
 
 const SHOWN = 6;
-const PAUSE_MS = 120;
-
-/** The text once nothing has been typed for a moment. */
-export function usePause(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}
 
 /** What the server finds for a text. What the person may not see, or what the server does not offer, is left out. */
 export function useFound(text: string) {

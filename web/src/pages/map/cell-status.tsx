@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { useSettled } from '../../ui/use-settled.ts';
+import { useDebounced } from '../../ui/use-debounced.ts';
 import { Swatch } from './legend.tsx';
 import type { Look } from './looks.ts';
 import type { MapData } from './map-data.ts';
 import { nameOf } from './stage.ts';
 
 /** A pointer that crosses the map reads nothing. */
-const SETTLED_MS = 120;
+const PAUSE_MS = 120;
 
 /** Names the computer under the pointer or the keyboard's cursor, also for screen readers. */
 export function CellStatus({ data, looks, cell }: { data: MapData; looks: readonly Look[]; cell: number | null }) {
-  const settled = useSettled(cell, SETTLED_MS);
-  const id = settled === null ? undefined : data.ids[settled];
+  const debounced = useDebounced(cell, PAUSE_MS);
+  const id = debounced === null ? undefined : data.ids[debounced];
   const title = useTitle(id);
   return (
     <div role="status" aria-label="Computer" className="map-cell">
-      {settled === null || id === undefined ? (
+      {debounced === null || id === undefined ? (
         <span className="quiet">Point at a cell to see which computer it is.</span>
       ) : (
         <>
@@ -30,11 +30,11 @@ export function CellStatus({ data, looks, cell }: { data: MapData; looks: readon
             <bdi>{title ?? `Computer ${id}`}</bdi>
           </Link>
           <span className="map-cell-state">
-            <Swatch look={looks[data.values[settled]!]!} />
-            {data.legend[data.values[settled]!]!.label}
+            <Swatch look={looks[data.values[debounced]!]!} />
+            {data.legend[data.values[debounced]!]!.label}
           </span>
           {data.groups.length > 1 && (
-            <bdi className="quiet map-cell-group">{nameOf(data.groups[groupOf(data, settled)]!)}</bdi>
+            <bdi className="quiet map-cell-group">{nameOf(data.groups[groupOf(data, debounced)]!)}</bdi>
           )}
         </>
       )}

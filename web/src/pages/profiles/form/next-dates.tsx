@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { ErrorMessage } from '../../../ui/error-message.tsx';
 import { Skeleton } from '../../../ui/page.tsx';
-import { useSettled } from '../../../ui/use-settled.ts';
+import { useDebounced } from '../../../ui/use-debounced.ts';
 import { DateList } from '../profile-parts.tsx';
 import type { Dates, ProfileKind } from '../profile-types.ts';
 
@@ -31,11 +31,11 @@ interface NextDatesOptions<T> {
 
 /** Has the server compute the dates of a form when typing pauses. */
 export function useNextDates<T>({ kind, id, body, read }: NextDatesOptions<T>): NextDatesState {
-  const settled = useSettled(JSON.stringify(body), PAUSE_MS);
+  const debounced = useDebounced(JSON.stringify(body), PAUSE_MS);
   const { data, error, isLoading } = useQuery({
-    queryKey: ['profile', kind, id ?? 'new', 'next-dates', settled],
-    queryFn: async ({ signal }) => (await read(JSON.parse(settled) as T, signal)).data,
-    enabled: settled !== 'null',
+    queryKey: ['profile', kind, id ?? 'new', 'next-dates', debounced],
+    queryFn: async ({ signal }) => (await read(JSON.parse(debounced) as T, signal)).data,
+    enabled: debounced !== 'null',
   });
   const [dates, setDates] = useState(data);
   if (data && data !== dates) setDates(data);
