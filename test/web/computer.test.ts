@@ -10,7 +10,18 @@ import {
 } from '../support/web/browser.ts';
 import { enrolledComputers } from '../support/web/computers.ts';
 
-const TABS = ['Hardware', 'Network', 'Packages', 'Snaps', 'Processes', 'Kernel', 'Compliance', 'Annotations', 'Work'];
+const TABS = [
+  'Hardware',
+  'Network',
+  'Packages',
+  'Snaps',
+  'Users',
+  'Processes',
+  'Kernel',
+  'Compliance',
+  'Annotations',
+  'Work',
+];
 /** One of each kind of content: the rules take seconds on each. */
 const AXE_TABS = ['Packages', 'Compliance'];
 const HOSTILE = {
@@ -98,6 +109,7 @@ describe('the page of a computer', () => {
   it('finds packages, and opens the form of an action with the chosen ones', async () => {
     const page = await browser.open(path('packages'));
     await page.getByLabel('Search packages').fill('bash');
+    await page.waitForURL('**search=bash**');
     await page.getByRole('checkbox', { name: 'Select bash', exact: true }).click();
     await page.getByRole('button', { name: 'Selected packages (1)' }).click();
     await page.getByRole('menuitem', { name: 'Hold…' }).click();
@@ -106,13 +118,27 @@ describe('the page of a computer', () => {
     expect([searchParams.get('ids'), searchParams.get('packages')]).toEqual([String(computer.id), 'bash']);
   });
 
+  it('lists its users with their groups, and finds some by name', async () => {
+    const page = await browser.open(path('users'));
+    const users = page.getByRole('table', { name: 'Users' }).getByRole('row');
+    await expectText(users.filter({ hasText: 'Ubuntu' }), /^ubuntuUbuntu1000sudo, ubuntu/);
+    await expectText(users.filter({ hasText: 'landscape' }), /Locked/);
+    await page.getByLabel('Search users').fill('LANDSC');
+    await expect.poll(() => users.count()).toBe(2);
+    expect(new URL(page.url()).searchParams.get('search')).toBe('LANDSC');
+    await page.reload();
+    await expect.poll(() => users.count()).toBe(2);
+    await page.getByLabel('Search users').fill('nobody like this');
+    await page.getByText('No such users').waitFor();
+  });
+
   it.each(Object.entries(HOSTILE))('shows %s in a title as text, without breaking a page', async (_kind, title) => {
     const params = { path: { computer_id: computer.id } };
     await browser.api.PUT('/computers/{computer_id}', { params, body: { title, tags: ['w'.repeat(50)] } });
     const page = await browser.open(path(), { size: 'phone' });
     await expectText(heading(page), title);
     await expectNoSideways(page);
-    for (const tab of ['hardware', 'packages', 'work', 'recovery-key']) {
+    for (const tab of ['hardware', 'packages', 'users', 'work', 'recovery-key']) {
       await page.goto(path(tab));
       await untilLoaded(page);
       await expectNoSideways(page);

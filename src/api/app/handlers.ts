@@ -6,6 +6,7 @@ import { usgProfilesHandlers } from '../compliance/usg-profiles.handlers.ts';
 import { usgReportsHandlers } from '../compliance/usg-reports.handlers.ts';
 import { computerBulkHandlers } from '../computers/computer-bulk.handlers.ts';
 import { computerRemovalHandlers } from '../computers/computer-removal.handlers.ts';
+import { computerUsersHandlers } from '../computers/computer-users.handlers.ts';
 import { computersHandlers } from '../computers/computers.handlers.ts';
 import { pendingComputersHandlers } from '../computers/pending-computers.handlers.ts';
 import { powerHandlers } from '../computers/power.handlers.ts';
@@ -56,6 +57,7 @@ export function createHandlers(services: Services): Required<Handlers> {
     ...packagesHandlers(services),
     ...powerHandlers(services),
     ...processesHandlers(services),
+    ...computerUsersHandlers(services),
     ...savedSearchesHandlers(services),
     ...scriptProfilesHandlers(services),
     ...scriptsHandlers(services),

@@ -2057,6 +2057,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers/{computer_id}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the local users that a computer last reported */
+        get: operations["listComputerUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/usg-profiles/compliance": {
         parameters: {
             query?: never;
@@ -4279,6 +4296,37 @@ export interface components {
         };
         Credentials: {
             credentials: components["schemas"]["Credential"][];
+        };
+        ComputerUser: {
+            computer_id: components["schemas"]["Id"];
+            /**
+             * @description Unique on its computer
+             * @example ubuntu
+             */
+            username: string;
+            /** @description Full name */
+            name: string | null;
+            uid: number | null;
+            primary_gid: number | null;
+            /**
+             * @description Names of the groups that the user is in, the primary one included, by name
+             * @example [
+             *       "sudo",
+             *       "ubuntu"
+             *     ]
+             */
+            groups: string[];
+            /** @description False while the password is locked */
+            enabled: boolean;
+            location: string | null;
+            home_phone: string | null;
+            work_phone: string | null;
+        };
+        ComputerUserPage: {
+            count: number;
+            results: components["schemas"]["ComputerUser"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
         };
         UsgCompliance: {
             days: {
@@ -8081,6 +8129,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    listComputerUsers: {
+        parameters: {
+            query?: {
+                /** @description Part of the user name or of the full name, in any case */
+                search?: string;
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by user name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputerUserPage"];
+                };
             };
         };
     };

@@ -15,6 +15,7 @@ import { createComputerBulkService } from '../computers/computer-bulk.service.ts
 import { createComputerMapService } from '../computers/computer-map.service.ts';
 import { createComputerEditsService } from '../computers/computer-edits.service.ts';
 import { createComputerRemovalService } from '../computers/computer-removal.service.ts';
+import { createComputerUsersService } from '../computers/computer-users.service.ts';
 import { createComputersService } from '../computers/computers.service.ts';
 import { createCredentialsService } from '../identity/login/credentials.service.ts';
 import { createEmailChangesService } from '../identity/email-changes.service.ts';
@@ -128,6 +129,7 @@ export function createServices(deps: ServicesDeps) {
     kernels: createKernelsService(acting),
     packages: createPackagesService(acting),
     processes: createProcessesService(acting),
+    computerUsers: createComputerUsersService({ db }),
     power: createPowerService(acting),
     activities: createActivitiesService({ db, clock }),
     activityProgress: createActivityProgressService({ db, clock, hub, authenticator }),

@@ -87,6 +87,29 @@ describe('users and groups', () => {
       { name: 'sudo', gid: 27, members: ['ubuntu'] },
     ]);
   });
+
+  it('are stored without passwords, whatever an agent reports', async () => {
+    const hash = '$6$salt$never-stored';
+    const user = {
+      username: 'ada',
+      uid: 1000,
+      name: 'Ada',
+      enabled: true,
+      password: hash,
+      passwd: hash,
+      shadow: [hash],
+    };
+    await agent.exchange([
+      { type: 'users', 'create-users': [user], 'create-groups': [{ name: 'g', gid: 1, password: hash }], shadow: hash },
+    ]);
+    const stored = [
+      await rows('computer_user', '*'),
+      await rows('computer_group', '*'),
+      await rows('computer_inventory', 'unparsed, package_report'),
+    ];
+    expect(stored[0]).toMatchObject([{ username: 'ada' }]);
+    expect(JSON.stringify(stored)).not.toContain('never-stored');
+  });
 });
 
 const description = (name: string, version: string): Record<string, BValue> => ({

@@ -25,6 +25,7 @@ import { SnapsTab } from './snaps-tab.tsx';
 import { SummaryTab } from './summary-tab.tsx';
 import { UnknownComputer } from './unknown-computer.tsx';
 import { type ComputerDetail, computerQuery } from './use-computer.ts';
+import { UsersTab } from './users-tab.tsx';
 import { WorkTab } from './work-tab.tsx';
 
 interface Tab {
@@ -41,6 +42,7 @@ const TABS: readonly Tab[] = [
   { id: 'network', label: 'Network', Content: NetworkTab },
   { id: 'packages', label: 'Packages', Content: PackagesTab, fill: true },
   { id: 'snaps', label: 'Snaps', Content: SnapsTab, fill: true },
+  { id: 'users', label: 'Users', Content: UsersTab, fill: true },
   { id: 'processes', label: 'Processes', Content: ProcessesTab, fill: true },
   { id: 'kernel', label: 'Kernel', Content: KernelTab },
   { id: 'compliance', label: 'Compliance', Content: ComplianceTab },
