@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   expectAccessible,
@@ -130,6 +130,44 @@ describe('the page of a computer', () => {
     await expect.poll(() => users.count()).toBe(2);
     await page.getByLabel('Search users').fill('nobody like this');
     await page.getByText('No such users').waitFor();
+  });
+
+  it('shows the last result of each USG profile, and the audits by date with activity and report', async () => {
+    const tags = ['audited-by-the-page'];
+    const own = { path: { computer_id: computer.id } };
+    await browser.api.PUT('/computers/{computer_id}', { params: own, body: { tags } });
+    const { data: profile } = await browser.api.POST('/usg-profiles', {
+      body: {
+        title: 'Audit of the page',
+        mode: 'audit',
+        benchmark: 'cis_level1_server',
+        schedule: 'FREQ=MONTHLY',
+        start_date: '2040-01-01T00:00:00Z',
+        access_group: 'global',
+        all_computers: false,
+        tags,
+      },
+    });
+    const params = { path: { usg_profile_id: profile.id } };
+    const page = await browser.open(path('compliance'));
+    const rowOf = (table: Locator) => table.getByRole('row').filter({ hasText: profile.title });
+    const last = rowOf(page.getByRole('region', { name: 'USG audits' }));
+    const audit = rowOf(page.getByRole('table', { name: 'Audits by date' }));
+    await expectText(last, /Never audited/);
+    const { data: run } = await browser.api.POST('/usg-profiles/{usg_profile_id}:execute', { params, body: {} });
+    await expectText(last, /(Passed.*All \d+ passed|Failed.*\d+ of \d+ failed)/, WORK_MS);
+    await expectText(audit, /Audit(Passed|Failed)/);
+    expect(await audit.getByRole('link').first().getAttribute('href')).toBe(`/activities/${run.id}`);
+    await expectAccessible(page);
+    const [file] = await Promise.all([
+      page.waitForEvent('download', { timeout: WORK_MS }),
+      audit.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(/^usg_profile_audit_report_ID\d+-\d{8}T\d{6}Z-detailed\.csv$/);
+    await browser.api.POST('/usg-profiles/{usg_profile_id}:archive', { params });
+    await page.reload();
+    await expectText(audit, /Audit(Passed|Failed)/);
+    expect(await last.count()).toBe(0);
   });
 
   it.each(Object.entries(HOSTILE))('shows %s in a title as text, without breaking a page', async (_kind, title) => {

@@ -2171,6 +2171,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers/{computer_id}/usg-audits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the audits of a computer by USG profiles, newest first
+         * @description Those of the profiles that the caller may view, archived ones included, until the retention period is over. The
+         *     results of single rules are in `GET /usg-profiles/{usg_profile_id}/report` with `started_at` as `start_date` and
+         *     `detailed`.
+         */
+        get: operations["listUsgAudits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/usg-profiles": {
         parameters: {
             query?: never;
@@ -4361,6 +4383,38 @@ export interface components {
         UsgRunPage: {
             count: number;
             results: components["schemas"]["UsgRun"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        UsgAudit: {
+            profile: {
+                id: components["schemas"]["Id"];
+                title: string;
+            };
+            mode: components["schemas"]["UsgMode"];
+            /** @description The run on all its computers; null once it has been deleted */
+            activity_id: number | null;
+            /** @description When the run was started */
+            started_at: components["schemas"]["Time"];
+            /** @description When the computer reported the results of the rules */
+            reported_at: components["schemas"]["OptionalTime"];
+            /**
+             * @description `not-started`: not delivered yet, or canceled without a result
+             * @enum {string}
+             */
+            result: "not-started" | "in-progress" | "pass" | "fail";
+            /** @description The result may still change */
+            open: boolean;
+            /** @description Null without a valid report */
+            passed_rules: number | null;
+            /** @description Inconclusive results included; null without a valid report */
+            failed_rules: number | null;
+            /** @description Why there is no valid report where the audit itself succeeded */
+            reason: string | null;
+        };
+        UsgAuditPage: {
+            count: number;
+            results: components["schemas"]["UsgAudit"][];
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
@@ -8290,6 +8344,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UpcomingDates"];
+                };
+            };
+        };
+    };
+    listUsgAudits: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgAuditPage"];
                 };
             };
         };

@@ -1,5 +1,5 @@
 import { passRate } from '../../domain/compliance/profile.ts';
-import type { UsgRunView } from '../../services/compliance/profiles/model.ts';
+import type { UsgAuditView, UsgRunView } from '../../services/compliance/profiles/model.ts';
 import { formatTime, toDatesResponse } from '../common/time.ts';
 import type { Handlers, Schemas, Services } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
@@ -13,6 +13,10 @@ export function usgHistoryHandlers({ usgProfiles }: Services) {
     listUsgProfileRuns: async (context) => {
       const { caller, params } = context;
       return envelope(context, await usgProfiles.runs(caller, params.usg_profile_id, pageOf(context)), toRunResponse);
+    },
+    listUsgAudits: async (context) => {
+      const { caller, params } = context;
+      return envelope(context, await usgProfiles.audits(caller, params.computer_id, pageOf(context)), toAuditResponse);
     },
     listUsgProfileDates: async ({ caller, params, query }) =>
       toDatesResponse(await usgProfiles.dates(caller, params.usg_profile_id, query.limit ?? 5)),
@@ -34,5 +38,15 @@ function toRunResponse(run: UsgRunView): Schemas['UsgRun'] {
     scheduled_time: formatTime(run.scheduled_time),
     started_at: formatTime(run.started_at),
     pass_rate: passRate(run.passing, run.failing),
+  };
+}
+
+function toAuditResponse({ profile_id, title, state, ...audit }: UsgAuditView): Schemas['UsgAudit'] {
+  return {
+    ...audit,
+    profile: { id: profile_id, title },
+    started_at: formatTime(audit.started_at),
+    reported_at: formatTime(audit.reported_at),
+    result: state,
   };
 }

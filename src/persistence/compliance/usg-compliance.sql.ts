@@ -1,5 +1,7 @@
+import type { UsgMode } from '../../domain/compliance/profile.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
+import { isOpen } from '../database/status-sql.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 
 /** Results at the end of a day in UTC. */
@@ -35,6 +37,37 @@ export async function listUsgRuns(sql: Sql, profileId: number, page: PageRequest
   const [counted, results] = await Promise.all([
     sql.query<{ count: number }>(COUNT_RUNS, { profileId }),
     sql.query<UsgRunRow>(RUNS, { profileId, ...page }),
+  ]);
+  return { count: counted[0]!.count, results };
+}
+
+export interface ComputerAuditFilter {
+  accountId: number;
+  computer: number;
+  /** The access groups whose profiles count. */
+  view: GroupScope;
+}
+
+export type UsgAuditRow = {
+  profile_id: number;
+  title: string;
+  mode: UsgMode;
+  activity_id: number | null;
+  started_at: Date;
+  reported_at: Date | null;
+  state: 'not-started' | 'in-progress' | 'pass' | 'fail';
+  open: boolean;
+  passed_rules: number | null;
+  failed_rules: number | null;
+  reason: string | null;
+};
+
+/** One page of the audits of a computer, newest first. */
+export async function listUsgAudits(sql: Sql, filter: ComputerAuditFilter, page: PageRequest) {
+  const values = { ...filter, view: groupsOf(filter.view) };
+  const [counted, results] = await Promise.all([
+    sql.query<{ count: number }>(COUNT_AUDITS, values),
+    sql.query<UsgAuditRow>(AUDITS, { ...values, ...page }),
   ]);
   return { count: counted[0]!.count, results };
 }
@@ -80,3 +113,26 @@ const RUNS = `
     order by started_at desc, id desc limit :limit offset :offset) r
   left join activity a on a.id = r.activity_id
   order by r.started_at desc, r.id desc`;
+
+const AUDITED = `usg_audit u join usg_profile p on p.id = u.profile_id`;
+
+const VISIBLE = `u.computer_id = :computer and p.account_id = :accountId
+      and (:view::int[] is null or p.access_group_id = any(:view))`;
+
+const COUNT_AUDITS = `select count(*)::int as count from ${AUDITED} where ${VISIBLE}`;
+
+// The activity of an earlier run may have been deleted. A group has far more operations than a computer: `+ 0`.
+const AUDITS = `
+  with page as materialized (
+    select u.*, p.title, p.mode, r.started_at, r.activity_id
+    from ${AUDITED} join usg_run r on r.id = u.run_id
+    where ${VISIBLE} order by r.started_at desc, r.id desc limit :limit offset :offset
+  )
+  select u.profile_id, u.title, u.mode, a.id as activity_id, u.started_at, u.reported_at, u.state,
+    u.state = 'in-progress' or (u.state = 'not-started' and coalesce(a.open_count, 0) > 0 and exists (
+      select from activity o
+      where o.computer_id = :computer and o.parent_id + 0 = a.id and ${isOpen('o.status')})) as open,
+    case when u.rule_set_id is not null then u.passed_count end as passed_rules,
+    case when u.rule_set_id is not null then u.failed_count end as failed_rules, u.reason
+  from page u left join activity a on a.id = u.activity_id
+  order by u.started_at desc, u.run_id desc`;

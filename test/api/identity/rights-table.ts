@@ -86,6 +86,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^GET \/scripts(\/|$)/, needs: ['ViewScript'], roles: 'GASD' },
   { operations: /^POST \/scripts\/\{script_id\}:execute$/, needs: ['ExecuteScript'], roles: 'GSD' },
   { operations: /^\w+ \/scripts([/:]|$)/, needs: ['ManageScript'], roles: 'GD' },
+  { operations: /\/usg-audits$/, needs: ['ViewComputer', 'ViewUsgProfile'], roles: 'GASD' },
   { operations: /\/recovery-key/, needs: ['ManageComputer', 'ManageSecrets'], roles: 'G' },
   { operations: /^GET \/(computers|activities|alerts|packages)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
   {

@@ -17,7 +17,6 @@ export function keysOf(event: CloudEvent): QueryKey[] {
     case 'activity.ended':
       return [['activities'], ['activity', event.data.activity_id]];
     case 'operation.delivered':
-      return [['activities'], ['activity', event.data.activity_id], ['activity', event.data.operation_id]];
     case 'operation.ended':
       return [
         ['activities'],

@@ -1,5 +1,6 @@
-import { listUsgRuns, readComplianceDays } from '../../../persistence/compliance/usg-compliance.sql.ts';
+import { listUsgAudits, listUsgRuns, readComplianceDays } from '../../../persistence/compliance/usg-compliance.sql.ts';
 import type { PageRequest } from '../../../persistence/database/page.ts';
+import { requireVisible as requireVisibleComputers } from '../../activities/targets.ts';
 import type { Caller } from '../../common/ports.ts';
 import type { UsgProfilesDeps } from './model.ts';
 import { requireVisible } from './reads.ts';
@@ -19,6 +20,13 @@ export async function readCompliance(
 export async function listRuns({ db }: UsgProfilesDeps, caller: Caller, id: number, page: PageRequest) {
   await requireVisible(db, caller, id);
   return listUsgRuns(db, id, page);
+}
+
+/** One page of the audits of a computer by visible profiles, newest first. @throws {DomainError} UnknownComputer */
+export async function listAudits({ db }: UsgProfilesDeps, caller: Caller, computer: number, page: PageRequest) {
+  await requireVisibleComputers(db, caller, [computer]);
+  const filter = { accountId: caller.accountId, computer, view: caller.groups('ViewUsgProfile') };
+  return listUsgAudits(db, filter, page);
 }
 
 /** Up to `limit` dates after now; none of an archived profile. @throws {DomainError} UnknownUsgProfile */

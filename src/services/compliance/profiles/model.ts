@@ -1,4 +1,4 @@
-import type { UsgRunRow } from '../../../persistence/compliance/usg-compliance.sql.ts';
+import type { UsgAuditRow, UsgRunRow } from '../../../persistence/compliance/usg-compliance.sql.ts';
 import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.sql.ts';
 import type { LastRun } from '../../../persistence/compliance/usg-runs.sql.ts';
 import type { ActivitySettings } from '../../../process/config.ts';
@@ -13,6 +13,7 @@ export interface UsgProfileView extends Omit<UsgProfileRow, 'planned_dates' | 's
 }
 
 export type UsgRunView = UsgRunRow;
+export type UsgAuditView = UsgAuditRow;
 
 export interface UsgProfileQuery {
   search: string | null;

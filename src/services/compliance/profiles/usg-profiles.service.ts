@@ -1,6 +1,6 @@
 import { archiveProfile, executeProfile, patchProfile, previewChangedDates } from './changes.ts';
 import { createProfile, previewDates } from './create.ts';
-import { listDates, listRuns, readCompliance } from './history.ts';
+import { listAudits, listDates, listRuns, readCompliance } from './history.ts';
 import type { UsgProfilesDeps } from './model.ts';
 import { listProfiles, readProfile, readTaggedProfile } from './reads.ts';
 
@@ -18,6 +18,7 @@ export function createUsgProfilesService(deps: UsgProfilesDeps) {
     execute: executeProfile.bind(null, deps),
     compliance: readCompliance.bind(null, deps),
     runs: listRuns.bind(null, deps),
+    audits: listAudits.bind(null, deps),
     dates: listDates.bind(null, deps),
     previewDates: previewDates.bind(null, deps),
     previewChangedDates: previewChangedDates.bind(null, deps),

@@ -1,12 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { client } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyAs } from '../../ui/copy-as.tsx';
 import { ErrorMessage } from '../../ui/error-message.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import { download } from './download.ts';
+import { makeReport } from './make-report.ts';
 import type { UsgProfile } from './profile-types.ts';
 
 interface ReportDraft {
@@ -23,7 +22,7 @@ export function UsgReport({ profile }: { profile: UsgProfile }) {
     to: day,
     detailed: false,
   });
-  const report = useMutation({ mutationFn: () => makeReport(profile.id, draft), onSuccess: clear });
+  const report = useMutation({ mutationFn: () => makeReport(profile.id, queryOf(draft)), onSuccess: clear });
   const { from, to, detailed } = draft;
   const path = `/usg-profiles/${profile.id}/report?${new URLSearchParams(Object.entries(queryOf(draft)).map(([name, value]) => [name, String(value)]))}`;
   const command = [
@@ -87,20 +86,4 @@ export function UsgReport({ profile }: { profile: UsgProfile }) {
 /** A report on a single day is that of the latest run. */
 function queryOf({ from, to, detailed }: ReportDraft) {
   return { start_date: from, ...(to !== from && { end_date: to }), ...(detailed && { detailed: true }) };
-}
-
-/** @returns the name of the file. */
-async function makeReport(id: number, draft: ReportDraft): Promise<string> {
-  const params = { path: { usg_profile_id: id }, query: queryOf(draft) };
-  const { data } = await client.GET('/usg-profiles/{usg_profile_id}/report', { params });
-  const path = data.id === null ? data.result_text : await reportOf(data.id);
-  const file = await client.GET('/usg-profiles/blob', { params: { query: { path } } });
-  download(path, (file.data as { file_content: string }).file_content, 'text/csv');
-  return path;
-}
-
-async function reportOf(activityId: number): Promise<string> {
-  const { activity_status, result_text } = await client.waitFor(activityId);
-  if (activity_status !== 'succeeded' || !result_text) throw new Error(result_text || 'The report could not be made.');
-  return result_text;
 }
