@@ -32,8 +32,9 @@ const USERS = `
   with page as materialized (
     select u.* from computer_user u where ${FOUND} order by u.username limit :limit offset :offset
   ), member as (
-    select m.username, g.name
-    from computer_group g cross join unnest(g.members) as m(username) where g.computer_id = :computer
+    select p.username, g.name
+    from computer_group g cross join unnest(g.members) as m(username) join page p on p.username = m.username
+    where g.computer_id = :computer
     union
     select p.username, g.name
     from page p join computer_group g on g.computer_id = :computer and g.gid = p.primary_gid
