@@ -90,6 +90,8 @@ describe('flotilla, on a running stack', { timeout: TIMEOUT_MS }, () => {
       await flotilla('computers', 'untag', 'cli', '-q', 'tag:cli', '--yes');
       expect(await json<object[]>('computers', 'list', '-q', 'tag:cli')).toEqual([]);
       expect((await flotilla('computers', 'show', String(one))).stdout).toMatch(/^ID +\d+\nTITLE /);
+      const users = await json<object[]>('computers', 'users', String(one), '--search', 'UBU');
+      expect(users).toMatchObject([{ username: 'ubuntu', groups: ['sudo', 'ubuntu'] }]);
     });
 
     it('changes a kernel, installs a package and ends a process', async () => {
@@ -157,6 +159,8 @@ describe('flotilla, on a running stack', { timeout: TIMEOUT_MS }, () => {
       const report = await flotilla('usg', 'report', String(profile.id));
       expect(report).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Instance ID,/) });
       expect(report.stdout.trim().split('\n')).toHaveLength(2);
+      const audits = await json<object[]>('usg', 'audits', String(id));
+      expect(audits).toMatchObject([{ profile: { id: profile.id }, mode: 'audit' }]);
     });
 
     it('names the remedy for wrong queries, unknown ids and ended tokens', async () => {

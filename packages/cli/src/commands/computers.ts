@@ -48,6 +48,14 @@ const FIELDS: Columns<components['schemas']['ComputerDetail']> = {
   annotations: (computer) => Object.entries(computer.annotations ?? {}).map(([key, value]) => `${key}=${value}`),
 };
 
+const USERS: Columns<components['schemas']['ComputerUser']> = {
+  user: (user) => user.username,
+  name: (user) => user.name,
+  uid: (user) => user.uid,
+  groups: (user) => user.groups,
+  locked: (user) => !user.enabled,
+};
+
 export function register(command: Command, cli: Cli): void {
   registerReads(command, cli);
   registerTags(command, cli);
@@ -78,6 +86,16 @@ function registerReads(command: Command, cli: Cli): void {
       const query = { with_alerts: true, with_upgrades: true, with_network: true, with_annotations: true };
       const params = { path: { computer_id: id }, query };
       await cli.output.item((await client.GET('/computers/{computer_id}', { params })).data, FIELDS);
+    });
+  command
+    .command('users')
+    .description('list the local users of a computer')
+    .argument('<computer>', 'its id', parseId)
+    .option('--search <text>', 'part of the user name or full name')
+    .action(async (id, { search }) => {
+      const client = await cli.client();
+      const params = { path: { computer_id: id }, query: { search } };
+      await cli.output.rows(client.items('/computers/{computer_id}/users', { params }), USERS);
     });
 }
 

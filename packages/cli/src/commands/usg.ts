@@ -20,6 +20,15 @@ const COLUMNS: Columns<components['schemas']['UsgProfile']> = {
   status: (profile) => profile.status,
 };
 
+const AUDITS: Columns<components['schemas']['UsgAudit']> = {
+  started: (audit) => audit.started_at,
+  profile: (audit) => audit.profile.title,
+  mode: (audit) => audit.mode,
+  result: (audit) => audit.result,
+  failed_rules: (audit) => audit.failed_rules,
+  activity: (audit) => audit.activity_id,
+};
+
 const BENCHMARKS = [
   'disa_stig',
   'cis_level1_workstation',
@@ -54,6 +63,7 @@ export function register(command: Command, cli: Cli): void {
       }),
     );
   registerReport(command, cli);
+  registerAudits(command, cli);
   command
     .command('archive')
     .description('archive a USG profile for good')
@@ -62,6 +72,18 @@ export function register(command: Command, cli: Cli): void {
       const client = await cli.client();
       const params = { path: { usg_profile_id: id } };
       await cli.output.item((await client.POST('/usg-profiles/{usg_profile_id}:archive', { params })).data, COLUMNS);
+    });
+}
+
+function registerAudits(command: Command, cli: Cli): void {
+  command
+    .command('audits')
+    .description('list the audits of a computer, newest first')
+    .argument('<computer>', 'its id', parseId)
+    .action(async (id) => {
+      const client = await cli.client();
+      const params = { path: { computer_id: id } };
+      await cli.output.rows(client.items('/computers/{computer_id}/usg-audits', { params }), AUDITS);
     });
 }
 
