@@ -7,16 +7,15 @@ import { isAddressTaken } from '../../persistence/database/errors.ts';
 import { digestSecret } from './login/access-keys.ts';
 import { requireAdministrator } from './administrators.service.ts';
 import { lockCaller } from './current-person.ts';
-import { addressChangedMail } from './mails.ts';
+import { addressChangedMail, type MailOrigin } from './mails.ts';
 import { emailTaken, readEmail } from '../common/fields.ts';
 import type { Caller, Clock, Mailer } from '../common/ports.ts';
 import { record } from './record.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
-export interface MailingDeps extends RightsChangeDeps {
+export interface MailingDeps extends RightsChangeDeps, MailOrigin {
   clock: Clock;
   mailer: Mailer;
-  publicUrl: string;
 }
 
 /** Completes requested changes of email addresses (`PeopleService.updateSelf`) and notifies the former address. */

@@ -47,7 +47,7 @@ export type InvitationsService = ReturnType<typeof createInvitationsService>;
 export function createInvitationsService(deps: InvitationsDeps) {
   const { db, clock, throttle } = deps;
   const mail = (caller: Caller, invitation: InvitationRow) =>
-    deps.mailer.send(invitationMail(invitation, { inviter: caller.name, publicUrl: deps.publicUrl }));
+    deps.mailer.send(invitationMail(invitation, { ...deps, inviter: caller.name }));
   const guard = <T>({ personId, origin }: Caller, work: (tx: Sql) => Promise<T>) =>
     guardInvitation(throttle, { personId, address: origin.address }, () => db.transaction(work));
   return {

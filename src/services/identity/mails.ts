@@ -1,8 +1,15 @@
 import type { Mail } from '../common/ports.ts';
 import type { InvitationRow } from '../../persistence/identity/invitations.repository.ts';
 
+/** The server that a mail comes from. */
+export interface MailOrigin {
+  publicUrl: string;
+  /** Whether it serves the web page, which mails then lead to. */
+  webPage: boolean;
+}
+
 /** Lets the owner of an address confirm it. Contains no name, because an attacker could choose it. */
-export function confirmationMail(to: string, { token, publicUrl }: { token: string; publicUrl: string }): Mail {
+export function confirmationMail(to: string, token: string, { publicUrl, webPage }: MailOrigin): Mail {
   return {
     to,
     subject: 'Confirm your email address for Flotilla',
@@ -11,7 +18,8 @@ export function confirmationMail(to: string, { token, publicUrl }: { token: stri
       '',
       `Token: ${token}`,
       '',
-      'To confirm it, log in there and send the token as "token" to',
+      ...(webPage ? [`To confirm it, sign in and enter the token as code at ${publicUrl}/settings`, ''] : []),
+      `${webPage ? 'Without a browser' : 'To confirm it'}, log in there and send the token as "token" to`,
       `POST ${publicUrl}/api/v2/person:confirm-email`,
       'It can be used once, within 24 hours.',
       'If you do not expect this mail, do nothing.',
@@ -20,7 +28,7 @@ export function confirmationMail(to: string, { token, publicUrl }: { token: stri
   };
 }
 
-export function addressChangedMail(to: string, { publicUrl }: { publicUrl: string }): Mail {
+export function addressChangedMail(to: string, { publicUrl }: Pick<MailOrigin, 'publicUrl'>): Mail {
   return {
     to,
     subject: 'Your email address for Flotilla has changed',
@@ -35,7 +43,7 @@ export function addressChangedMail(to: string, { publicUrl }: { publicUrl: strin
 
 export function invitationMail(
   invitation: InvitationRow,
-  { inviter, publicUrl }: { inviter: string; publicUrl: string },
+  { inviter, publicUrl, webPage }: MailOrigin & { inviter: string },
 ): Mail {
   const { email, name, account, secure_id, expires_at, bound } = invitation;
   return {
@@ -49,7 +57,8 @@ export function invitationMail(
       `Invitation: ${secure_id}`,
       `Server: ${publicUrl}`,
       '',
-      `Log in there (POST ${publicUrl}/api/v2/login) with your email address, a password and this invitation as`,
+      ...(webPage ? [`To accept it, open ${publicUrl}/invitations/${secure_id}`, ''] : []),
+      `${webPage ? 'Without a browser, log' : 'Log'} in there (POST ${publicUrl}/api/v2/login) with your email address, a password and this invitation as`,
       '"invitation_id". A person without a login gets one, with the password given then.',
       '',
       `The invitation can be used once, until ${expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC.`,

@@ -105,7 +105,7 @@ async function prepareEmail(deps: MailingDeps, caller: Caller, email: string): P
   const expiresAt = new Date(deps.clock.now().getTime() + CONFIRMATION_MS);
   if (!deps.mailer.isOn) return { pending: { email, tokenDigest: null, expiresAt } };
   const token = newToken();
-  await send(confirmationMail(email, { token, publicUrl: deps.publicUrl }));
+  await send(confirmationMail(email, token, deps));
   return { pending: { email, tokenDigest: digestSecret(token), expiresAt } };
 }
 

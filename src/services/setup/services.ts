@@ -65,7 +65,7 @@ export interface ServicesDeps {
   /** Logs failures of mail and PAM, without their content. */
   logger?: Logger;
   settings: Pick<Config, 'activities' | 'deployment' | 'encryptionKeys' | 'identity' | 'publicUrl' | 'scriptProfiles'> &
-    Pick<Config, 'mailFrom' | 'smtpUrl' | 'temporalUiUrl' | 'version' | 'webhookPrivateAddresses'>;
+    Pick<Config, 'mailFrom' | 'smtpUrl' | 'temporalUiUrl' | 'version' | 'webPage' | 'webhookPrivateAddresses'>;
 }
 
 /** The services of one process; they share the authenticator, the throttle and the mailer. */
@@ -82,7 +82,7 @@ export function createServices(deps: ServicesDeps) {
   const mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   const files = createDatabaseFileStore(db);
   const login = { db, clock, tokenSigner, authenticator, hashing, throttle, identities, passwords };
-  const mailing = { db, clock, mailer, authenticator, publicUrl };
+  const mailing = { db, clock, mailer, authenticator, publicUrl, webPage: settings.webPage };
   const hub = createEventHub({ db, logger });
   const acting = { db, clock, settings: settings.activities, publicUrl };
   return {
