@@ -1,16 +1,10 @@
-import { ApiError } from '@flotilla/client';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { sessionExpired } from './session-state.ts';
-
-/** Opens the sign-in dialog when the session has ended; the page behind it stays as it is. */
-function onError(error: Error): void {
-  if (error instanceof ApiError && error.code === 'Unauthorized') sessionExpired();
-}
+import { noticeExpiry } from './session-state.ts';
 
 /** What the page has read. Live events invalidate it, so that it needs no polling. */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError }),
-  mutationCache: new MutationCache({ onError }),
+  queryCache: new QueryCache({ onError: noticeExpiry }),
+  mutationCache: new MutationCache({ onError: noticeExpiry }),
   defaultOptions: {
     queries: {
       staleTime: 30_000,

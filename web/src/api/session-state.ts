@@ -1,3 +1,4 @@
+import { ApiError } from '@flotilla/client';
 import { useSyncExternalStore } from 'react';
 
 let hasExpired = false;
@@ -9,8 +10,10 @@ function set(value: boolean): void {
   for (const listener of listeners) listener();
 }
 
-/** The server has refused the session: a dialog lets the person sign in again, and nothing on the page is lost. */
-export const sessionExpired = () => set(true);
+/** When the server has refused the session, a dialog lets the person sign in again, and nothing on the page is lost. */
+export function noticeExpiry(error: unknown): void {
+  if (error instanceof ApiError && error.code === 'Unauthorized') set(true);
+}
 
 /** The person has signed in again. */
 export const sessionRenewed = () => set(false);

@@ -2,6 +2,7 @@ import type { CloudEvent } from '@flotilla/client';
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
 import { client } from '../api/client.ts';
+import { noticeExpiry } from '../api/session-state.ts';
 import { keysOf } from './keys.ts';
 
 export type LiveState = 'connecting' | 'live' | 'interrupted';
@@ -83,8 +84,10 @@ async function follow(signal: AbortSignal, { onState, onReconnect, onEvent }: Fo
         if (wasInterrupted) onCursor();
         onEvent(event);
       }
-    } catch {
+    } catch (error) {
       if (signal.aborted) return;
+      // The server ends the stream with the session: a page on which nothing is read learns of it here.
+      noticeExpiry(error);
       onOutage();
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
