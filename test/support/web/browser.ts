@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { createClient, type FlotillaClient } from '../../../packages/client/src/index.ts';
 import { launchChromium, signIn } from '../../../tools/harness/chromium.ts';
 import { runService } from '../common/process.ts';
-import type { WebStack } from './services.ts';
+import { startWebStack, type WebStack } from './services.ts';
 
 export const ADMINISTRATOR = 'admin@example.com';
 /** How long a test waits for what a computer has to do: actions of other tests on the same computer come first. */
@@ -17,7 +17,7 @@ interface PageOptions {
   theme?: 'light' | 'dark';
 }
 
-/** A browser of a test file, with pages of the shared stack. A test fails when one of its pages reports an error. */
+/** A browser of a test file, with pages of one stack. A test fails when one of its pages reports an error. */
 export interface TestBrowser {
   readonly stack: WebStack;
   /** As the administrator, to prepare what a test needs. */
@@ -28,15 +28,20 @@ export interface TestBrowser {
   open(path: string, options?: PageOptions): Promise<Page>;
 }
 
-/** Starts a browser for the tests of a file, and closes it after them. */
-export function useBrowser(): TestBrowser {
+/**
+ * Starts a browser for the tests of a file, and closes it after them.
+ * @param ownSettings - of a stack of the file's own, for what would disturb other files; all others share one
+ */
+export function useBrowser(ownSettings?: () => Promise<Record<string, string>>): TestBrowser {
   vi.setConfig({ testTimeout: 3 * WORK_MS });
   let browser: Browser;
   let stack: WebStack;
   let api: FlotillaClient;
   let errors: string[] = [];
+  let stopOwn: (() => Promise<void>) | null = null;
   beforeAll(async () => {
-    stack = await runService<WebStack>('web-stack');
+    if (ownSettings) ({ value: stack, stop: stopOwn } = await startWebStack(await ownSettings()));
+    else stack = await runService<WebStack>('web-stack');
     api = createClient({ url: stack.url, credentials: { email: ADMINISTRATOR, password: stack.password } });
     browser = await launchChromium();
   });
@@ -46,7 +51,10 @@ export function useBrowser(): TestBrowser {
     errors = [];
     expect(reported).toEqual([]);
   });
-  afterAll(() => browser?.close());
+  afterAll(async () => {
+    await browser?.close();
+    await stopOwn?.();
+  });
   const newPage: TestBrowser['newPage'] = async ({ size = 'desk', theme = 'light', url = stack.url } = {}) => {
     const context = await browser.newContext({
       viewport: SIZES[size],

@@ -13,25 +13,20 @@ const PASSWORD = 'Page-under-test-4711';
 
 /** What the tests of the page have once in a run: a stack that serves it. */
 export function webServices(): Record<string, RunService> {
-  return {
-    'web-stack': {
-      async start() {
-        const stack = await createStack({
-          FLOTILLA_ADMIN_PASSWORD: PASSWORD,
-          FLOTILLA_WEB_PAGE: 'true',
-          FLOTILLA_SIMULATED_COMPUTERS: COMPUTERS,
-          // Receivers of webhooks are on this machine.
-          FLOTILLA_WEBHOOK_PRIVATE_ADDRESSES: 'true',
-        });
-        try {
-          await stack.start();
-        } catch (error) {
-          await stack.dispose();
-          throw error;
-        }
-        const value = { url: stack.url, password: PASSWORD, databaseUrl: stack.databaseUrl() } satisfies WebStack;
-        return { value, stop: () => stack.dispose() };
-      },
-    },
-  };
+  // Receivers of webhooks are on this machine.
+  const settings = { FLOTILLA_SIMULATED_COMPUTERS: COMPUTERS, FLOTILLA_WEBHOOK_PRIVATE_ADDRESSES: 'true' };
+  return { 'web-stack': { start: () => startWebStack(settings) } };
+}
+
+/** Starts a stack that serves the page. */
+export async function startWebStack(settings: Record<string, string>) {
+  const stack = await createStack({ FLOTILLA_ADMIN_PASSWORD: PASSWORD, FLOTILLA_WEB_PAGE: 'true', ...settings });
+  try {
+    await stack.start();
+  } catch (error) {
+    await stack.dispose();
+    throw error;
+  }
+  const value = { url: stack.url, password: PASSWORD, databaseUrl: stack.databaseUrl() } satisfies WebStack;
+  return { value, stop: () => stack.dispose() };
 }

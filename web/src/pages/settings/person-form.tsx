@@ -13,7 +13,7 @@ export function PersonForm({ person }: { person: Person }) {
   const { name, email, timezone, preferred_account } = person;
   const saved = { name, email, timezone, preferred_account };
   const me = useMe();
-  const { draft, change, clear } = useDraft('settings.person', saved);
+  const { draft, change, clear } = useDraft(`settings.person.${email}`, saved);
   const body = changedFields(draft, saved);
   const field = (key: 'name' | 'email' | 'timezone', errorOf: (field: string) => string | null) => ({
     required: true,

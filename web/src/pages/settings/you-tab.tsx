@@ -23,7 +23,7 @@ export function YouTab() {
       />
       <div className="settings-pair">
         <Section title="Name, address and zone">
-          <PersonForm person={person} />
+          <PersonForm key={person.email} person={person} />
           {person.pending_email && <EmailConfirmation address={person.pending_email} />}
           <TestEmail />
         </Section>
