@@ -8,7 +8,7 @@ import { searchOf, type Targets } from './targets.ts';
 
 export type { Targets } from './targets.ts';
 
-/** The menu button "Actions" of a selection: each opens its form, `/act/<action>?ids=...` or `?query=...`. */
+/** The menu button "Actions" of a selection, unless the person may do nothing with it: each opens its form, `/act/<action>?ids=...` or `?query=...`. */
 export function ActionsMenu({ targets, count }: { targets: Targets; count: number }) {
   const can = useCan();
   const navigate = useNavigate();
@@ -17,8 +17,9 @@ export function ActionsMenu({ targets, count }: { targets: Targets; count: numbe
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the targets, which are new objects each time
   useEffect(() => (count > 0 ? showSelection({ targets, count }) : undefined), [key, count]);
   const open = (action: string) => void navigate({ to: '/act/$action', params: { action }, search: searchOf(targets) });
+  if (actions.length === 0) return null;
   return (
-    <Menu label="Actions" disabled={actions.length === 0}>
+    <Menu label="Actions">
       {GROUPS.map((group) => {
         const some = actions.filter((action) => action.group === group);
         return some.length === 0 ? null : (
