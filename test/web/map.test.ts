@@ -78,6 +78,26 @@ describe('the map', () => {
     await page.getByText('1 selected').waitFor();
   });
 
+  it('follows fingers: a tap names a computer, two zoom, one moves', async () => {
+    const page = await open('', { size: 'phone', hasTouch: true });
+    const names = [...titles.values()];
+    const { x, y } = (await canvas(page).boundingBox())!;
+    const at = (left: number): Finger => ({ x: x + left, y: y + CELL_PX / 2 });
+    const fingers = await touch(page);
+    await fingers([at(2.5 * CELL_PX)], []);
+    await expectText(computer(page), names[2]!);
+
+    // Twice the distance makes cells twice as large around the middle: the edge of the map stays at its beginning.
+    await fingers([at(0), at(2 * CELL_PX)], [at(0), at(3 * CELL_PX)], [at(0), at(4 * CELL_PX)], []);
+    await fingers([at(2.5 * CELL_PX)], []);
+    await expectText(computer(page), names[1]!);
+
+    await fingers([at(8 * CELL_PX)], [at(7 * CELL_PX)], [at(6 * CELL_PX)], []);
+    await fingers([at(2.5 * CELL_PX)], []);
+    await expectText(computer(page), names[2]!);
+    expect(new URL(page.url()).pathname).toBe('/computers/map');
+  });
+
   it('shows what happens while it happens', async () => {
     const page = await open('?group=tag');
     const [id] = titles.keys();
@@ -111,3 +131,20 @@ describe('the map', () => {
     await expectNoSideways(phone);
   });
 });
+
+interface Finger {
+  x: number;
+  y: number;
+}
+
+/** What puts fingers on the page, moves and lifts them: from each list of places to the next. */
+async function touch(page: Page): Promise<(...steps: Finger[][]) => Promise<void>> {
+  const devtools = await page.context().newCDPSession(page);
+  return async (...steps) => {
+    for (const [index, fingers] of steps.entries()) {
+      const type = index === 0 ? 'touchStart' : fingers.length === 0 ? 'touchEnd' : 'touchMove';
+      const touchPoints = fingers.map((finger, id) => ({ ...finger, id }));
+      await devtools.send('Input.dispatchTouchEvent', { type, touchPoints });
+    }
+  };
+}

@@ -15,6 +15,8 @@ const SIZES = { desk: { width: 1400, height: 900 }, phone: { width: 400, height:
 interface PageOptions {
   size?: keyof typeof SIZES;
   theme?: 'light' | 'dark';
+  /** Whether the person uses their fingers. */
+  hasTouch?: boolean;
 }
 
 /** A browser of a test file, with pages of one stack. A test fails when one of its pages reports an error. */
@@ -55,10 +57,16 @@ export function useBrowser(ownSettings?: () => Promise<Record<string, string>>):
     await browser?.close();
     await stopOwn?.();
   });
-  const newPage: TestBrowser['newPage'] = async ({ size = 'desk', theme = 'light', url = stack.url } = {}) => {
+  const newPage: TestBrowser['newPage'] = async ({
+    size = 'desk',
+    theme = 'light',
+    hasTouch = false,
+    url = stack.url,
+  } = {}) => {
     const context = await browser.newContext({
       viewport: SIZES[size],
       colorScheme: theme,
+      hasTouch,
       baseURL: url,
       locale: 'en-US',
     });
@@ -97,10 +105,15 @@ export async function untilLoaded(page: Page): Promise<void> {
 export async function expectAccessible(page: Page): Promise<void> {
   for (const theme of ['light', 'dark']) {
     await page.locator('html').evaluate((html, name) => html.setAttribute('data-theme', name), theme);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.map(({ id, nodes }) => `${theme}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    expect(found).toEqual([]);
+    await expectNoViolations(page, theme);
   }
+}
+
+/** Expects no violation of accessibility rules as the page is now. @param label - begins what is reported */
+export async function expectNoViolations(page: Page, label: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, nodes }) => `${label}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  expect(found).toEqual([]);
 }
 
 /** Expects that nothing is wider than the window. */
