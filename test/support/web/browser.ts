@@ -109,9 +109,14 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
 }
 
-/** Expects no violation of accessibility rules as the page is now. @param label - begins what is reported */
-export async function expectNoViolations(page: Page, label: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+/**
+ * Expects no violation of accessibility rules as the page is now.
+ * @param label - begins what is reported
+ * @param rules - only these, by default all
+ */
+export async function expectNoViolations(page: Page, label: string, rules?: string[]): Promise<void> {
+  const axe = new AxeBuilder({ page });
+  const { violations } = await (rules ? axe.withRules(rules) : axe).analyze();
   const found = violations.map(({ id, nodes }) => `${label}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
   expect(found).toEqual([]);
 }
