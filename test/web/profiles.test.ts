@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
@@ -8,6 +9,11 @@ import {
   useBrowser,
   WORK_MS,
 } from '../support/web/browser.ts';
+
+const TAILORING = `<?xml version="1.0" encoding="UTF-8"?>
+<xccdf:Tailoring xmlns:xccdf="http://checklists.nist.gov/xccdf/1.2" id="t"><xccdf:Profile id="p"><xccdf:title>Ünser</xccdf:title></xccdf:Profile></xccdf:Tailoring>
+`;
+const fileOf = (text: string) => ({ name: 'own.xml', mimeType: 'text/xml', buffer: Buffer.from(text) });
 
 const HOSTILE = `<img src=x onerror="document.title='harmed'"> \u202eright to left ${'long '.repeat(30)}`;
 
@@ -101,6 +107,30 @@ describe('the pages of profiles', () => {
     await page.reload();
     await page.getByLabel('Tailoring file').waitFor();
     expect(await page.getByText('.xml').count()).toBe(0);
+  });
+
+  it('create a USG profile of a tailoring file, which stays as it is', async () => {
+    const page = await browser.open('/profiles/usg/new');
+    await page.getByLabel('Title').fill('Tailored on the page');
+    await page.getByLabel('Benchmark').selectOption({ label: 'Tailoring file' });
+    await page.getByLabel('Tags').fill('nowhere');
+    await page.getByLabel('Tailoring file', { exact: true }).setInputFiles(fileOf('<Tailoring><a></Tailoring>'));
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByLabel('Tailoring file', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+
+    await page.getByLabel('Tailoring file', { exact: true }).setInputFiles(fileOf(TAILORING));
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tailored on the page' }).waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Tailoring file' }).click(),
+    ]);
+    expect(await readFile(await file.path(), 'utf8')).toBe(TAILORING);
+    const params = { path: { usg_profile_id: Number(page.url().split('/').at(-1)) } };
+    const { tailoring_file_uri } = (await browser.api.GET('/usg-profiles/{usg_profile_id}', { params })).data;
+    const blob = { params: { query: { path: tailoring_file_uri! } } };
+    expect((await browser.api.GET('/usg-profiles/blob', blob)).data).toMatchObject({ file_content: TAILORING });
   });
 
   it('create, change and archive a script profile', async () => {
