@@ -7,7 +7,14 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 /** Folder of the sources of the web page. */
 export const WEB_SOURCES = join(PROJECT, 'web');
 
-const BUILT_FROM = ['web', 'packages/client', 'package-lock.json', 'tsconfig.json', 'tools/stack/web/build-page.ts'];
+/** What a built page depends on. */
+export const BUILT_FROM = [
+  'web',
+  'packages/client',
+  'package-lock.json',
+  'tsconfig.json',
+  'tools/stack/web/build-page.ts',
+];
 /** Raise it to have every page built again. */
 const VERSION = '1';
 

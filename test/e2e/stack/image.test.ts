@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILT_FROM } from '../../../src/process/web-page.ts';
 import { API_COMMAND } from '../../../tools/stack/topology/roles.ts';
 import { buildBundle } from '../../../workers/workflow-bundle.ts';
 import { createProcessesApart, type ProcessesApart } from './processes-apart.ts';
@@ -82,6 +83,8 @@ const TIMEOUT_MS = 240_000;
 const dockerfile = await readFile(join(PROJECT, 'Dockerfile'), 'utf8');
 const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
 
+const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
+
 /** The image without a container engine: the same files, the same user rights, the same commands. */
 describe('the image', { timeout: TIMEOUT_MS }, () => {
   let directory: string;
@@ -153,6 +156,18 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     expect(lastStage).not.toMatch(/^RUN /m);
     expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional --ignore-scripts/);
     expect(dockerfile).toContain('NODE_IMAGE=node:24-bookworm-slim');
+  });
+
+  it('has the web page from a stage that builds it of all its sources', () => {
+    const stage = /^FROM \S+ AS page\n(.*?)^FROM /ms.exec(dockerfile)![1]!;
+    expect(stage).toMatch(/^RUN node tools\/stack\/web\/build-page-main\.ts$/m);
+    const copied = copiedSources(stage);
+    for (const source of BUILT_FROM)
+      expect(
+        copied.some((path) => isWithin(source, path)),
+        source,
+      ).toBe(true);
+    expect(lastStage).toMatch(/^COPY --from=page \/app\/build \.\/build$/m);
   });
 
   it('leaves tests, secrets and data out of what the build is given', async () => {

@@ -33,6 +33,7 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
     topology = await createTopology(programs!, {
       FLOTILLA_ADMIN_PASSWORD: PASSWORD,
       FLOTILLA_LOG_LEVEL: 'debug',
+      FLOTILLA_WEB_PAGE: 'true',
       FLOTILLA_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 5).toString('base64')}`,
     });
     // Where nothing was restored it finds nothing to repair.
@@ -76,6 +77,20 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
     const output = topology.output();
     expect(output).toContain('after the restore: 0 operations');
     expect(output.indexOf('after the restore')).toBeLessThan(output.indexOf('APIs, gateways and workers run'));
+  });
+
+  it('serves the web page at every API, and at no gateway', async () => {
+    const open = (url: string) => fetch(url, { headers: { accept: 'text/html' } });
+    for (const url of topology.apis) {
+      expect(topology.output()).toContain(`${url}/`);
+      const page = await open(`${url}/`);
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+      const [, path] = /<script [^>]*src="(\/assets\/[^"]+\.js)"/.exec(await page.text())!;
+      const script = await fetch(`${url}${path}`);
+      expect([script.status, script.headers.get('content-type')]).toEqual([200, expect.stringContaining('javascript')]);
+      expect((await script.text()).length).toBeGreaterThan(1000);
+    }
+    for (const url of topology.gateways) expect((await open(`${url}/`)).status).toBe(404);
   });
 
   it('takes a token of one API at the other, until it is revoked', async () => {
