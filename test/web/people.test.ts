@@ -53,6 +53,36 @@ describe('people', () => {
     await expectText(page.getByRole('row', { name: email }), /Auditor, SupportAnalyst/);
   });
 
+  it('change their address once an administrator confirms it, where the server sends no mail', async () => {
+    const page = await browser.open('/people');
+    const [former, wanted] = ['before@fleet.example', 'after@fleet.example'];
+    const own = await browser.newPage();
+    await own.goto(await invite(page, { name: 'Mover', email: former, role: 'Auditor' }));
+    await signIn(own, former, PASSWORD);
+    await own.goto('/settings');
+    await own.getByLabel('Email').fill(wanted);
+    await own.getByRole('button', { name: 'Save', exact: true }).click();
+    await expectText(
+      own.getByText('waits for confirmation'),
+      `${wanted} waits for confirmation. This server sends no mail`,
+    );
+
+    await page.goto('/people');
+    await page.getByRole('button', { name: 'Change Mover' }).click();
+    await page.getByRole('menuitem', { name: 'Confirm a new email address' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('New address').fill('other@fleet.example');
+    await form.getByRole('button', { name: 'Confirm' }).click();
+    await form.getByRole('alert').waitFor();
+    await form.getByLabel('New address').fill(wanted);
+    await form.getByRole('button', { name: 'Confirm' }).click();
+    await form.waitFor({ state: 'hidden' });
+    await page.getByRole('row', { name: wanted }).waitFor();
+    await own.reload();
+    await own.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(await own.getByLabel('Email').inputValue()).toBe(wanted);
+  });
+
   it('may do what the matrix of roles shows, which a new role joins', async () => {
     const page = await browser.open('/people?tab=roles');
     await page.getByRole('button', { name: 'Create role' }).click();
