@@ -4,6 +4,7 @@ import type { Step } from '../../../web/src/acting/plans/plan.ts';
 import { isRefusal, type Sent, sendAll, Stopped, Unanswered } from '../../../web/src/acting/sending.ts';
 
 const STEPS: Step[] = [1, 2, 3].map((id) => ({ method: 'POST', path: `/computers/${id}/restart`, body: {} }));
+const COMPUTER = { title: 'web', accessGroup: 'global', tags: [], isOffline: false, annotations: {} };
 const refused = (status: number, error?: string) => new ApiError(new Response(null, { status }), error && { error });
 
 /** Sends the steps to a server that fails once, at the second one. */
@@ -37,6 +38,34 @@ describe('sending the requests of an action', () => {
     expect(end).toBeInstanceOf(ApiError);
     const rest = await sendWith(null, 1);
     expect(rest.sent).toEqual(['/computers/2/restart', '/computers/3/restart']);
+  });
+
+  it('leaves out the computers that are refused when that is wanted, but not what else is refused', async () => {
+    const steps = STEPS.map((step, index) => ({ ...step, computer: { ...COMPUTER, id: index + 1 } }));
+    const send = async (failure: Error) => {
+      const left: Step[] = [];
+      const saved: Sent[] = [];
+      const ids: number[] = [];
+      const end = await sendAll(steps, ids, 0, {
+        send: async ({ path }) => (path.includes('/2/') ? Promise.reject(failure) : 7),
+        save: (now) => saved.push(now),
+        onRefused: (step) => left.push(step),
+      }).catch((error: unknown) => error);
+      return { left, ids, end, last: saved.at(-1) };
+    };
+    expect(await send(refused(400, 'ComputerArchived'))).toEqual({
+      left: [steps[1]],
+      ids: [7, 7],
+      end: undefined,
+      last: { accepted: 2, total: 2, isWaiting: false },
+    });
+    for (const failure of [
+      refused(401, 'Unauthorized'),
+      refused(429, 'TooManyRequests'),
+      refused(500, 'InternalError'),
+    ]) {
+      expect(await send(failure)).toMatchObject({ left: [], ids: [7], end: expect.any(Error) });
+    }
   });
 
   it.each([

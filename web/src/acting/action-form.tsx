@@ -124,7 +124,7 @@ function Frame({ action, targets, plan, sending, isAllowed, children }: FramePro
   const [confirmation, setConfirmation] = useState('');
   const hasExpired = useSessionExpired();
   const goBack = useGoBack();
-  const hasStarted = sending.isUnanswered || sending.hasRest;
+  const hasStarted = sending.isUnanswered || sending.hasRest || sending.isFinished;
   const rest = hasStarted ? sending.rest() : null;
   const mustConfirm = !hasStarted && needsConfirmation(action, targets.length);
   const isConfirmed = !mustConfirm || confirmation.trim() === expectedConfirmation(targets).trim();

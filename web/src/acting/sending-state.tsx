@@ -10,20 +10,22 @@ import type { Sending } from './use-sending.ts';
 
 /** How far the requests have come, and what stopped them. */
 export function SendingState({ sending, action }: { sending: Sending; action: Action }) {
-  const { sent, isSending, isUnanswered, hasRest, error } = sending;
+  const { sent, isSending, isUnanswered, isFinished, hasRest, error } = sending;
+  if (isFinished) return <Finished sending={sending} />;
   if (isUnanswered) return <UnknownResult sending={sending} isImmediate={action.isImmediate} />;
-  if (isSending && sent && sent.total > 1) return <Progress accepted={sent.accepted} total={sent.total} />;
+  if (isSending && sent && sent.total > 1) return <Progress sending={sending} sent={sent} />;
   return (
     <>
       {hasRest && <Rest sending={sending} />}
       <Refusal error={error} verb={hasRest ? 'Continue' : action.verb} />
+      {!hasRest && <SkipRefused sending={sending} />}
     </>
   );
 }
 
 /** Some requests were accepted, then one was refused or the page was left. */
-function Rest({ sending: { sent, work, error, resume, skip, reset } }: { sending: Sending }) {
-  const refused = isRefusal(error) && !isSessionEnd(error) ? work?.steps[sent!.accepted]?.computer : undefined;
+function Rest({ sending }: { sending: Sending }) {
+  const { sent, work, resume, reset } = sending;
   return (
     <div role="status" className="acting-note">
       <p>
@@ -35,15 +37,56 @@ function Rest({ sending: { sent, work, error, resume, skip, reset } }: { sending
             Continue
           </Button>
         )}
-        {refused && (
-          <Button onClick={skip}>
-            Go on without <bdi>{refused.title}</bdi>
-          </Button>
-        )}
+        <SkipRefused sending={sending} />
         <Button kind="quiet" onClick={reset}>
           Start over
         </Button>
       </div>
+    </div>
+  );
+}
+
+/** Leaves out the computer that was refused, or all that are going to be. */
+function SkipRefused({ sending: { sent, work, error, skip, skipAll } }: { sending: Sending }) {
+  const accepted = sent?.accepted ?? 0;
+  const refused = isRefusal(error) && !isSessionEnd(error) ? work?.steps[accepted]?.computer : undefined;
+  const hasMore = accepted + 1 < (sent?.total ?? 0);
+  if (!refused || (accepted === 0 && !hasMore)) return null;
+  return (
+    <>
+      <Button onClick={skip}>
+        Go on without <bdi>{refused.title}</bdi>
+      </Button>
+      {hasMore && <Button onClick={skipAll}>Go on without all that are refused</Button>}
+    </>
+  );
+}
+
+const NAMED = 100;
+
+/** Names the computers that were left out, before the page leads on. */
+function Finished({ sending: { sent, work, finish } }: { sending: Sending }) {
+  const refused = work?.refused ?? [];
+  const accepted = sent?.accepted ?? 0;
+  return (
+    <div role="status" className="acting-note">
+      <p>
+        {accepted === 1 ? '1 request was' : `${accepted.toLocaleString()} requests were`} accepted. Refused for{' '}
+        {refused.length === 1 ? '1 computer' : `${refused.length.toLocaleString()} computers`}:
+      </p>
+      <ul className="acting-refused">
+        {refused.slice(0, NAMED).map(({ computer, reason }) => (
+          <li key={computer.id}>
+            <bdi>{computer.title}</bdi>: {reason}
+          </li>
+        ))}
+      </ul>
+      {refused.length > NAMED && <p>and {(refused.length - NAMED).toLocaleString()} more</p>}
+      {accepted > 0 && (
+        <Button kind="primary" onClick={finish}>
+          Show what was started
+        </Button>
+      )}
     </div>
   );
 }
@@ -73,12 +116,16 @@ function Refusal({ error, verb }: { error: unknown; verb: string }) {
   );
 }
 
-function Progress({ accepted, total }: { accepted: number; total: number }) {
+function Progress({ sending: { work, stop }, sent: { accepted, total } }: { sending: Sending; sent: Sent }) {
+  const refused = work?.refused?.length ?? 0;
   return (
-    <div className="acting-note">
+    <div className="acting-note button-row">
       <label>
-        Sending request {accepted + 1} of {total} <progress value={accepted} max={total} />
+        Sending request {(accepted + 1).toLocaleString()} of {total.toLocaleString()}{' '}
+        <progress value={accepted} max={total} />
       </label>
+      {refused > 0 && <span>{refused.toLocaleString()} refused</span>}
+      <Button onClick={stop}>Stop</Button>
     </div>
   );
 }

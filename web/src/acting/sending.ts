@@ -18,7 +18,7 @@ export class Unanswered extends Error {
   override readonly name = 'Unanswered';
 }
 
-/** The person has left before all requests were sent. */
+/** The person has left, or stopped it, before all requests were sent. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
 }
@@ -30,11 +30,13 @@ interface Sending {
   save: (sent: Sent) => void;
   /** Whether no further request is to be sent. */
   isStopped?: () => boolean;
+  /** Takes what the server refuses for one computer, and the others go on. Without it, a refusal ends the sending. */
+  onRefused?: ((step: Step, error: ApiError) => void) | null;
 }
 
 /**
  * Sends requests one after the other, from the first that was not accepted, and collects the ids of the activities in `ids`.
- * It stops at the first that fails.
+ * It stops at the first that fails, but for computers that `onRefused` takes.
  * @throws {Stopped}
  * @throws {Unanswered} when one may have been accepted, otherwise the error of the one that was refused
  */
@@ -42,23 +44,32 @@ export async function sendAll(
   steps: readonly Step[],
   ids: number[],
   from: number,
-  { send, save, isStopped = () => false }: Sending,
+  { send, save, isStopped = () => false, onRefused }: Sending,
 ): Promise<void> {
-  const total = steps.length;
-  for (const [offset, step] of steps.slice(from).entries()) {
-    const accepted = from + offset;
+  let [accepted, total] = [from, steps.length];
+  for (const step of steps.slice(from)) {
     if (isStopped()) throw new Stopped();
     save({ accepted, total, isWaiting: true });
     try {
       const id = await send(step);
       if (id !== null) ids.push(id);
+      accepted += 1;
     } catch (error) {
       const isUnanswered = !isRefusal(error);
-      save({ accepted, total, isWaiting: isUnanswered });
-      throw isUnanswered ? new Unanswered('The response was lost', { cause: error }) : error;
+      if (!onRefused || !isAboutComputer(step, error)) {
+        save({ accepted, total, isWaiting: isUnanswered });
+        throw isUnanswered ? new Unanswered('The response was lost', { cause: error }) : error;
+      }
+      total -= 1;
+      onRefused(step, error);
     }
-    save({ accepted: accepted + 1, total, isWaiting: false });
+    save({ accepted, total, isWaiting: false });
   }
+}
+
+/** Whether a request was refused for its computer, rather than for the session or because of too many requests. */
+function isAboutComputer(step: Step, error: unknown): error is ApiError {
+  return step.computer !== undefined && isRefusal(error) && ![401, 429, 503].includes((error as ApiError).status);
 }
 
 /** Whether the server has responded that it has not done it. A proxy cannot know that, and neither can an internal error. */

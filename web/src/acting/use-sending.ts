@@ -3,13 +3,15 @@ import { useEffect, useRef, useState } from 'react';
 import { client } from '../api/client.ts';
 import { dropKept, keep, readKept } from '../ui/drafts/kept.ts';
 import type { Step } from './plans/plan.ts';
-import { MAX_NAMED, type Sent, sendAll, Unanswered } from './sending.ts';
+import { MAX_NAMED, type Sent, sendAll, Stopped, Unanswered } from './sending.ts';
 
 /** The requests of an action that is being done. */
 interface Work {
   steps: readonly Step[];
   /** Activities that have been started. */
   ids: number[];
+  /** Computers that were refused, and why: collected once the person wants to go on without all of them. */
+  refused?: Array<{ computer: NonNullable<Step['computer']>; reason: string }>;
   /** It was started before the page was loaded again. */
   isResumed?: boolean;
 }
@@ -26,7 +28,7 @@ type Stored = Sent & { ids: readonly number[] };
 export function useSending(key: string, onDone: OnDone) {
   const progress = useProgress(`flotilla.sent.${key}`);
   const { sent, work } = progress;
-  const { isSending, error, isLocked, isFree, go, unlock } = useRequests(progress, onDone);
+  const { isSending, error, isLocked, isFree, go, unlock, stop, leave } = useRequests(progress, onDone);
   const accepted = sent?.accepted ?? 0;
   return {
     sent,
@@ -37,6 +39,8 @@ export function useSending(key: string, onDone: OnDone) {
     isUnanswered: sent?.isWaiting === true && !isSending,
     /** Some were accepted, and the rest was not sent. */
     hasRest: sent?.isWaiting === false && accepted > 0 && accepted < sent.total && !isSending,
+    /** All requests have been sent, and some were refused. */
+    isFinished: (work?.refused?.length ?? 0) > 0 && accepted === sent?.total && !isSending,
     /** What Continue sends; null where the requests are not known. */
     rest: () => work?.steps.slice(accepted + (sent?.isWaiting ? 1 : 0)) ?? null,
     /** Sends what a form describes. */
@@ -45,6 +49,12 @@ export function useSending(key: string, onDone: OnDone) {
     resume: () => work && go(work, accepted),
     /** Continues without that one. */
     skip: () => work && go({ ...work, steps: work.steps.toSpliced(accepted, 1) }, accepted),
+    /** Continues without any computer that is refused. The present one is sent once more, to be among them. */
+    skipAll: () => work && go({ ...work, refused: [] }, accepted),
+    /** Sends no request after the present one. */
+    stop,
+    /** Leads on from a form that names those that were refused. */
+    finish: () => work && leave(work),
     /** Forgets what was sent. */
     reset() {
       progress.reset();
@@ -59,30 +69,43 @@ export type Sending = ReturnType<typeof useSending>;
 function useRequests({ sent, work, setWork, save, forget, keepWork }: Progress, onDone: OnDone) {
   const [error, setError] = useState<Error | null>(null);
   const lock = useRef<'free' | 'sending' | 'unknown' | 'done'>(sent?.isWaiting ? 'unknown' : 'free');
-  const isStopped = useHasLeft();
+  const hasLeft = useHasLeft();
+  const isStopped = useRef(false);
+  const leave = ({ ids, isResumed = false }: Work) => onDone(ids, isResumed);
   const sending = useMutation({
-    mutationFn: ({ steps, ids, from }: Work & { from: number }) =>
-      sendAll(steps, ids, from, {
+    mutationFn({ steps, ids, refused, from }: Work & { from: number }) {
+      let kept = steps;
+      const leaveOut = (left: Step, { message }: Error) => {
+        refused!.push({ computer: left.computer!, reason: message });
+        kept = kept.filter((step) => step !== left);
+        keepWork(kept);
+        setWork((old) => old && { ...old, steps: kept });
+      };
+      return sendAll(steps, ids, from, {
         send: sendStep,
         save: (now) => save({ ...now, ids: ids.slice(0, MAX_NAMED + 1) }),
-        isStopped,
-      }),
-    onSuccess(_, { ids, isResumed = false }) {
+        isStopped: () => hasLeft() || isStopped.current,
+        onRefused: refused ? leaveOut : null,
+      });
+    },
+    onSuccess(_, done) {
       forget();
       // The form stays as it is until the page has changed: a second click is too late.
       lock.current = 'done';
-      onDone(ids, isResumed);
+      // Nothing else would name the computers that were left out.
+      if (!done.refused?.length) leave(done);
     },
     onError(failure) {
       const isUnanswered = failure instanceof Unanswered;
       lock.current = isUnanswered ? 'unknown' : 'free';
-      setError(isUnanswered ? null : failure);
+      setError(isUnanswered || failure instanceof Stopped ? null : failure);
     },
   });
   const go = (next: Work, from: number) => {
     if (lock.current === 'sending' || lock.current === 'done') return;
     if (!navigator.onLine) return setError(new Error('This browser is offline. Nothing was sent.'));
     lock.current = 'sending';
+    isStopped.current = false;
     if (next.steps !== work?.steps) keepWork(next.steps);
     setWork(next);
     sending.mutate({ ...next, from });
@@ -95,6 +118,10 @@ function useRequests({ sent, work, setWork, save, forget, keepWork }: Progress, 
     isLocked: () => lock.current === 'sending',
     isFree: () => lock.current === 'free',
     go,
+    leave,
+    stop() {
+      isStopped.current = true;
+    },
     unlock() {
       lock.current = 'free';
       setError(null);
