@@ -70,7 +70,15 @@ describe('acting on computers', () => {
     await page.getByRole('combobox', { name: 'Snaps' }).fill('hello');
     await page.getByLabel('Channel').fill('latest/edge');
     const responses = watchPosts(page);
-    await page.context().clearCookies();
+    // With the request, so that nothing else learns of it before.
+    await page.route(
+      '**/api/v2/snaps',
+      async (route) => {
+        await page.context().clearCookies();
+        await route.continue();
+      },
+      { times: 1 },
+    );
     await page.getByRole('button', { name: 'Install', exact: true }).dblclick();
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.getByLabel('Password').fill(browser.stack.password);
