@@ -106,7 +106,7 @@ describe('mails and the end of sessions', () => {
     expect(await mailTo(former, 'Your email address')).toContain('From now on they have another one');
 
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.waitForURL('**/sign-in');
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await page.getByLabel('Email').fill(former);
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
