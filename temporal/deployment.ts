@@ -24,9 +24,7 @@ export function readCurrentBuild(settings: DeploymentSettings): Promise<string |
 /** Others get no more work. Idempotent. @throws when none polls @see docs/architecture.md#deploying-a-new-build */
 export function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
   return withConnection(settings, async (connection, namespace) => {
-    const isCurrent = async (): Promise<boolean> => (await currentBuild(connection, namespace)) === buildId;
     const setCurrent = async (): Promise<void> => {
-      if (await isCurrent()) return;
       await bounded(connection, () =>
         connection.workflowService.setWorkerDeploymentCurrentVersion({
           namespace,
@@ -37,7 +35,8 @@ export function makeBuildCurrent(settings: DeploymentSettings, buildId: string, 
           identity: `flotilla-deploy-${process.pid}`,
         }),
       );
-      if (!(await isCurrent())) throw new Error(`build ${buildId} is not current yet`);
+      const current = await currentBuild(connection, namespace);
+      if (current !== buildId) throw new Error(`build ${buildId} is not current yet`);
     };
     await pRetry(setCurrent, retryEvery(PAUSE_MS, waitMs));
   });
