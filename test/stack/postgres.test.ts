@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, mkdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -62,6 +62,31 @@ describe('startPostgres', () => {
     const second = await started(place);
     await expect(query(second, 'select n from kept')).resolves.toEqual([{ n: 7 }]);
     expect((await stat(place.dataDir)).mode & 0o777).toBe(0o700);
+  });
+
+  it('copies the cluster that it made before, with a password of its own; a broken one is replaced', async () => {
+    const cache = await temporaryDirectory();
+    await (await started({ ...(await aPlace()), cache })).stop();
+    const [template, ...others] = await readdir(cache);
+    expect([template, others]).toEqual([expect.stringMatching(/^postgres-18\.\d/), []]);
+    const mark = join(cache, template!, 'copied');
+    await writeFile(mark, '');
+
+    const password = "it's \\ another";
+    const copy = { ...(await aPlace()), cache, password };
+    const server = await started(copy);
+    expect(await stat(join(copy.dataDir, 'copied'))).toBeDefined();
+    expect((await stat(copy.dataDir)).mode & 0o777).toBe(0o700);
+    expect(await query(server, 'select current_user as name')).toEqual([{ name: 'postgres' }]);
+    const former = new pg.Client({ connectionString: server.url('postgres').replace(/:[^:@]+@/, ':p%40ss%2Fword@') });
+    await expect(former.connect()).rejects.toThrow(/password authentication failed/);
+    expect(await readFile(copy.logFile, 'utf8')).not.toContain('another');
+    await server.stop();
+
+    await rm(join(cache, template!, 'global'), { recursive: true });
+    const after = { ...(await aPlace()), cache };
+    expect(await query(await started(after), 'select 1 as n')).toEqual([{ n: 1 }]);
+    await expect(stat(join(after.dataDir, 'copied'))).rejects.toThrow('ENOENT');
   });
 
   it('ends and replaces a server that a killed process left on the directory', async () => {

@@ -6,6 +6,8 @@ export interface LoggedProcessOptions extends Omit<SpawnOptions, 'stdio' | 'deta
   logFile: string;
   truncate?: boolean;
   ipc?: boolean;
+  /** Gives it a pipe as input. */
+  input?: boolean;
 }
 
 /**
@@ -13,13 +15,13 @@ export interface LoggedProcessOptions extends Omit<SpawnOptions, 'stdio' | 'deta
  * @remarks Add listeners to the child before awaiting anything, or the exit of a short-lived one is missed.
  */
 export function spawnLogged(program: string, args: readonly string[], options: LoggedProcessOptions): ChildProcess {
-  const { logFile, truncate = false, ipc = false, ...rest } = options;
+  const { logFile, truncate = false, ipc = false, input = false, ...rest } = options;
   const log = openSync(logFile, truncate ? 'w' : 'a', 0o600);
   try {
     return spawn(program, args, {
       ...rest,
       detached: true,
-      stdio: ipc ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
+      stdio: [input ? 'pipe' : 'ignore', log, log, ...(ipc ? (['ipc'] as const) : [])],
     });
   } finally {
     closeSync(log);

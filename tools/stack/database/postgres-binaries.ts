@@ -9,6 +9,8 @@ import { StackError } from '../stack-error.ts';
 export interface PostgresBinaries {
   initdb: string;
   postgres: string;
+  /** Of the package. */
+  version: string;
 }
 
 /**
@@ -29,16 +31,17 @@ export async function locatePostgres(): Promise<PostgresBinaries> {
   }
   const binaries = { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') };
   try {
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
     await linkLibraries(root);
     for (const path of Object.values(binaries)) {
       if (((await stat(path)).mode & 0o111) === 0) await chmod(path, 0o755);
     }
+    return { ...binaries, version };
   } catch (error) {
     throw new StackError(`The embedded PostgreSQL in ${root} is incomplete (${(error as Error).message}): ${advice}.`, {
       cause: error,
     });
   }
-  return binaries;
 }
 
 /** The package's install script links the shared libraries; PostgreSQL does not start without them. */

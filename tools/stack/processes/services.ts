@@ -3,6 +3,7 @@ import type { Config } from '../../../src/process/config.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../../workflows/contracts/search-attribute-names.ts';
 import type { Certificates } from '../../temporal-server/certificates.ts';
 import { LOCAL_DYNAMIC_CONFIG } from '../../temporal-server/dynamic-config.ts';
+import { cacheDirectory } from '../../temporal-server/program-cache.ts';
 import type { TemporalPrograms } from '../../temporal-server/programs.ts';
 import { INTERNAL_PORTS } from '../../temporal-server/server-config.ts';
 import type { DataDirectory } from '../data-directory.ts';
@@ -36,8 +37,9 @@ export function postgresService(
   secrets: StackSecrets,
   others: readonly DatabaseRole[] = [],
 ): Service {
-  const { config, data, report } = context;
+  const { config, data, env, report } = context;
   const logFile = data.log('postgres');
+  const cache = cacheDirectory(env);
   return createService({
     name: 'PostgreSQL',
     failFast: true,
@@ -46,7 +48,7 @@ export function postgresService(
     async start(signal) {
       const place = { dataDir: data.postgres, port: config.databasePort, logFile };
       const { superuserPassword, databasePassword } = secrets;
-      const server = await startPostgres({ ...place, password: superuserPassword, signal, report });
+      const server = await startPostgres({ ...place, password: superuserPassword, cache, signal, report });
       try {
         const ours = { ...APPLICATION_ROLE, password: databasePassword };
         await ensureRoles({ port: config.databasePort, superuserPassword }, [ours, ...others], databasePassword);
