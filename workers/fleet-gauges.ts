@@ -5,7 +5,7 @@ import type { Sql } from '../src/persistence/database/sql.ts';
 import type { Logger } from '../src/process/logger.ts';
 import { throttledErrorLog } from './throttled-error-log.ts';
 
-const EVERY_MS = 10_000;
+const EVERY_MS = 30_000;
 /** Slow queries run less often: they take at most a twentieth of one connection's time. */
 const REST_SHARE = 20;
 const LEADERSHIP_CHECK_MS = 1_000;

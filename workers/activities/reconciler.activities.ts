@@ -36,7 +36,8 @@ export interface ReconcilerOptions extends Omit<BatchRepairDeps, 'workflows'>, W
 const SETTLE_MS = 60_000;
 /** How far visibility may lag behind. */
 const LAG_MS = 2 * MINUTE_MS;
-const COMPARE_EVERY_MINUTES = 10;
+/** Of what no minute depends on. */
+const RARE_EVERY_MINUTES = 10;
 /** A gap of this length is more than one failed run. */
 const SERVER_BEHIND_MS = 5 * MINUTE_MS;
 const FIRST_LOOKBACK_MS = DAY_MS;
@@ -78,10 +79,10 @@ export function createReconciler(
       await repairReports(run, clock.now());
       await startMissedRuns(deps, clock.now(), options.metrics?.scheduleMissed);
       const wasInterrupted = cursor !== null && startedAt - known > LAG_MS;
-      if (wasInterrupted || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
-        await compareSchedules(deps, clock.now());
+      const isRare = Math.floor(startedAt / MINUTE_MS) % RARE_EVERY_MINUTES === 0;
+      if (wasInterrupted || isRare) await compareSchedules(deps, clock.now());
       await endFastPolling(options.db, clock.now());
-      await deleteOldRuns(client, startedAt);
+      if (isRare) await deleteOldRuns(client, startedAt);
       await purgeExpiredEventLog(options.db, options.logger, options);
       options.metrics?.reconciled((clock.now().getTime() - startedAt) / 1000);
       const next = { closedSince: startedAt - LAG_MS, batchAfter, mark: startedAt, idleAfter, runningBefore };
