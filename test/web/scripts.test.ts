@@ -63,7 +63,10 @@ describe('the pages of scripts', () => {
     const file = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'x') });
     await page.getByLabel('Attachments').setInputFiles([file('kept.conf', 2345), file('other.conf', 7)]);
     await page.getByText('new, 2.3 kB').waitFor();
+    await expect.poll(() => keptKeys(page)).toHaveLength(1);
+    const [both] = await keptKeys(page);
     await page.getByRole('button', { name: 'Remove other.conf' }).click();
+    await expect.poll(() => keptKeys(page)).toEqual([expect.not.stringContaining(both!)]);
     await page.reload();
     await page.getByText('new, 2.3 kB').waitFor();
     expect(await page.getByRole('button', { name: /^Remove / }).count()).toBe(1);

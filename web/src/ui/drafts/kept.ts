@@ -10,10 +10,16 @@ let last: Promise<unknown> = Promise.resolve();
  */
 export function keep(name: string, value: unknown): Promise<void> {
   return inOrder(async () => {
-    await remove(name);
+    // A reload in between must leave one of both.
+    const former = sessionStorage.getItem(name);
     const key = `${Date.now()}.${Math.random()}`;
-    await set(key, value, store);
+    await set(key, value, store).catch(async (error: unknown) => {
+      // An older value would be wrong.
+      await remove(name);
+      throw error;
+    });
     sessionStorage.setItem(name, key);
+    if (former !== null) await del(former, store);
   });
 }
 
