@@ -20,22 +20,7 @@ async function create(over: object): Promise<number> {
 
 const saved = async (id: number) => (await t.call('GET', `/usg-profiles/${id}/upcoming-dates?limit=12`)).body;
 
-/** What a preview must leave as it was. */
-const stored = async () =>
-  (
-    await t.world.db.query(
-      `select (select md5(string_agg(p::text, '')) from usg_profile p) as profiles,
-         (select count(*) from usg_run) as runs, (select count(*) from activity) as activities,
-         (select count(*) from event) as events, (select count(*) from outbox) as commands`,
-    )
-  )[0];
-
-async function preview(of: string, body: object, limit = 12) {
-  const before = await stored();
-  const response = await t.call('POST', `/usg-profiles${of}:preview-dates?limit=${limit}`, body);
-  expect(await stored()).toEqual(before);
-  return response;
-}
+const preview = (of: string, body: object, limit?: number) => t.previewDates('usg', of, body, limit);
 
 describe('POST /usg-profiles:preview-dates', () => {
   it.each([

@@ -22,22 +22,7 @@ beforeEach(() => t.next());
 
 const saved = async (id: number) => (await t.call('GET', `/script-profiles/${id}/upcoming-dates?limit=12`)).body;
 
-/** What a preview must leave as it was. */
-const stored = async () =>
-  (
-    await t.world.db.query(
-      `select (select md5(string_agg(p::text, '')) from script_profile p) as profiles,
-         (select count(*) from script_profile_run) as runs, (select count(*) from activity) as activities,
-         (select count(*) from event) as events, (select count(*) from outbox) as commands`,
-    )
-  )[0];
-
-async function preview(of: string, body: object, limit = 12) {
-  const before = await stored();
-  const response = await t.call('POST', `/script-profiles${of}:preview-dates?limit=${limit}`, body);
-  expect(await stored()).toEqual(before);
-  return response;
-}
+const preview = (of: string, body: object, limit?: number) => t.previewDates('script', of, body, limit);
 
 describe('POST /script-profiles:preview-dates', () => {
   it.each([

@@ -172,6 +172,28 @@ export class TriggerWorld {
     return this.world.close();
   }
 
+  /**
+   * Previews the dates of a profile, and expects that nothing has been stored.
+   * @param of - empty for a new profile, `/<id>` for a change of one
+   */
+  async previewDates(kind: 'script' | 'usg', of: string, body: object, limit = 12) {
+    const before = await this.#stored();
+    const response = await this.call('POST', `/${kind}-profiles${of}:preview-dates?limit=${limit}`, body);
+    expect(await this.#stored()).toEqual(before);
+    return response;
+  }
+
+  async #stored(): Promise<unknown> {
+    const [stored] = await this.world.db.query(
+      `select (select md5(string_agg(p::text, '')) from script_profile p) as script_profiles,
+         (select md5(string_agg(p::text, '')) from usg_profile p) as usg_profiles,
+         (select count(*) from script_profile_run) as script_runs, (select count(*) from usg_run) as usg_runs,
+         (select count(*) from activity) as activities, (select count(*) from event) as events,
+         (select count(*) from outbox) as commands`,
+    );
+    return stored;
+  }
+
   kindWith(limits: Partial<typeof LIMITS>): ProfileKind {
     return createScriptKind({
       db: this.world.db,

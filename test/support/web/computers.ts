@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import type { FlotillaClient } from '../../../packages/client/src/index.ts';
-import { WORK_MS } from './browser.ts';
+import { type TestBrowser, untilLoaded, WORK_MS } from './browser.ts';
 
 const ENROLLED = 12;
 
@@ -14,4 +14,20 @@ export async function enrolledComputers(api: FlotillaClient): Promise<Array<{ id
     },
     { timeout: WORK_MS, interval: 500 },
   );
+}
+
+/** What tests of actions start from. */
+export function actingWith(browser: TestBrowser) {
+  return {
+    /** The first computers by id. */
+    async computers(count: number) {
+      return (await browser.api.GET('/computers', { params: { query: { limit: count } } })).data.results;
+    },
+    /** Opens the form of an action on some computers. */
+    async act(action: string, ids: readonly number[], size: 'desk' | 'phone' = 'desk') {
+      const page = await browser.open(`/act/${action}?ids=${ids.join(',')}`, { size });
+      await untilLoaded(page);
+      return page;
+    },
+  };
 }
