@@ -38,8 +38,9 @@ const LISTED_CHILDREN = 100;
 
 export type ActivitiesService = ReturnType<typeof createActivitiesService>;
 
-export function createActivitiesService(deps: { db: Database; clock: Clock }) {
-  const { db, clock } = deps;
+/** `genericPlanDb` reads single activities, which clients poll: planning costs several times the execution. */
+export function createActivitiesService(deps: { db: Database; genericPlanDb: Sql; clock: Clock }) {
+  const { db, genericPlanDb, clock } = deps;
   const states = new JoinedReads<ActivityState[]>();
   const reads = new JoinedReads<Tagged<DetailedActivity> | null>();
   return {
@@ -75,14 +76,14 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }) {
       const key = JSON.stringify([id, scope]);
       if (known !== null) {
         const [state] = await states.join(JSON.stringify([key, known]), () =>
-          readActivityStates(db, scope, [id], known, clock.now()),
+          readActivityStates(genericPlanDb, scope, [id], known, clock.now()),
         );
         if (!state) throw unknownActivities([id]);
         if (known.includes(state.tag)) return { tag: state.tag, value: null };
       }
       const found = await reads.join(key, async () => {
         const now = clock.now();
-        const tagged = await findTaggedActivity(db, scope, id, now);
+        const tagged = await findTaggedActivity(genericPlanDb, scope, id, now);
         return tagged && { tag: tagged.tag, value: toDetailedActivity(tagged.row, tagged.children, now) };
       });
       if (!found) throw unknownActivities([id]);

@@ -1,5 +1,5 @@
 import { type ActivityState, readActivityStates } from '../../persistence/activities/activity-tags.sql.ts';
-import type { Database } from '../../persistence/database/sql.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import type { EventHub } from '../events/event-hub.ts';
@@ -54,8 +54,8 @@ interface Watch {
  * Waits of clients for activities. They hold no connection: what an event concerns is checked by one statement for
  * all waiters with the same rights.
  */
-export function createActivityWaits(deps: { db: Database; clock: Clock; hub: EventHub }) {
-  const { db, clock, hub } = deps;
+export function createActivityWaits(deps: { genericPlanDb: Sql; clock: Clock; hub: EventHub }) {
+  const { genericPlanDb, clock, hub } = deps;
   const watches = new Map<string, Watch>();
   let due = new Set<Watch>();
   let checking = false;
@@ -86,7 +86,7 @@ export function createActivityWaits(deps: { db: Database; clock: Clock; hub: Eve
     try {
       const ids = some.map(({ id }) => id);
       const known = knownTagsOf(present.flatMap(([, waiters]) => waiters));
-      const states = await readActivityStates(db, some[0]!.scope, ids, known, clock.now());
+      const states = await readActivityStates(genericPlanDb, some[0]!.scope, ids, known, clock.now());
       const found = new Map(states.map((state) => [state.id, state]));
       for (const [watch, waiters] of present) apply(watch, waiters, found.get(watch.id));
     } catch {

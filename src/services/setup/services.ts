@@ -71,7 +71,7 @@ export interface ServicesDeps {
 /** The services of one process; they share the authenticator, the throttle and the mailer. */
 export function createServices(deps: ServicesDeps) {
   const { persistence, clock, settings, logger } = deps;
-  const { db } = persistence;
+  const { db, genericPlanDb } = persistence;
   const { identity, publicUrl } = settings;
   const { selfServiceAccounts: selfService, passwords, setupToken, invitationDays, pam } = identity;
   const tokenSigner = createTokenSigner(deps.jwtSecrets, clock);
@@ -103,7 +103,7 @@ export function createServices(deps: ServicesDeps) {
     administrators: createAdministratorsService({ db, authenticator }),
     roles: createRolesService({ db, authenticator }),
     accessGroups: createAccessGroupsService({ db, authenticator }),
-    computers: createComputersService({ db, genericPlanDb: persistence.genericPlanDb, clock }),
+    computers: createComputersService({ db, genericPlanDb, clock }),
     computerMap: createComputerMapService({ db, clock }),
     computerEdits: createComputerEditsService({ db }),
     alerts: createAlertsService({ db }),
@@ -131,10 +131,10 @@ export function createServices(deps: ServicesDeps) {
     processes: createProcessesService(acting),
     computerUsers: createComputerUsersService({ db }),
     power: createPowerService(acting),
-    activities: createActivitiesService({ db, clock }),
+    activities: createActivitiesService({ db, genericPlanDb, clock }),
     activityProgress: createActivityProgressService({ db, clock, hub, authenticator }),
     activityStory: createActivityStoryService({ db, clock }),
-    activityWaits: createActivityWaits({ db, clock, hub }),
+    activityWaits: createActivityWaits({ genericPlanDb, clock, hub }),
     activityRepeats: createActivityRepeatsService(acting),
     usgProfiles: createUsgProfilesService({ ...acting, files }),
     usgReports: createUsgReportsService({ db, clock, files }),

@@ -67,7 +67,7 @@ export class AccountTrial {
     this.db = db;
     this.account = account;
     this.caller = caller;
-    this.activities = createActivitiesService(deps);
+    this.activities = createActivitiesService({ ...deps, genericPlanDb: db });
     this.repeats = createActivityRepeatsService(deps);
     this.backlog = createMessageBacklogService(deps);
     this.removal = createComputerRemovalService(deps);

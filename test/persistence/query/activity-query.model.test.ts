@@ -111,7 +111,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   db = database.persistence.db;
   world = await createActivityQueryWorld(db, WORLD);
-  service = createActivitiesService({ db, clock: { now: () => NOW } });
+  service = createActivitiesService({ ...database.persistence, clock: { now: () => NOW } });
 });
 afterAll(() => database?.drop());
 
