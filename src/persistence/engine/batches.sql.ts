@@ -101,8 +101,7 @@ const MOVE_COUNTERS = `
   where id = :batch
   returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
 
-// An unblocked operation is the first of its chain; in id order PostgreSQL would scan all activities. Without
-// dependents a batch has one operation for each computer.
+// An unblocked operation is the first of its chain. Without dependents a batch has one operation for each computer.
 const OPEN_BATCHES = `
   select l.id as batch, l.wf_id as "workflowId", l.single, l.summary, l.size,
     (select a.type from activity a where a.lane_id = l.id and a.blocked_by is null limit 1) as type,

@@ -61,6 +61,7 @@ import { Migration20261126030100FastAgents } from './migration-20261126030100-fa
 import { Migration20261127010000CloudEvents } from './migration-20261127010000-cloud-events.ts';
 import { Migration20261127020000Webhooks } from './migration-20261127020000-webhooks.ts';
 import { Migration20261127030000EventPlans } from './migration-20261127030000-event-plans.ts';
+import { Migration20261128010000ActivityStatistics } from './migration-20261128010000-activity-statistics.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -127,4 +128,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261127010000CloudEvents', class: Migration20261127010000CloudEvents },
   { name: 'Migration20261127020000Webhooks', class: Migration20261127020000Webhooks },
   { name: 'Migration20261127030000EventPlans', class: Migration20261127030000EventPlans },
+  { name: 'Migration20261128010000ActivityStatistics', class: Migration20261128010000ActivityStatistics },
 ];
