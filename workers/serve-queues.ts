@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../src/process/config.ts';
 import { collectGarbageAfterStart, notifyReady } from '../src/process/lifecycle.ts';
@@ -18,6 +19,8 @@ import { activityConcurrency, type RunningWorker, superviseWorker } from './run-
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 const BUILD_LIMIT_MS = 20_000;
+/** Whoever has just started the embedded stack acts before schedules and reports matter. */
+const FURTHER_QUEUES_AFTER_MS = 2_000;
 
 /** The workflow bundle of this code. In production it must exist; elsewhere it is built on demand. */
 export async function currentBundle(isProduction: boolean, logger: Logger): Promise<WorkflowBundle> {
@@ -32,7 +35,7 @@ export async function currentBundle(isProduction: boolean, logger: Logger): Prom
 
 /**
  * Starts a worker for each queue; announces readiness once a build that gets work polls all of them. In the embedded
- * stack the first one suffices and the others follow: each takes half a second of processor time to load.
+ * stack the first one suffices and the others follow later: each takes half a second of processor time to load.
  */
 export async function serveQueues(
   queues: readonly TaskQueue[],
@@ -61,7 +64,7 @@ export async function serveQueues(
       ready.resolve();
     };
     const activities = createActivities(queue, parts);
-    const startAfter = waiting.has(queue) ? undefined : ready.promise;
+    const startAfter = waiting.has(queue) ? undefined : ready.promise.then(() => delay(FURTHER_QUEUES_AFTER_MS));
     return superviseWorker({ config, queue, code, buildId, activities, logger, startAfter, onPolling, measures });
   });
 }

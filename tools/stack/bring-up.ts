@@ -4,7 +4,7 @@ import type { bootstrap } from '../../temporal/bootstrap.ts';
 import type { Certificates } from '../temporal-server/certificates.ts';
 import { findBundle } from '../../workers/workflow-bundle.ts';
 import type { FirstAdministrator, prepareDatabase } from './database/prepare-database.ts';
-import { loadInChild } from './processes/child-call.ts';
+import { prepareInService } from './processes/child-call.ts';
 import { runScript } from './processes/run-script.ts';
 import type { ServiceGroup } from './processes/service-group.ts';
 import { postgresService, roleService, type ServiceContext, temporalService } from './processes/services.ts';
@@ -42,19 +42,25 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
   const { context, group, env } = plan;
   const { config } = context;
   const reportRunning = createProgress(context.report);
-  const launch = (role: 'api' | 'worker' | 'fleet', name: string, needs?: Promise<unknown>) =>
-    group.launch(roleService(context, role, name, env, needs));
+  const launch = (role: 'api' | 'worker' | 'fleet', name: string, options = {}) =>
+    group.launch(roleService(context, role, name, { env, ...options }));
 
-  const database = startDatabase(plan, reportRunning);
-  const temporal = startTemporal(plan).then(() => reportRunning('Temporal'));
+  const inApi = prepareInService<typeof prepareDatabase>(...DATABASE_PREPARATION);
+  const inWorker = prepareInService<typeof bootstrap>('temporal/bootstrap.ts', 'bootstrap');
+  const database = startDatabase(plan, inApi.call, reportRunning);
+  const temporal = startTemporal(plan, inWorker.call).then(() => reportRunning('Temporal'));
   const page = prepareWebPage(context, group.signal);
   const bundle = prepareBundle(plan);
   const repaired: Promise<unknown> = plan.afterRestore
     ? Promise.all([database, temporal]).then(() => repairRestored(plan))
     : database;
   const servers = Promise.all([repaired, temporal, bundle]);
-  const api = launch('api', 'API', Promise.all([repaired, page])).then(() => reportRunning('API'));
-  const worker = launch('worker', 'worker', servers).then(() => reportRunning('worker'));
+  const api = launch('api', 'API', { needs: Promise.all([repaired, page]), preparation: inApi.preparation }).then(() =>
+    reportRunning('API'),
+  );
+  const worker = launch('worker', 'worker', { needs: servers, preparation: inWorker.preparation }).then(() =>
+    reportRunning('worker'),
+  );
   const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet') : undefined));
   const parts = [database, temporal, page, bundle, repaired, servers, api, worker, fleet];
   for (const part of parts) part.catch(() => undefined);
@@ -68,28 +74,27 @@ function createProgress(report: (message: string) => void): (name: string) => vo
   return (name) => report(`${name} runs (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
-async function startDatabase(plan: BringUp, reportRunning: (name: string) => void): Promise<FirstAdministrator | null> {
+async function startDatabase(
+  plan: BringUp,
+  prepare: typeof prepareDatabase,
+  reportRunning: (name: string) => void,
+): Promise<FirstAdministrator | null> {
   const { context, group, secrets, databaseUrl } = plan;
-  const prepare = loadDatabasePreparation(plan);
   if (!context.config.databaseUrl) {
     await group.launch(postgresService(context, secrets));
     reportRunning('PostgreSQL');
   }
-  return prepare(databaseUrl, context.config);
+  return reportPrepared(plan, prepare)(databaseUrl, context.config);
 }
 
-/**
- * Loads what brings the database up to date, in a process of its own, while the server starts.
- * @returns a function to call once the server runs; it reports a registration key that it generated
- */
-export function loadDatabasePreparation({ context, group, secrets, env }: BringUpContext) {
-  const { data, report } = context;
-  const options = { env, logFile: data.log('prepare-database'), signal: group.signal };
-  const prepare = loadInChild<typeof prepareDatabase>(
-    'tools/stack/database/prepare-database.ts',
-    'prepareDatabase',
-    options,
-  );
+/** Module and name of what brings the database up to date. */
+export const DATABASE_PREPARATION = ['tools/stack/database/prepare-database.ts', 'prepareDatabase'] as const;
+
+/** Calls the preparation of the database where it is loaded, and reports a registration key that it generated. */
+export function reportPrepared(
+  { context: { data, report }, secrets }: Pick<BringUpContext, 'context' | 'secrets'>,
+  prepare: typeof prepareDatabase,
+) {
   return async (url: string, config: Config): Promise<FirstAdministrator | null> => {
     const { administrator, registrationKey } = await prepare(url, config, secrets, data.secrets);
     if (registrationKey !== null) {
@@ -101,10 +106,8 @@ export function loadDatabasePreparation({ context, group, secrets, env }: BringU
   };
 }
 
-async function startTemporal(plan: BringUp): Promise<void> {
+async function startTemporal(plan: BringUp, prepare: typeof bootstrap): Promise<void> {
   const { context, group, env, secrets, certificates, temporalAddress } = plan;
-  const options = { env, logFile: context.data.log('bootstrap'), signal: group.signal };
-  const prepare = loadInChild<typeof bootstrap>('temporal/bootstrap.ts', 'bootstrap', options);
   if (certificates) await group.launch(temporalService(context, { secrets, certificates, stopping: group.signal }));
   const isLocal = certificates !== null;
   const keys = await prepare(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS, { isLocal }).catch((error: Error) => {

@@ -1,20 +1,35 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadInChild } from '../../../tools/stack/processes/child-call.ts';
+import { loadInChild, prepareInService } from '../../../tools/stack/processes/child-call.ts';
+import { startNodeProcess } from '../../../tools/stack/processes/node-process.ts';
 import { isAlive, waitUntil } from '../../../tools/stack/processes/processes.ts';
 import { StackError } from '../../../tools/stack/stack-error.ts';
 import { PROJECT } from '../../../tools/stack/topology/roles.ts';
 
 const STACK_ERROR = JSON.stringify(join(PROJECT, 'tools/stack/stack-error.ts'));
 const MODULE = `
+import { existsSync, writeFileSync } from 'node:fs';
 import { StackError } from ${STACK_ERROR};
 export const describe = async (key, names) => ({ pid: process.pid, key: key.toString('utf8'), names: [...names] });
 export const refuse = async (why) => { throw new StackError(why); };
 export const fail = async () => { throw new TypeError('a bug'); };
 export const end = async () => { console.log('out of memory'); process.exit(7); };
 export const hang = async () => { setInterval(() => undefined, 1000); await new Promise(() => undefined); };
+export const endOnce = async (file) => {
+  if (existsSync(file)) return process.pid;
+  writeFileSync(file, '');
+  process.exit(7);
+};
+`;
+/** As a process of the stack: waits for its start, reports that it serves, and prints what it was started with. */
+const SERVICE = `
+process.on('message', (message) => {
+  if (!message.start) return;
+  console.log(JSON.stringify({ pid: process.pid, options: process.execArgv, args: process.argv.slice(2) }));
+  process.send({ ready: true });
+});
 `;
 
 let directory: string;
@@ -22,6 +37,7 @@ let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'flotilla-child-'));
   await writeFile(join(directory, 'module.mjs'), MODULE);
+  await writeFile(join(directory, 'service.mjs'), SERVICE);
 });
 
 afterAll(async () => {
@@ -60,5 +76,52 @@ describe('a function in a child', () => {
     const hanging = load<() => Promise<void>>('hang', stopping.signal)();
     setTimeout(() => stopping.abort(), 300);
     await expect(hanging).rejects.toThrow('hang did not finish');
+  });
+});
+
+describe('a function in the process of a service', () => {
+  const command = () => ['--max-semi-space-size=4', join(directory, 'service.mjs'), '--queues', 'a'];
+
+  function start(log: string, of: Pick<Parameters<typeof startNodeProcess>[0], 'needs' | 'preparation'>) {
+    const options = { command: command(), cwd: PROJECT, env: process.env, logFile: join(directory, log), ...of };
+    return startNodeProcess(options, new AbortController().signal);
+  }
+
+  it('gets its arguments as they are, and the process goes on as the service, with its options and arguments', async () => {
+    const { preparation, call } = prepareInService<(key: Buffer, names: Set<string>) => Promise<{ pid: number }>>(
+      join(directory, 'module.mjs'),
+      'describe',
+    );
+    const needs = call(Buffer.from('key'), new Set(['a', 'b']));
+    const running = await start('prepared.log', { preparation, needs });
+    const result = await needs;
+    expect(result).toMatchObject({ key: 'key', names: ['a', 'b'] });
+    const printed = JSON.parse(await readFile(join(directory, 'prepared.log'), 'utf8')) as { options: string[] };
+    expect(printed).toMatchObject({ pid: result.pid, args: ['--queues', 'a'] });
+    expect(printed.options).toContain('--max-semi-space-size=4');
+    await running.stop(5000);
+    expect(preparation.command(command())).toEqual(command());
+  });
+
+  it('runs again in the next process when one ends before it returned', async () => {
+    const { preparation, call } = prepareInService<(file: string) => Promise<number>>(
+      join(directory, 'module.mjs'),
+      'endOnce',
+    );
+    const needs = call(join(directory, 'ended'));
+    await expect(start('first.log', { preparation, needs })).rejects.toThrow('exit code 7');
+    const running = await start('second.log', { preparation, needs });
+    expect(JSON.parse(await readFile(join(directory, 'second.log'), 'utf8'))).toMatchObject({ pid: await needs });
+    await running.stop(5000);
+  });
+
+  it('throws its error, and the process stays', async () => {
+    const { preparation, call } = prepareInService<(why: string) => Promise<void>>(
+      join(directory, 'module.mjs'),
+      'refuse',
+    );
+    const starting = start('refused.log', { preparation });
+    await expect(call('no space left')).rejects.toThrow(new StackError('no space left'));
+    await (await starting).stop(5000);
   });
 });

@@ -2,15 +2,31 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StackError } from '../stack-error.ts';
-import type { Outcome } from './child-call.ts';
+import type { CallMessage, Outcome } from './child-call.ts';
 
-/** The child of {@link loadInChild}: `child-call-main.ts MODULE FUNCTION`. Ends when its parent does. */
-const [, , module = '', name = ''] = process.argv;
+/**
+ * `child-call-main.ts MODULE FUNCTION [MAIN [ARGUMENT...]]`: loads the function, waits for the message that calls it and
+ * sends its outcome back. Then it ends, as it does with its parent before; with MAIN, it goes on as that module.
+ */
+const [node = '', , module = '', name = '', main, ...rest] = process.argv;
 
-process.on('disconnect', () => process.exit(1));
-const loaded = (await import(pathToFileURL(resolve(module)).href)) as Record<string, (...args: unknown[]) => unknown>;
-const [args] = (await once(process, 'message')) as [unknown[]];
-process.send!(await outcomeOf(args), () => process.exit(0));
+const end = (): never => process.exit(1);
+process.on('disconnect', end);
+const loaded = (await load(module)) as Record<string, (...args: unknown[]) => unknown>;
+const [{ call }] = (await once(process, 'message')) as [CallMessage];
+const outcome = await outcomeOf(call);
+if (main === undefined) {
+  process.send!(outcome, () => process.exit(0));
+} else {
+  process.send!(outcome);
+  process.off('disconnect', end);
+  process.argv = [node, resolve(main), ...rest];
+  await load(main);
+}
+
+function load(path: string): Promise<unknown> {
+  return import(pathToFileURL(resolve(path)).href);
+}
 
 async function outcomeOf(args: unknown[]): Promise<Outcome> {
   try {

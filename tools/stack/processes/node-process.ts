@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnLogged } from '../../temporal-server/logged-process.ts';
+import { CALL_SERIALIZATION, type Preparation } from './child-call.ts';
 import { signalProcess } from './processes.ts';
 import type { Running } from './service.ts';
 
@@ -10,6 +11,8 @@ export interface NodeProcessOptions {
   logFile: string;
   /** What it waits for with its code loaded. When this fails, it waits until it is stopped. */
   needs?: Promise<unknown>;
+  /** What it runs before its main module; it is one of its needs. */
+  preparation?: Preparation;
   readyLimitMs?: number;
   onSpawn?: (pid: number) => void;
 }
@@ -22,8 +25,10 @@ export interface NodeProcessOptions {
  */
 export async function startNodeProcess(options: NodeProcessOptions, signal: AbortSignal): Promise<Running> {
   signal.throwIfAborted();
-  const { cwd, env, logFile } = options;
-  const child = spawnLogged(process.execPath, options.command, { cwd, env, logFile, ipc: true });
+  const { cwd, env, logFile, preparation } = options;
+  const command = preparation?.command(options.command) ?? options.command;
+  const channel = { ipc: true, serialization: CALL_SERIALIZATION } as const;
+  const child = spawnLogged(process.execPath, command, { cwd, env, logFile, ...channel });
   if (child.pid) options.onSpawn?.(child.pid);
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit code ${code}`));
@@ -42,6 +47,7 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
     });
   });
   const aborted = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+  preparation?.runIn(child);
   await Promise.race([options.needs?.catch(() => exited), exited, aborted]);
   child.send({ start: true }, () => undefined);
   const timeout = sleep(options.readyLimitMs ?? 60_000, false as const, { signal: limit.signal }).catch(() => null);

@@ -116,31 +116,30 @@ export function uiAddress(config: Config, secrets: StackSecrets): string {
   return `${embeddedUiUrl(config)}?token=${secrets.temporalUiToken}`;
 }
 
-/** One of the embedded stack's own processes. @param needs - what it waits for with its code loaded */
+/** One of the embedded stack's own processes. */
 export function roleService(
   context: ServiceContext,
   role: keyof typeof COMMANDS,
   name: string,
-  env: Record<string, string | undefined>,
-  needs?: Promise<unknown>,
+  options: Pick<NodeProcessOptions, 'env' | 'needs' | 'preparation'>,
 ): Service {
   const command = COMMANDS[role](context.config, context.data);
-  return processService(context, { name, log: role, command, env, needs });
+  return processService(context, { name, log: role, command, ...options });
 }
 
 /** A Node process of ours. @param options - `log` is the name of its log file */
 export function processService(
   context: ServiceContext,
-  options: Pick<NodeProcessOptions, 'command' | 'env' | 'needs'> & { name: string; log: string },
+  options: Pick<NodeProcessOptions, 'command' | 'env' | 'needs' | 'preparation'> & { name: string; log: string },
 ): Service {
   const { data, record, report } = context;
-  const { name, command, env, needs } = options;
-  const logFile = data.log(options.log);
+  const { name, log, ...process } = options;
+  const logFile = data.log(log);
   return createService({
     name,
     report,
     logTail: () => tailOf(logFile),
     start: (signal) =>
-      startNodeProcess({ command, cwd: PROJECT, env, logFile, needs, onSpawn: (pid) => record.add(name, pid) }, signal),
+      startNodeProcess({ ...process, cwd: PROJECT, logFile, onSpawn: (pid) => record.add(name, pid) }, signal),
   });
 }
