@@ -6,7 +6,7 @@ import type { Clock } from '../../services/common/ports.ts';
 import type { ContactBuffer } from '../contact/contact-buffer.ts';
 import type { PackageCatalogue } from '../facts/package-catalogue.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
-import type { BatchedStore } from './batched-store.ts';
+import type { ExchangeStore } from './exchange-store.ts';
 import type { OperationTraces } from './operation-traces.ts';
 import type { ExchangePayload } from './payload.ts';
 
@@ -15,7 +15,7 @@ export interface ExchangeDeps {
   logger: Logger;
   clock: Clock;
   limiter: ConcurrencyLimiter;
-  store: BatchedStore;
+  store: ExchangeStore;
   contacts: ContactBuffer;
   catalogue: PackageCatalogue;
   metrics: GatewayMetrics;

@@ -32,7 +32,7 @@ import { buildMessages } from './operation-messages.ts';
 import { type PackageIds, planResponse, type ResponsePlan } from './plan-response.ts';
 import { encodeResponse } from './response.ts';
 import { openResyncs, packageResyncAfter, resyncAfter, scopesToRequest } from './resync.ts';
-import { type ExchangeWrite, saveExchanges } from './save-exchanges.ts';
+import { type ExchangeWrite, saveExchanges } from './exchange-store.ts';
 import { nextToken } from './token.ts';
 
 export interface ExchangeRequest extends IdentifiedRequest {

@@ -14,7 +14,7 @@ import { TokenBuckets } from '../../process/admission/token-buckets.ts';
 import { simulationKey } from '../../services/computers/simulated-computers.ts';
 import { ContactBuffer } from '../contact/contact-buffer.ts';
 import { pingRoute } from '../contact/ping.route.ts';
-import { createBatchedStore } from '../exchange/batched-store.ts';
+import { createExchangeStore } from '../exchange/exchange-store.ts';
 import { IdentifiedExchange } from '../exchange/exchange.ts';
 import { messageSystemRoute } from '../exchange/message-system.route.ts';
 import { OperationTraces } from '../exchange/operation-traces.ts';
@@ -64,7 +64,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { encryptionKeys, activities: settings, scriptProfiles: limits, publicUrl } = config;
   const exchange = new IdentifiedExchange({
     ...{ db, logger, clock, limiter, metrics, contacts, serverUuid, encryptionKeys },
-    store: createBatchedStore(db, clock, metrics.batched),
+    store: createExchangeStore(db, clock, metrics.batched),
     traces: new OperationTraces(db),
     catalogue: new PackageCatalogue(db),
     maxFast: config.fastAgents,

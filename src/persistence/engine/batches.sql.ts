@@ -1,4 +1,5 @@
-import type { BatchPlan } from '../../domain/engine/progress.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import type { BatchPlan, GroupProgress } from '../../domain/engine/progress.ts';
 import type { ChildCounts } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
 import type { Row } from '../database/row.ts';
@@ -39,8 +40,44 @@ export async function moveBatchCounters(
   { now, nextDueAt }: { now: Date; nextDueAt: Date | null },
 ): Promise<BatchCounters> {
   const values = { ...difference, batch, now, nextDueAt };
-  const [row] = await tx.query<BatchCounters>(MOVE_COUNTERS, values, 'batch-move');
+  const [row] = await tx.query<BatchCounters>(MOVE_BATCH, values, 'batch-move');
   return row!;
+}
+
+/** @throws {DomainError} UnknownActivity when the group's row was deleted by hand: retention keeps open groups */
+export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
+  const [row] = await db.query<GroupProgress>(GROUP_PROGRESS, { group });
+  if (!row) throw new DomainError('UnknownActivity', `there is no activity ${group}`);
+  return row;
+}
+
+type MovedGroup = ChildCounts & Row<'activity', 'status, delivery_time'>;
+
+/** Moves the counters of a group; the first delivery starts it (null: none). @returns undefined when it was deleted */
+export async function moveGroupCounters(
+  tx: Sql,
+  group: number,
+  difference: ChildCounts,
+  { now, deliveredAt }: { now: Date; deliveredAt: Date | null },
+): Promise<MovedGroup | undefined> {
+  const values = { ...difference, group, now, deliveredAt };
+  const [row] = await tx.query<MovedGroup>(MOVE_GROUP, values, 'group-move');
+  return row;
+}
+
+/** Unconditional: the caller has locked the row. */
+export async function setGroupDelivered(tx: Sql, group: number): Promise<void> {
+  await tx.query(`update activity set status = 'delivered' where id = :group`, { group }, 'group-delivered');
+}
+
+/** Marks a group as undelivered, or as unapproved or blocked while one of its children is. */
+export async function setGroupUndelivered(tx: Sql, group: number): Promise<void> {
+  await tx.query(GROUP_UNDELIVERED, { group });
+}
+
+/** @param endedAt - latest end among the changes; null for none */
+export async function endGroup(tx: Sql, group: number, status: string, endedAt: Date | null): Promise<void> {
+  await tx.query(END_GROUP, { group, status, endedAt }, 'group-end');
 }
 
 /** The batches of a group with open operations, in order. */
@@ -92,7 +129,7 @@ const LOCK = `
     l.has_dependents, l.answer_seconds, l.after_activity_id, l.awaited, l.opened_at, l.next_due_at, l.usg_run_id
   from lane l where l.id = :batch for update`;
 
-const MOVE_COUNTERS = `
+const MOVE_BATCH = `
   update lane set open_count = open_count + :open, succeeded_count = succeeded_count + :succeeded,
     failed_count = failed_count + :failed, canceled_count = canceled_count + :canceled,
     opened_at = coalesce(opened_at, :now),
@@ -100,6 +137,35 @@ const MOVE_COUNTERS = `
     next_due_at = case when open_count + :open = 0 then null else :nextDueAt::timestamptz end
   where id = :batch
   returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
+
+const GROUP_PROGRESS = `
+  select open_count as open, succeeded_count as succeeded, failed_count as failed, canceled_count as canceled,
+    case when open_count = 0 then status else 'open' end as status
+  from activity where id = :group`;
+
+// A batch may report an earlier delivery than another one before.
+const MOVE_GROUP = `
+  update activity set open_count = open_count + :open, delivered_count = delivered_count + :delivered,
+    succeeded_count = succeeded_count + :succeeded, failed_count = failed_count + :failed, canceled_count = canceled_count + :canceled,
+    modification_time = :now,
+    delivery_time = case when delivered_count + :delivered > 0 or :deliveredAt::timestamptz is not null
+      then coalesce(least(delivery_time, :deliveredAt), :now) else delivery_time end
+  where id = :group
+  returning status, delivery_time, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
+    failed_count as failed, canceled_count as canceled`;
+
+const GROUP_UNDELIVERED = `
+  update activity p set status = coalesce((
+    select k.status from activity k where k.parent_id = p.id and k.status in ('unapproved', 'blocked')
+    order by k.status desc limit 1), 'undelivered')
+  where p.id = :group`;
+
+// The children are searched once, when the last one ends; a late result can only move the end forward.
+const END_GROUP = `
+  update activity p set status = :status, completion_time = case when p.completion_time is null
+    then (select max(c.completion_time) from activity c where c.parent_id = p.id)
+    else greatest(p.completion_time, :endedAt::timestamptz) end
+  where p.id = :group`;
 
 // An unblocked operation is the first of its chain. Without dependents a batch has one operation for each computer.
 const OPEN_BATCHES = `

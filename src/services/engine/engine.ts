@@ -1,18 +1,27 @@
+import { DAY_MS } from '../../domain/common/durations.ts';
 import type { BatchPlan, BatchProgress, GroupProgress } from '../../domain/engine/progress.ts';
+import { type ChildCounts, countDifference, rollUp } from '../../domain/engine/roll-up.ts';
 import { queueMessages } from '../../persistence/activities/agent-messages.sql.ts';
 import { wakeDispatchers } from '../../persistence/activities/outbox.sql.ts';
 import { recordPackageChanges } from '../../persistence/activities/package-changes.sql.ts';
 import { recordAuditProgress } from '../../persistence/compliance/usg-audits.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import {
+  type BatchCounters,
   type BatchTurn,
   cancelOpenedBatches,
+  endGroup,
+  type LockedBatch,
   lockBatch,
+  moveBatchCounters,
+  moveGroupCounters,
   readBatchTurn,
+  readGroupProgress,
   readOpenBatches,
   readUnopenedBatches,
+  setGroupDelivered,
+  setGroupUndelivered,
 } from '../../persistence/engine/batches.sql.ts';
-import { readGroupProgress } from '../../persistence/engine/groups.sql.ts';
 import type { Change, Released } from '../../persistence/engine/operations.sql.ts';
 import { applyPendingEvents, EVENTS_LIMIT, hasEvents } from '../../persistence/engine/pending-events.sql.ts';
 import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
@@ -20,9 +29,11 @@ import type { ActivitySettings } from '../../process/config.ts';
 import type { Clock } from '../common/ports.ts';
 import { cancelRequested, isOfWholeBatch } from './cancel-requested.ts';
 import { endedIn, moveChains } from './chains.ts';
-import { recordCounters } from './counters.ts';
 import { dueTimeAfter, earliest, expireOperations, readNextDueTime } from './due-times.ts';
 import { listGroupOperations, nameOperations } from './named-operations.ts';
+
+/** Longest timer; waking up earlier than necessary does no harm. */
+const LONGEST_WAIT_MS = 365 * DAY_MS;
 
 export interface EngineOptions {
   db: Database;
@@ -149,4 +160,49 @@ async function recordPackages(tx: Sql, changes: readonly Change[]): Promise<void
 
 function momentsAfter(now: Date, released: readonly Released[]): number[] {
   return released.filter(({ deliver_at }) => deliver_at > now).map(({ deliver_at }) => deliver_at.getTime());
+}
+
+/** Updates the counters of a batch and its group. @returns the state of the batch */
+async function recordCounters(
+  tx: Sql,
+  batch: LockedBatch,
+  changes: readonly Change[],
+  at: { nextDueAt: Date | null; now: Date },
+): Promise<BatchProgress> {
+  const isSame = at.nextDueAt?.getTime() === batch.next_due_at?.getTime();
+  if (changes.length === 0 && batch.opened_at !== null && isSame) return progressOf(batch, batch, at.now);
+  const difference = countDifference(changes);
+  const counters = await moveBatchCounters(tx, batch.id, difference, at);
+  // The delivery of a canceled operation changes no counter, but it starts the group.
+  const isMoved =
+    Object.values(difference).some((value) => value !== 0) || changes.some((change) => change.deliveredAt);
+  if (batch.parent_id !== null && isMoved) await moveGroup(tx, batch.parent_id, difference, changes, at.now);
+  return progressOf(batch, counters, at.now);
+}
+
+function progressOf({ has_dependents }: LockedBatch, counters: BatchCounters, now: Date): BatchProgress {
+  const { open_count, succeeded_count, failed_count, canceled_count, next_due_at } = counters;
+  return {
+    open: open_count,
+    succeeded: succeeded_count,
+    failed: failed_count,
+    canceled: canceled_count,
+    chained: has_dependents,
+    nextDueAt: next_due_at && Math.min(next_due_at.getTime(), now.getTime() + LONGEST_WAIT_MS),
+    waitingFor: [],
+  };
+}
+
+async function moveGroup(tx: Sql, group: number, difference: ChildCounts, changes: readonly Change[], now: Date) {
+  const deliveries = changes.flatMap(({ deliveredAt }) => deliveredAt ?? []);
+  const deliveredAt = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
+  const moved = await moveGroupCounters(tx, group, difference, { now, deliveredAt });
+  if (!moved) return;
+  const status = rollUp(moved, moved.delivery_time !== null);
+  if (moved.open === 0) {
+    const ends = changes.flatMap(({ endedAt }) => endedAt ?? []);
+    await endGroup(tx, group, status, ends.length > 0 ? new Date(Math.max(...ends)) : null);
+  } else if (status !== moved.status) {
+    await (status === 'delivered' ? setGroupDelivered(tx, group) : setGroupUndelivered(tx, group));
+  }
 }
