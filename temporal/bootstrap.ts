@@ -4,10 +4,10 @@ import proto from '@temporalio/proto';
 import pRetry from 'p-retry';
 import { retryEvery } from '../src/process/retry.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../workflows/contracts/search-attribute-names.ts';
-import { connectClient, type TemporalSettings } from './connection.ts';
-import { GRPC, hasCode } from './grpc-codes.ts';
-import { type ReencryptionReport, reencryptSchedules } from './reencrypt-schedules.ts';
-import { upsertSchedules } from './schedules.ts';
+import { connectClient, type TemporalSettings } from './client/connection.ts';
+import { GRPC, hasCode } from './client/grpc-codes.ts';
+import { type ReencryptionReport, reencryptSchedules } from './schedules/reencrypt-schedules.ts';
+import { upsertSchedules } from './schedules/schedules.ts';
 
 /** All are of the type Keyword. */
 const SEARCH_ATTRIBUTES = Object.values(SEARCH_ATTRIBUTE_NAMES);

@@ -2,8 +2,8 @@ import { openPersistence } from '../src/persistence/orm/orm.ts';
 import { runCommand } from '../src/process/command.ts';
 import { systemClock } from '../src/services/common/ports.ts';
 import { type RestoreReport, repairAfterRestore } from '../src/services/engine/restore.ts';
-import { connectClient } from '../temporal/connection.ts';
-import { createProfileKinds } from './parts.ts';
+import { connectClient } from '../temporal/client/connection.ts';
+import { createProfileKinds } from './process/parts.ts';
 import { createWorkflows } from './reconciler/ports.ts';
 
 const HELP = `npm run after-restore

@@ -1,5 +1,5 @@
 import { exitWithError } from '../src/process/lifecycle.ts';
-import { buildBundle } from './workflow-bundle.ts';
+import { buildBundle } from './process/workflow-bundle.ts';
 
 /** `npm run build:workflows`: compiles the workflow code ahead of time. */
 try {

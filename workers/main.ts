@@ -3,17 +3,17 @@ import { exitWithError, shutDownOnSignal, untilNeeded } from '../src/process/lif
 import { createLogger } from '../src/process/logger.ts';
 import { startMetrics } from '../src/process/metrics.ts';
 import { startTracing } from '../src/process/tracing.ts';
-import { connectClient } from '../temporal/connection.ts';
-import { findOutage } from '../temporal/health.ts';
+import { connectClient } from '../temporal/client/connection.ts';
+import { findOutage } from '../temporal/client/health.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
-import { startBackground } from './background.ts';
-import { openWorkerDatabase, waitForMigrations } from './database.ts';
-import { createWorkerMetrics } from './metrics.ts';
-import { createParts } from './parts.ts';
-import { chooseQueues } from './queues.ts';
-import type { RunningWorker } from './run-worker.ts';
-import { currentBundle, eagerClient, serveQueues, unpolledQueues } from './serve-queues.ts';
-import { installRuntime } from './telemetry.ts';
+import { startBackground } from './process/background.ts';
+import { openWorkerDatabase, waitForMigrations } from './process/database.ts';
+import { createWorkerMetrics } from './telemetry/metrics.ts';
+import { createParts } from './process/parts.ts';
+import { chooseQueues } from './process/queues.ts';
+import type { RunningWorker } from './process/run-worker.ts';
+import { currentBundle, eagerClient, serveQueues, unpolledQueues } from './process/serve-queues.ts';
+import { installRuntime } from './telemetry/telemetry.ts';
 
 const STOP_LIMIT_MS = { embedded: 9_500, separate: 70_000 };
 

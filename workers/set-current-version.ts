@@ -2,9 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { runCommand } from '../src/process/command.ts';
 import type { Config } from '../src/process/config.ts';
 import type { Logger } from '../src/process/logger.ts';
-import { countPinnedElsewhere, makeBuildCurrent, readCurrentBuild, waitForPollers } from '../temporal/deployment.ts';
-import { throttledErrorLog } from './throttled-error-log.ts';
-import { findBundle } from './workflow-bundle.ts';
+import {
+  countPinnedElsewhere,
+  makeBuildCurrent,
+  readCurrentBuild,
+  waitForPollers,
+} from '../temporal/client/deployment.ts';
+import { throttledErrorLog } from './telemetry/throttled-error-log.ts';
+import { findBundle } from './process/workflow-bundle.ts';
 
 const HELP = `npm run worker:set-current [-- --wait]
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Express, RequestHandler } from 'express';
-import { createCodecRouter } from '../../temporal/codec-server.ts';
+import { createCodecRouter } from '../../temporal/encryption/codec-server.ts';
 import { createApp, createGatewayApp } from '../api/app/app.ts';
 import { createCodecAccess } from '../api/identity/codec-access.ts';
 import { createGateway } from '../gateway/http/gateway.ts';

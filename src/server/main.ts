@@ -1,4 +1,4 @@
-import { createTemporalHealth } from '../../temporal/health.ts';
+import { createTemporalHealth } from '../../temporal/client/health.ts';
 import { listen } from '../api/app/server.ts';
 import { logSetupToken } from '../api/identity/first-account.ts';
 import { openPersistence } from '../persistence/orm/orm.ts';

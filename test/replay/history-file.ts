@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { EncryptionCodec } from '../../temporal/payload-codec.ts';
+import { EncryptionCodec } from '../../temporal/encryption/payload-codec.ts';
 import { TEST_KEYS } from '../support/temporal/workflow-environment.ts';
 
 const { History } = proto.temporal.api.history.v1;

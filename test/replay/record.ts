@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { NativeConnection } from '@temporalio/worker';
 import { loadConfig } from '../../src/process/config.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
-import { connectClient, serverOptions } from '../../temporal/connection.ts';
+import { connectClient, serverOptions } from '../../temporal/client/connection.ts';
 import { FakeBatches, FakeProfiles, FakeReports } from '../support/activities/fakes.ts';
 import { quietRuntime, TEST_KEYS, withWorker } from '../support/temporal/workflow-environment.ts';
 import { writeHistory } from './history-file.ts';

@@ -4,7 +4,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { WorkflowSpans } from '../../workers/workflow-spans.ts';
+import { WorkflowSpans } from '../../workers/telemetry/workflow-spans.ts';
 import { TRACE_HEADER } from '../../workflows/contracts/tracing.contract.ts';
 import * as workflows from '../../workflows/index.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, workflowCode } from '../support/temporal/workflow-environment.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildBundle, findBundle } from '../../workers/workflow-bundle.ts';
+import { buildBundle, findBundle } from '../../workers/process/workflow-bundle.ts';
 
 let directory: string;
 

@@ -2,7 +2,7 @@ import { Connection } from '@temporalio/client';
 import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BootstrapError, bootstrap } from '../../temporal/bootstrap.ts';
-import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { connectClient, type TemporalClient } from '../../temporal/client/connection.ts';
 import {
   ACTIVITY_RETENTION_SCHEDULE_ID,
   AUDIT_RETENTION_SCHEDULE_ID,

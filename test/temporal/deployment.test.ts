@@ -1,15 +1,15 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../temporal/bootstrap.ts';
-import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { connectClient, type TemporalClient } from '../../temporal/client/connection.ts';
 import {
   countPinnedElsewhere,
   DEPLOYMENT_NAME,
   makeBuildCurrent,
   readCurrentBuild,
   waitForPollers,
-} from '../../temporal/deployment.ts';
-import { createTemporalHealth, findOutage } from '../../temporal/health.ts';
+} from '../../temporal/client/deployment.ts';
+import { createTemporalHealth, findOutage } from '../../temporal/client/health.ts';
 import { WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
 import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:tls';
 import { NativeConnection } from '@temporalio/worker';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/process/config.ts';
-import { openConnection, serverOptions } from '../../temporal/connection.ts';
+import { openConnection, serverOptions } from '../../temporal/client/connection.ts';
 import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '../support/http/servers.ts';
 import { temporaryDirectory } from '../support/common/process.ts';
 import { SERVER_ADDRESS } from '../support/temporal/temporal.ts';

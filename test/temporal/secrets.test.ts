@@ -4,7 +4,7 @@ import proto from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../temporal/bootstrap.ts';
-import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { connectClient, type TemporalClient } from '../../temporal/client/connection.ts';
 import { createStarter } from '../../workers/dispatcher/starter.ts';
 import { WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
 import { OPERATION_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';

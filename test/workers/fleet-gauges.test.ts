@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLogger } from '../../src/process/logger.ts';
-import { startFleetGauges } from '../../workers/fleet-gauges.ts';
+import { startFleetGauges } from '../../workers/telemetry/fleet-gauges.ts';
 import { aGroup, anAccount } from '../support/activities/activity-rows.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activities/activity-runtime.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { encryptionKeys } from '../../src/process/setting-types.ts';
-import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { connectClient, type TemporalClient } from '../../temporal/client/connection.ts';
 import { findFreePorts } from '../stack/processes/ports.ts';
 import { isAlive, signalProcess } from '../stack/processes/processes.ts';
 import { asSuperuser, stackTls } from './stack-access.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, loadConfig } from '../../src/process/config.ts';
 import type { bootstrap } from '../../temporal/bootstrap.ts';
 import type { Certificates } from '../temporal-server/certificates.ts';
-import { findBundle } from '../../workers/workflow-bundle.ts';
+import { findBundle } from '../../workers/process/workflow-bundle.ts';
 import type { FirstAdministrator, prepareDatabase } from './database/prepare-database.ts';
 import { prepareInService } from './processes/child-call.ts';
 import { runScript } from './processes/run-script.ts';

@@ -7,7 +7,7 @@ import type {
   OperationActivities,
   ReleasedActivities,
 } from '../../workflows/contracts/activities.ts';
-import { cancelRunWith } from '../workflow-calls.ts';
+import { cancelRunWith } from '../../temporal/client/workflow-calls.ts';
 
 /** Shorter than the timeout that workflows set for a local activity. */
 const QUEUE_TIMEOUT_MS = 15_000;

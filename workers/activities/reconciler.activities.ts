@@ -20,7 +20,7 @@ import {
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ReconcileActivities, ReleasedActivities } from '../../workflows/contracts/activities.ts';
 import type { ReconcileResult } from '../../workflows/contracts/housekeeping.contract.ts';
-import type { WorkerMetrics } from '../metrics.ts';
+import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import { createProfileSchedules, createWorkflows, type WorkflowsOptions } from '../reconciler/ports.ts';
 import { reportStuckWorkflows } from '../reconciler/stuck-workflows.ts';
 import { closedAbnormally, deleteOldRuns, runningBatches } from '../reconciler/visibility.ts';

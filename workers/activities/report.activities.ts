@@ -4,7 +4,7 @@ import type { FileStore } from '../../src/services/common/ports.ts';
 import type { ReportDeps } from '../../src/services/compliance/reports/generate.ts';
 import { endReport, produceReport } from '../../src/services/compliance/reports/produce.ts';
 import type { CancelActivities, ReleasedActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
-import { cancelRunWith } from '../workflow-calls.ts';
+import { cancelRunWith } from '../../temporal/client/workflow-calls.ts';
 
 const HEARTBEAT_MS = 2_000;
 

@@ -5,9 +5,9 @@ import { type BatchEvents, readBatchesWithEvents } from '../../src/persistence/e
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
-import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
+import { CALL_LIMIT_MS } from '../../temporal/client/connection.ts';
 import { RELEASED_WAKE_UP_SIGNAL, WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
-import { sendWakeUp } from '../workflow-calls.ts';
+import { sendWakeUp } from '../../temporal/client/workflow-calls.ts';
 import type { Poll } from './loop.ts';
 import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 import { WakeUpPlanner, type WakeUpSettings } from './wake-up-planner.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/process/logger.ts';
-import { throttledErrorLog } from '../throttled-error-log.ts';
+import { throttledErrorLog } from '../telemetry/throttled-error-log.ts';
 
 const MAX_BACKOFF_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;

@@ -12,8 +12,8 @@ import { readStartableActivities, type Startable } from '../../src/persistence/e
 import { traceField, withLogFields } from '../../src/process/log-fields.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { inSpan, isTracing, SpanKind, SpanLimit, type SpanOptions } from '../../src/process/tracing.ts';
-import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
-import { ignoreNotFound } from '../workflow-calls.ts';
+import { CALL_LIMIT_MS } from '../../temporal/client/connection.ts';
+import { ignoreNotFound } from '../../temporal/client/workflow-calls.ts';
 import type { Poll } from './loop.ts';
 import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 import type { Starter } from './starter.ts';

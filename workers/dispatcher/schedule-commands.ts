@@ -10,8 +10,8 @@ import {
 } from '../../src/persistence/schedules/schedule-syncs.sql.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
-import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
-import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
+import { CALL_LIMIT_MS } from '../../temporal/client/connection.ts';
+import { ensureSchedule, isPausedByOperator } from '../../temporal/schedules/profile-schedules.ts';
 import type { Poll } from './loop.ts';
 import { KEPT_POLL_MS } from './outbox.ts';
 import { isServerUnavailable, RejectedEntries } from './rejected.ts';

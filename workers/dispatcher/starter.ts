@@ -10,7 +10,7 @@ import type {
   ReportInput,
 } from '../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
-import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
+import { CALL_LIMIT_MS } from '../../temporal/client/connection.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
 

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import { readWebhookWork, type WebhookWork } from '../../src/persistence/events/webhooks.sql.ts';
 import { ConcurrencyLimiter } from '../../src/process/admission/concurrency-limiter.ts';
-import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
+import { CALL_LIMIT_MS } from '../../temporal/client/connection.ts';
 import { WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';

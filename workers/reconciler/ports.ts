@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { Workflows } from '../../src/services/activities/workflows.ts';
 import type { ProfileSchedules } from '../../src/services/schedules/missed-runs.ts';
-import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';
+import { isDeclaredAs, isPausedByOperator } from '../../temporal/schedules/profile-schedules.ts';
 import { isServerUnavailable } from '../dispatcher/rejected.ts';
 import { createStarter } from '../dispatcher/starter.ts';
-import { ignoreNotFound, sendWakeUp } from '../workflow-calls.ts';
+import { ignoreNotFound, sendWakeUp } from '../../temporal/client/workflow-calls.ts';
 import { highestActivity, RUNNING, runningAmong, workflowIdsOf } from './visibility.ts';
 import { ORPHANED, readState } from './workflow-state.ts';
 

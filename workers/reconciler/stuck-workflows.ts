@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { reportStuck, type StuckDeps } from '../../src/services/activities/workflows.ts';
-import { SYSTEM_WORKFLOWS } from '../../temporal/schedules.ts';
+import { SYSTEM_WORKFLOWS } from '../../temporal/schedules/schedules.ts';
 import { PROFILE_TRIGGER_WORKFLOW } from '../../workflows/contracts/profile-trigger.contract.ts';
 import { isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { failedForGood, readState } from './workflow-state.ts';

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { parseWorkflowOwner } from '../../src/domain/activities/workflow-id.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/housekeeping.contract.ts';
 import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
-import { ignoreNotFound } from '../workflow-calls.ts';
+import { ignoreNotFound } from '../../temporal/client/workflow-calls.ts';
 
 const CHUNK = 200;
 const CLOSED_LIMIT = 5_000;

@@ -2,7 +2,7 @@ import type { DesiredSchedule, ProfileKindName, RunStart } from '../../domain/sc
 import type { Sql } from '../../persistence/database/sql.ts';
 
 /**
- * To add a kind, list it in `PROFILE_KINDS`, implement this interface, register it in `workers/parts.ts`, add
+ * To add a kind, list it in `PROFILE_KINDS`, implement this interface, register it in `workers/process/parts.ts`, add
  * its runs to `src/persistence/engine/startable.sql.ts`, and call `enqueueScheduleSync` in every transaction that
  * changes the result of `desiredSchedule`. @see docs/architecture.md#schedules-of-profiles
  */

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILT_FROM } from '../../../src/process/web-page.ts';
 import { API_COMMAND } from '../../../tools/stack/topology/roles.ts';
-import { buildBundle } from '../../../workers/workflow-bundle.ts';
+import { buildBundle } from '../../../workers/process/workflow-bundle.ts';
 import { createProcessesApart, type ProcessesApart } from './processes-apart.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');

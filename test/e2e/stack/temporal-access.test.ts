@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serverOptions } from '../../../temporal/connection.ts';
+import { serverOptions } from '../../../temporal/client/connection.ts';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { stackTls } from '../../../tools/harness/stack-access.ts';
 import { certificatesIn, SERVER_NAME } from '../../../tools/temporal-server/certificates.ts';

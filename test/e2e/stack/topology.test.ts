@@ -4,7 +4,7 @@ import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
-import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
+import { connectClient, type TemporalClient } from '../../../temporal/client/connection.ts';
 import { type ActivityBody, ApiClient } from '../../../tools/harness/stack-client.ts';
 import { readExecutions } from '../../../tools/harness/stack-fleet.ts';
 import { get } from '../../../tools/harness/stack-programs.ts';

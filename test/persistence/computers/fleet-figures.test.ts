@@ -8,7 +8,7 @@ import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createUsgReportsService } from '../../../src/services/compliance/reports/usg-reports.service.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
-import { startFleetGauges } from '../../../workers/fleet-gauges.ts';
+import { startFleetGauges } from '../../../workers/telemetry/fleet-gauges.ts';
 import { aGroup, anAccount, childrenOf, computersIn, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { createUsgWorld } from '../../support/compliance/usg.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';

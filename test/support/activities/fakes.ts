@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { cancelRunWith } from '../../../workers/workflow-calls.ts';
+import { cancelRunWith } from '../../../temporal/client/workflow-calls.ts';
 import type {
   BatchPlan,
   BatchProgress,

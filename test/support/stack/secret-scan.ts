@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { encryptionKeys } from '../../../src/process/setting-types.ts';
-import { EncryptionCodec } from '../../../temporal/payload-codec.ts';
+import { EncryptionCodec } from '../../../temporal/encryption/payload-codec.ts';
 import type { TestStack } from '../../../tools/harness/stack.ts';
 import { environmentOf } from '../../../tools/harness/stack-processes.ts';
 

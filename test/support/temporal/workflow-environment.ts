@@ -10,8 +10,8 @@ import {
 } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { createDataConverter } from '../../../temporal/data-converter.ts';
-import { buildBundle } from '../../../workers/workflow-bundle.ts';
+import { createDataConverter } from '../../../temporal/encryption/data-converter.ts';
+import { buildBundle } from '../../../workers/process/workflow-bundle.ts';
 import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
 import type { ActivityRuntime } from '../activities/activity-runtime.ts';
 import { TEST_KEYS } from '../http/app.ts';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openConnection } from '../../../temporal/connection.ts';
+import { openConnection } from '../../../temporal/client/connection.ts';
 
 const NOBODY = '127.0.0.1:9';
 

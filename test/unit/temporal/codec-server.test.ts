@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/domain/common/errors.ts';
-import { createCodecRouter } from '../../../temporal/codec-server.ts';
+import { createCodecRouter } from '../../../temporal/encryption/codec-server.ts';
 
 let server: Server;
 let url: string;

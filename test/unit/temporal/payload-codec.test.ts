@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { EncryptionCodec } from '../../../temporal/payload-codec.ts';
+import { EncryptionCodec } from '../../../temporal/encryption/payload-codec.ts';
 
 const old = { id: 'old', key: randomBytes(32) };
 const current = { id: 'new', key: randomBytes(32) };

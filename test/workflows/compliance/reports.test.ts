@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createUsgReportsService } from '../../../src/services/compliance/reports/usg-reports.service.ts';
-import { createDataConverter } from '../../../temporal/data-converter.ts';
+import { createDataConverter } from '../../../temporal/encryption/data-converter.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';

@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDataConverter } from '../../../temporal/data-converter.ts';
+import { createDataConverter } from '../../../temporal/encryption/data-converter.ts';
 import type { Dispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { HASH_ID_DATABASES_WORKFLOW } from '../../../workflows/contracts/housekeeping.contract.ts';
 import { PROFILE_TRIGGER_WORKFLOW } from '../../../workflows/contracts/profile-trigger.contract.ts';

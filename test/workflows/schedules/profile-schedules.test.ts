@@ -3,7 +3,7 @@ import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { startMissedRuns } from '../../../src/services/schedules/missed-runs.ts';
 import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
-import { ensureSchedule } from '../../../temporal/profile-schedules.ts';
+import { ensureSchedule } from '../../../temporal/schedules/profile-schedules.ts';
 import { createProfileSchedules } from '../../../workers/reconciler/ports.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg.ts';

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, type InjectedSinks, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../../src/process/config.ts';
-import { serverOptions } from '../../../temporal/connection.ts';
-import { createDataConverter } from '../../../temporal/data-converter.ts';
+import { serverOptions } from '../../../temporal/client/connection.ts';
+import { createDataConverter } from '../../../temporal/encryption/data-converter.ts';
 import type { BareSinks, NoOpCommand, NoOpReply } from './no-op.contract.ts';
 
 const TASK_QUEUE = 'bench-no-op';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ScheduleHandle } from '@temporalio/client';
 import type pg from 'pg';
 import { loadConfig } from '../../../src/process/config.ts';
-import { connectClient } from '../../../temporal/connection.ts';
+import { connectClient } from '../../../temporal/client/connection.ts';
 import { HashIdFiles, type HashIds } from '../../simulator/hash-ids.ts';
 import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { encryptionKeys } from '../../../src/process/setting-types.ts';
-import { connectClient } from '../../../temporal/connection.ts';
+import { connectClient } from '../../../temporal/client/connection.ts';
 import { stackTls } from '../../harness/stack-access.ts';
 import { environmentOf } from '../../harness/stack-processes.ts';
 import { spawnProgram } from '../../harness/stack-programs.ts';
