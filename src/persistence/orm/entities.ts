@@ -1,166 +1,81 @@
-import { ActivityBlockSchema, ActivitySchema, OperationPayloadSchema } from '../activities/activity.entity.ts';
-import { AgentMessageSchema, PendingEventSchema } from '../activities/agent-message.entity.ts';
-import { BatchSchema } from '../activities/batch.entity.ts';
-import { OutboxCommandSchema } from '../activities/outbox.entity.ts';
-import { SystemSettingSchema } from '../common/system-setting.entity.ts';
-import { StoredFileChunkSchema, StoredFileSchema } from '../compliance/stored-file.entity.ts';
-import {
-  UsgAuditReportSchema,
-  UsgAuditSchema,
-  UsgRuleSchema,
-  UsgRuleSetSchema,
-} from '../compliance/usg-audit.entity.ts';
-import { UsgProfileSchema, UsgRunSchema } from '../compliance/usg-profile.entity.ts';
-import { UsgReportSchema } from '../compliance/usg-report.entity.ts';
-import {
-  AgentIdentitySchema,
-  AgentRejectedMessageSchema,
-  AgentSchema,
-  AgentSpareIdentitySchema,
-  AgentUnknownTypeSchema,
-} from '../agents/agent.entity.ts';
-import {
-  ComputerGroupSchema,
-  ComputerHardwareSchema,
-  ComputerInventorySchema,
-  ComputerNetworkSchema,
-  ComputerNoticeSchema,
-  ComputerProcessSchema,
-  ComputerRecoveryKeySchema,
-  ComputerUserSchema,
-} from '../computers/computer-facts.entity.ts';
-import {
-  ComputerContactSchema,
-  ComputerSchema,
-  ComputerStatusSchema,
-  RemovedComputerSchema,
-} from '../computers/computer.entity.ts';
-import {
-  ComputerContractSchema,
-  ComputerLicenseSchema,
-  ContractSchema,
-  LegacyLicenseSchema,
-} from '../computers/license.entity.ts';
-import { ComputerProfileSchema, ProfileSchema } from '../computers/profile.entity.ts';
-import { SavedSearchSchema } from '../computers/saved-search.entity.ts';
-import {
-  AlertDismissalSchema,
-  AlertSchema,
-  ProfileAlertDismissalSchema,
-  ProfileAlertSchema,
-  WebhookAlertDismissalSchema,
-  WebhookAlertSchema,
-} from '../events/alert.entity.ts';
-import { CloudEventFeedSchema, CloudEventSchema } from '../events/cloud-event.entity.ts';
-import { EventEntrySchema } from '../events/event.entity.ts';
-import { WebhookDeliverySchema, WebhookSchema } from '../events/webhook.entity.ts';
-import { AccessGroupSchema } from '../identity/access-group.entity.ts';
-import { AccountSchema } from '../identity/account.entity.ts';
-import { AccessKeySchema, CredentialSchema, RevokedTokenSchema } from '../identity/credential.entity.ts';
-import { InvitationMailSchema, InvitationRoleSchema, InvitationSchema } from '../identity/invitation.entity.ts';
-import { LoginAddressSchema, LoginFailureSchema } from '../identity/login.entity.ts';
-import { FormerMemberSchema, MembershipRoleSchema, MembershipSchema } from '../identity/membership.entity.ts';
-import { EmailChangeSchema, PersonAddressSchema, PersonSchema } from '../identity/person.entity.ts';
-import { RoleAccessGroupSchema, RoleSchema } from '../identity/role.entity.ts';
-import { ReconcilerMarkSchema } from '../schedules/reconciler-mark.entity.ts';
-import { ScriptProfileRunSchema, ScriptProfileSchema } from '../scripts/script-profile.entity.ts';
-import { ScriptAttachmentSchema, ScriptSchema, ScriptVersionSchema } from '../scripts/script.entity.ts';
-import { HashIdDatabaseSchema } from '../software/hash-id-database.entity.ts';
-import {
-  AccountPackagesSchema,
-  ComputerPackagesSchema,
-  PackageChangeResultSchema,
-  PackageFixSchema,
-  PackageSchema,
-} from '../software/package.entity.ts';
-import { ComputerSnapSchema, SnapOperationBeforeSchema } from '../software/snap.entity.ts';
+import { EntitySchema } from '@mikro-orm/core';
+import * as activity from '../activities/activity.entity.ts';
+import * as agentMessage from '../activities/agent-message.entity.ts';
+import * as batch from '../activities/batch.entity.ts';
+import * as outbox from '../activities/outbox.entity.ts';
+import * as agent from '../agents/agent.entity.ts';
+import * as systemSetting from '../common/system-setting.entity.ts';
+import * as storedFile from '../compliance/stored-file.entity.ts';
+import * as usgAudit from '../compliance/usg-audit.entity.ts';
+import * as usgProfile from '../compliance/usg-profile.entity.ts';
+import * as usgReport from '../compliance/usg-report.entity.ts';
+import * as computerFacts from '../computers/computer-facts.entity.ts';
+import * as computer from '../computers/computer.entity.ts';
+import * as license from '../computers/license.entity.ts';
+import * as profile from '../computers/profile.entity.ts';
+import * as savedSearch from '../computers/saved-search.entity.ts';
+import * as alert from '../events/alert.entity.ts';
+import * as cloudEvent from '../events/cloud-event.entity.ts';
+import * as event from '../events/event.entity.ts';
+import * as webhook from '../events/webhook.entity.ts';
+import * as accessGroup from '../identity/access-group.entity.ts';
+import * as account from '../identity/account.entity.ts';
+import * as credential from '../identity/credential.entity.ts';
+import * as invitation from '../identity/invitation.entity.ts';
+import * as login from '../identity/login.entity.ts';
+import * as membership from '../identity/membership.entity.ts';
+import * as person from '../identity/person.entity.ts';
+import * as role from '../identity/role.entity.ts';
+import * as reconcilerMark from '../schedules/reconciler-mark.entity.ts';
+import * as scriptProfile from '../scripts/script-profile.entity.ts';
+import * as script from '../scripts/script.entity.ts';
+import * as hashIdDatabase from '../software/hash-id-database.entity.ts';
+import * as packages from '../software/package.entity.ts';
+import * as snap from '../software/snap.entity.ts';
 
-export const ENTITIES = [
-  ActivityBlockSchema,
-  ActivitySchema,
-  OperationPayloadSchema,
-  AgentMessageSchema,
-  PendingEventSchema,
-  BatchSchema,
-  OutboxCommandSchema,
-  SystemSettingSchema,
-  StoredFileChunkSchema,
-  StoredFileSchema,
-  UsgAuditReportSchema,
-  UsgAuditSchema,
-  UsgRuleSchema,
-  UsgRuleSetSchema,
-  UsgProfileSchema,
-  UsgRunSchema,
-  UsgReportSchema,
-  AgentIdentitySchema,
-  AgentRejectedMessageSchema,
-  AgentSchema,
-  AgentSpareIdentitySchema,
-  AgentUnknownTypeSchema,
-  ComputerGroupSchema,
-  ComputerHardwareSchema,
-  ComputerInventorySchema,
-  ComputerNetworkSchema,
-  ComputerNoticeSchema,
-  ComputerProcessSchema,
-  ComputerRecoveryKeySchema,
-  ComputerUserSchema,
-  ComputerContactSchema,
-  ComputerSchema,
-  ComputerStatusSchema,
-  RemovedComputerSchema,
-  ComputerContractSchema,
-  ComputerLicenseSchema,
-  ContractSchema,
-  LegacyLicenseSchema,
-  ComputerProfileSchema,
-  ProfileSchema,
-  SavedSearchSchema,
-  AlertDismissalSchema,
-  AlertSchema,
-  ProfileAlertDismissalSchema,
-  ProfileAlertSchema,
-  WebhookAlertDismissalSchema,
-  WebhookAlertSchema,
-  CloudEventFeedSchema,
-  CloudEventSchema,
-  EventEntrySchema,
-  WebhookDeliverySchema,
-  WebhookSchema,
-  AccessGroupSchema,
-  AccountSchema,
-  AccessKeySchema,
-  CredentialSchema,
-  RevokedTokenSchema,
-  InvitationMailSchema,
-  InvitationRoleSchema,
-  InvitationSchema,
-  LoginAddressSchema,
-  LoginFailureSchema,
-  FormerMemberSchema,
-  MembershipRoleSchema,
-  MembershipSchema,
-  EmailChangeSchema,
-  PersonAddressSchema,
-  PersonSchema,
-  RoleAccessGroupSchema,
-  RoleSchema,
-  ReconcilerMarkSchema,
-  ScriptProfileRunSchema,
-  ScriptProfileSchema,
-  ScriptAttachmentSchema,
-  ScriptSchema,
-  ScriptVersionSchema,
-  AccountPackagesSchema,
-  ComputerPackagesSchema,
-  PackageChangeResultSchema,
-  PackageFixSchema,
-  PackageSchema,
-  ComputerSnapSchema,
-  SnapOperationBeforeSchema,
-  HashIdDatabaseSchema,
+const MODULES = [
+  activity,
+  agentMessage,
+  batch,
+  outbox,
+  agent,
+  systemSetting,
+  storedFile,
+  usgAudit,
+  usgProfile,
+  usgReport,
+  computerFacts,
+  computer,
+  license,
+  profile,
+  savedSearch,
+  alert,
+  cloudEvent,
+  event,
+  webhook,
+  accessGroup,
+  account,
+  credential,
+  invitation,
+  login,
+  membership,
+  person,
+  role,
+  reconcilerMark,
+  scriptProfile,
+  script,
+  hashIdDatabase,
+  packages,
+  snap,
 ];
+
+type Exported<Module> = Module extends unknown ? Module[keyof Module] : never;
+type Schema = Extract<Exported<(typeof MODULES)[number]>, { tableName: string }>;
+
+/** The schemas of all files of entities. */
+export const ENTITIES = MODULES.flatMap((module) =>
+  Object.values(module).filter((exported): exported is Schema => exported instanceof EntitySchema),
+);
 
 declare module '../database/sql.ts' {
   interface Registry {
