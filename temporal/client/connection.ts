@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { Client, Connection, type ConnectionLike } from '@temporalio/client';
+import { Client, Connection, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client';
+import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { Config } from '../../src/process/config.ts';
+import { currentTracer, isRecording } from '../../src/process/tracing.ts';
 import { callInterceptors } from './closed-calls.ts';
 import { createDataConverter } from '../encryption/data-converter.ts';
-import { TRACED_STARTS } from './traced-starts.ts';
 
 export type TemporalSettings = ServerSettings & Pick<Config, 'temporalNamespace' | 'encryptionKeys'>;
 
@@ -17,6 +18,14 @@ export interface TemporalClient {
 
 /** For `withDeadline` around every call that must not hang when the server is down. */
 export const CALL_LIMIT_MS = 10_000;
+
+/** Passes the current trace, if any, to the workflows that a client starts. */
+const TRACED_STARTS: WorkflowClientInterceptor = {
+  startWithDetails(input, next) {
+    if (!isRecording()) return next(input);
+    return new OpenTelemetryWorkflowClientInterceptor({ tracer: currentTracer() }).startWithDetails(input, next);
+  },
+};
 
 /** Connects on the first call and again after every loss. @throws without an address or encryption keys */
 export async function connectClient(config: TemporalSettings): Promise<TemporalClient> {

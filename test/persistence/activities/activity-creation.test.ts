@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchWorkflowId, parseActivityWorkflowId } from '../../../src/domain/activities/workflow-id.ts';
+import { parseActivityWorkflowId } from '../../../src/domain/activities/workflow-id.ts';
 import { batchSize, createPerComputerGroup } from '../../../src/persistence/activities/activity-creation.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { aChain, aGroup, anAccount, childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
@@ -102,7 +102,7 @@ describe('creating a group', () => {
     const account = await anAccount(db, { computers: 26 });
     const group = await aGroup(db, account);
     const batches = await db.query('select wf_id, single, size, open_count from lane where parent_id = $1', [group]);
-    expect(batches).toEqual([{ wf_id: batchWorkflowId(group, 1), single: false, size: 26, open_count: 26 }]);
+    expect(batches).toEqual([{ wf_id: `activity/${group}/lane/1`, single: false, size: 26, open_count: 26 }]);
   });
 
   it.each([

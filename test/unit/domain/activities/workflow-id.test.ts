@@ -1,15 +1,14 @@
 import { expect, it } from 'vitest';
 import {
   activityWorkflowId,
-  batchWorkflowId,
   parseActivityWorkflowId,
   parseWorkflowOwner,
 } from '../../../../src/domain/activities/workflow-id.ts';
 import { parseTriggerDate, triggerWorkflowId } from '../../../../workflows/contracts/profile-trigger.contract.ts';
 
 it('reads the ids of activities and batches as they are made', () => {
-  expect([activityWorkflowId(7), batchWorkflowId(7, 3)].map(parseActivityWorkflowId)).toEqual([7, null]);
-  expect([activityWorkflowId(7), batchWorkflowId(7, 3)].map(parseWorkflowOwner)).toEqual([7, 7]);
+  expect([activityWorkflowId(7), 'activity/7/lane/3'].map(parseActivityWorkflowId)).toEqual([7, null]);
+  expect([activityWorkflowId(7), 'activity/7/lane/3'].map(parseWorkflowOwner)).toEqual([7, 7]);
 });
 
 it.each(['', 'activity/', 'activity/x', 'activity/7/lane/', 'activity/7/lane/3/4', 'xactivity/7', 'system-reconcile'])(
