@@ -12,11 +12,13 @@ import {
   resolveReference,
 } from './objects.ts';
 
+const FOLDER = import.meta.dirname;
+
 /** Merges files; adds error responses, security and closed bodies. @throws when two define the same path or schema */
-export function mergeDocument(folder = import.meta.dirname): OpenApiDocument {
-  const head = readYaml(join(folder, 'openapi.yaml')) as OpenApiDocument;
-  const paths = mergeFolder(join(folder, 'paths')) as OpenApiDocument['paths'];
-  const schemas = mergeFolder(join(folder, 'schemas')) as Record<string, JsonSchema>;
+export function mergeDocument(): OpenApiDocument {
+  const head = readYaml(join(FOLDER, 'openapi.yaml')) as OpenApiDocument;
+  const paths = mergeFolder(join(FOLDER, 'paths')) as OpenApiDocument['paths'];
+  const schemas = mergeFolder(join(FOLDER, 'schemas')) as Record<string, JsonSchema>;
   const document = { ...head, paths, components: { ...head.components, schemas } };
   describeUnknownKeys(document);
   for (const { method, operation } of eachOperation(document)) {

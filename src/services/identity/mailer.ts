@@ -8,10 +8,9 @@ export interface MailerOptions {
   smtpUrl: string | null;
   from: string;
   logger?: Logger;
-  /** Maximum time per mail, including the time in the queue. */
-  timeoutMs?: number;
 }
 
+/** Per mail, including the time in the queue. */
 const TIMEOUT_MS = 5000;
 const LIMITS = { concurrency: 4, concurrencyPerKey: 4, maxQueued: 32, maxQueuedPerKey: 32 };
 
@@ -22,7 +21,7 @@ export function createMailer(options: MailerOptions): Mailer {
     isOn: options.smtpUrl !== null,
     async send(mail) {
       if (options.smtpUrl === null) throw unavailable();
-      const deadlineMs = performance.now() + (options.timeoutMs ?? TIMEOUT_MS);
+      const deadlineMs = performance.now() + TIMEOUT_MS;
       try {
         await limiter.run('', () => deliver({ ...options, smtpUrl: options.smtpUrl! }, mail, deadlineMs));
       } catch (error) {

@@ -132,7 +132,7 @@ async function killTree(child: ChildProcess): Promise<void> {
 }
 
 /** Waits until GET /readyz on a port is 200. @throws with the log when the supervisor has exited */
-export async function serves({ child, logFile }: Launched, port: number, limitMs = READY_LIMIT_MS): Promise<void> {
+export async function serves({ child, logFile }: Launched, port: number): Promise<void> {
   await waitFor(
     `GET /readyz on port ${port}`,
     async () => {
@@ -145,6 +145,6 @@ export async function serves({ child, logFile }: Launched, port: number, limitMs
       await response?.body?.cancel();
       return response?.status === 200 ? true : null;
     },
-    { everyMs: 20, limitMs },
+    { everyMs: 20, limitMs: READY_LIMIT_MS },
   );
 }

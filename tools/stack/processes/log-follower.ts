@@ -58,13 +58,15 @@ export function describeError(line: string): string | null {
   }
 }
 
+const TAIL_LINES = 4;
+
 /** The last errors of a log, else its last lines, indented for a message. */
-export function tailOf(file: string, lines = 4): string {
+export function tailOf(file: string): string {
   try {
     const text = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-60);
     const errors = text.map((line) => describeError(line) ?? (/^\w*Error\b.*:|FATAL|PANIC/.test(line) ? line : null));
     const found = errors.filter((line) => line !== null);
-    const shown = (found.length > 0 ? found : text).slice(-lines);
+    const shown = (found.length > 0 ? found : text).slice(-TAIL_LINES);
     return [...shown.map((line) => `    ${line.slice(0, 400)}`), `  (log: ${file})`].join('\n');
   } catch {
     return `  (no log at ${file})`;

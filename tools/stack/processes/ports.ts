@@ -15,20 +15,21 @@ export async function isPortFree(host: string, port: number): Promise<boolean> {
   return (await listenProblem(host, port)) === null;
 }
 
+const LOOPBACK = '127.0.0.1';
 /** Below the range that systems use for outgoing connections. */
 const [FIRST_PORT, PORT_LIMIT] = [10_240, 32_768];
 
 /**
  * A port that was free a moment ago. Another process may still take it before the caller does; an outgoing connection
  * will not.
- * @throws Error when this machine cannot listen on the host at all
+ * @throws Error when this machine cannot listen on 127.0.0.1 at all
  */
-export async function findFreePort(host = '127.0.0.1'): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_PORT, PORT_LIMIT);
-    const problem = await listenProblem(host, port);
+    const problem = await listenProblem(LOOPBACK, port);
     if (problem === null) return port;
-    if (problem !== 'EADDRINUSE') throw new Error(`Cannot listen on ${host}: ${problem}`);
+    if (problem !== 'EADDRINUSE') throw new Error(`Cannot listen on ${LOOPBACK}: ${problem}`);
   }
 }
 
