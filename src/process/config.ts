@@ -54,7 +54,7 @@ export function loadConfig(env: Environment, role: ConfigRole): Config {
 }
 
 /** Each can be read from a file instead, `<setting>_FILE`, as container platforms provide secrets. */
-export const SECRET_SETTINGS: readonly string[] = Object.entries(SETTINGS)
+const SECRET_SETTINGS: readonly string[] = Object.entries(SETTINGS)
   .filter(([, schema]) => settingDetails.get(schema)?.isSecret)
   .map(([name]) => name);
 

@@ -8,7 +8,7 @@ import { ConfigError } from './config.ts';
 /** By then the start is over, and what follows it delays nothing. */
 const STARTED_MS = 20_000;
 
-export interface ReadyMessage {
+interface ReadyMessage {
   ready: true;
 }
 

@@ -10,7 +10,7 @@ export interface LogSink {
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const RETRY_MS = 100;
 
-export interface LogSinkOptions {
+interface LogSinkOptions {
   maxBufferedBytes?: number;
   retryMs?: number;
 }

@@ -20,7 +20,7 @@ export interface Metrics {
   close(): Promise<void>;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Listens on the first free port from `metricsPort` on, and logs it. */
   config: { metricsHost: string; metricsPort: number };
   logger: Logger;

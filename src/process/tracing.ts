@@ -29,12 +29,12 @@ export function isTracing(): boolean {
   return registeredProvider() !== null;
 }
 
-export interface TracingLog {
+interface TracingLog {
   info(message: string): void;
   warn(message: string): void;
 }
 
-export interface Tracing {
+interface Tracing {
   close(): Promise<void>;
 }
 
@@ -131,7 +131,7 @@ export function describeSpan(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);
 }
 
-export interface PastSpan extends SpanOptions {
+interface PastSpan extends SpanOptions {
   name: string;
   startMs: number;
   endMs: number;

@@ -3,7 +3,7 @@ import { BpickleError } from './bpickle-error.ts';
 import { Scanner } from './bpickle-scanner.ts';
 import { BFloat, type BObject, BTuple, type BValue, emptyDict } from './values.ts';
 
-export interface DecodeLimits {
+interface DecodeLimits {
   /** Levels of nesting. Default 64. */
   maxDepth?: number;
   /** Total values including keys, so that a small input cannot become a huge object. Default 1,000,000. */
@@ -41,7 +41,7 @@ export function decode(buffer: Uint8Array, limits: DecodeLimits = {}): BValue {
   return new Reader(buffer, { ...DEFAULTS, ...limits }).readWhole();
 }
 
-export interface PartialDict {
+interface PartialDict {
   /** Whole entries; the last one may be a list of its whole items only. */
   value: BValue;
   error: BpickleError | null;

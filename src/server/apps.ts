@@ -14,7 +14,7 @@ import { findWebPage } from '../process/web-page.ts';
 import { systemClock } from '../services/common/ports.ts';
 import type { Services } from '../services/setup/services.ts';
 
-export interface ServerRole {
+interface ServerRole {
   name: 'api' | 'gateway';
   withApi: boolean;
   withGateway: boolean;

@@ -8,7 +8,7 @@ import { EncryptionCodec } from './payload-codec.ts';
 const { Payload: ProtoPayload } = proto.temporal.api.common.v1;
 const BODY_LIMIT = '4mb';
 
-export interface CodecServerOptions {
+interface CodecServerOptions {
   encryptionKeys: readonly EncryptionKey[];
   allow: (request: Request) => boolean | Promise<boolean>;
 }

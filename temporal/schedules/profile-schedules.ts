@@ -26,7 +26,7 @@ import { unreadSchedule } from './unread-schedules.ts';
 import { type DeclaredSchedule, deleteSchedule, updateSchedule, upsertSchedule } from './upsert-schedule.ts';
 
 /** What was done on the server. `none`: there is no schedule and none is needed. */
-export type EnsureOutcome = 'created' | 'updated' | 'paused' | 'deleted' | 'none';
+type EnsureOutcome = 'created' | 'updated' | 'paused' | 'deleted' | 'none';
 
 /** Note that marks a pause as ours: a pause by an operator is left alone. */
 const EXHAUSTED = 'There is no further date.';

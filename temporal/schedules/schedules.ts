@@ -17,7 +17,7 @@ import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { deleteSchedule, upsertSchedule } from './upsert-schedule.ts';
 
 /** Id prefix of system schedules; those that are not declared are deleted. */
-export const SYSTEM_SCHEDULE_PREFIX = 'system/';
+const SYSTEM_SCHEDULE_PREFIX = 'system/';
 
 /** The housekeeping schedules. A missed run is skipped unless declared otherwise: the next one does all the work. */
 const SYSTEM_SCHEDULES = [

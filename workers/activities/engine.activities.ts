@@ -13,7 +13,7 @@ import { cancelRunWith } from '../../temporal/client/workflow-calls.ts';
 const QUEUE_TIMEOUT_MS = 15_000;
 const REMEMBERED = 10_000;
 
-export interface EngineActivitiesDeps {
+interface EngineActivitiesDeps {
   engine: Engine;
   client: Client;
   concurrency?: number;

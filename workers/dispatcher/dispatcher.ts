@@ -12,7 +12,7 @@ import { scheduleCommandsPoll } from './schedule-commands.ts';
 import { DELIVERY_WAIT_MS, type WakeUpSettings } from './wake-up-planner.ts';
 import { webhooksPoll } from './webhooks.ts';
 
-export interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
+interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
   settings: WakeUpSettings;
   kinds: ProfileKinds;
   clock: { now(): Date };

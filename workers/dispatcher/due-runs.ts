@@ -3,7 +3,7 @@ import { type DueOutcome, parseScheduleId } from '../../src/domain/schedules/pro
 import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKind, ProfileKinds, RunDate } from '../../src/services/schedules/profile-kind.ts';
 
-export interface DueRunsDeps {
+interface DueRunsDeps {
   client: Client;
   kinds: ProfileKinds;
   clock: { now(): Date };

@@ -18,7 +18,7 @@ import type { Poll } from './loop.ts';
 import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 import type { Starter } from './starter.ts';
 
-export interface OutboxDeps {
+interface OutboxDeps {
   db: Database;
   client: Client;
   starter: Starter;

@@ -16,7 +16,7 @@ import type { Poll } from './loop.ts';
 import { KEPT_POLL_MS } from './outbox.ts';
 import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 
-export interface ScheduleCommandsDeps {
+interface ScheduleCommandsDeps {
   db: Database;
   client: Client;
   kinds: ProfileKinds;

@@ -9,7 +9,7 @@ import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { WEBHOOK_WORKFLOW, type WebhookInput, webhookWorkflowId } from '../../workflows/contracts/webhook.contract.ts';
 import type { Poll } from './loop.ts';
 
-export interface WebhooksDeps {
+interface WebhooksDeps {
   db: Database;
   client: Client;
   clock: { now(): Date };

@@ -13,7 +13,7 @@ import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import { throttledErrorLog } from '../telemetry/throttled-error-log.ts';
 import { WorkflowSpans } from '../telemetry/workflow-spans.ts';
 
-export interface WorkerSettings {
+interface WorkerSettings {
   config: Config;
   queue: TaskQueue;
   code: string;

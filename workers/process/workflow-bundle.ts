@@ -26,7 +26,7 @@ export interface WorkflowBundle {
   buildId: string;
 }
 
-export const BUNDLE_DIRECTORY = path.join(PROJECT, 'build');
+const BUNDLE_DIRECTORY = path.join(PROJECT, 'build');
 
 /** The bundle of the current workflow code, or null when it has not been built. */
 export function findBundle(directory = BUNDLE_DIRECTORY): WorkflowBundle | null {

@@ -8,7 +8,7 @@ export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
 const REPAIR_FINDERS = ['relay', 'reconciler'] as const;
 /** The dispatcher finds rows with pending events; the reconciler finds the others. */
-export type RepairFinder = (typeof REPAIR_FINDERS)[number];
+type RepairFinder = (typeof REPAIR_FINDERS)[number];
 
 const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Response } from 'express';
 
 /** Media type of server-sent events. */
-export const EVENT_STREAM = 'text/event-stream';
+const EVENT_STREAM = 'text/event-stream';
 const RETRY_MS = 1_000;
 
 export const HEARTBEAT = ': heartbeat\n\n';

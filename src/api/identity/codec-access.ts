@@ -5,7 +5,7 @@ import { digestSecret, secretMatches } from '../../services/identity/login/acces
 import type { Authenticator } from '../../services/identity/login/authenticator.ts';
 import { MethodNotAllowed } from '../http/middleware/error-handler.ts';
 
-export interface CodecAccess {
+interface CodecAccess {
   /** Rejects unknown host names, and allows cross-origin calls, which a Temporal UI makes. */
   guard: RequestHandler;
   allow(req: Request): Promise<boolean>;

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../domain/common/errors.ts';
 import type { HttpMethod, OpenApiDocument, OperationObject, ParameterObject } from './objects.ts';
 
-export type ErrorCodes = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
+type ErrorCodes = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
 
 /** Those of its permission, feature, parameters and body, and `x-errors`. @see docs/api-conventions.md#error-codes */
 export function errorCodesOf(

@@ -45,7 +45,7 @@ export interface OperationObject {
   'x-body-form'?: boolean;
 }
 
-export interface Reference {
+interface Reference {
   $ref: string;
 }
 
@@ -60,7 +60,7 @@ export interface OpenApiDocument {
   [key: string]: unknown;
 }
 
-export const HTTP_METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const HTTP_METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 
 export interface PathOperation {

@@ -1,4 +1,4 @@
-export interface ActivityKind {
+interface ActivityKind {
   repeatable: boolean;
   reversible: boolean;
 }

@@ -1,10 +1,10 @@
 /** Operations on a whole computer or on one of its processes. @see docs/agent-protocol.md#process-signals-and-power */
 
-export const POWER_ACTIONS = ['restart', 'shutdown'] as const;
+const POWER_ACTIONS = ['restart', 'shutdown'] as const;
 
 export type PowerAction = (typeof POWER_ACTIONS)[number];
 
-export const PROCESS_SIGNALS = ['kill', 'terminate'] as const;
+const PROCESS_SIGNALS = ['kill', 'terminate'] as const;
 
 export type ProcessSignal = (typeof PROCESS_SIGNALS)[number];
 

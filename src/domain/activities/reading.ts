@@ -1,6 +1,6 @@
 import type { ActivityStatus } from './status.ts';
 
-export interface StoredPosition {
+interface StoredPosition {
   status: ActivityStatus;
   deliverAt: Date | null;
   /** The message waits for space in the computer's queue. For a group: so do all its undelivered operations. */

@@ -14,7 +14,7 @@ export interface SnapEntry {
 }
 
 /** Message to the agent. @see docs/agent-protocol.md#snaps */
-export interface SnapMessage {
+interface SnapMessage {
   type: string;
   fields: { snaps: Array<{ name: string; args?: Record<string, string | boolean> }> };
 }

@@ -1,7 +1,7 @@
 import type { ActivityStatus } from './status.ts';
 
 /** What an open operation can wait for. @see docs/api-conventions.md#the-computers-of-an-activity */
-export const AWAITED = ['approval', 'release', 'time', 'activity', 'step', 'backlog', 'computer', 'answer'] as const;
+const AWAITED = ['approval', 'release', 'time', 'activity', 'step', 'backlog', 'computer', 'answer'] as const;
 
 export type Awaited = (typeof AWAITED)[number];
 

@@ -18,7 +18,7 @@ const RELEASES: ReadonlyArray<readonly [version: string, day: string]> = [
 
 const LONG_TERM = /^\d[02468]\.04$/;
 
-export interface UpgradableReleases {
+interface UpgradableReleases {
   lts: string[];
   normal: string[];
 }

@@ -1,5 +1,5 @@
 /** A meaning of one of the digits of a map. */
-export interface LegendEntry {
+interface LegendEntry {
   name: string;
   label: string;
 }
@@ -42,5 +42,5 @@ export function digitOf<C extends MapColor>(color: C, name: (typeof MAP_LEGENDS)
   return MAP_LEGENDS[color].findIndex((entry) => entry.name === name);
 }
 
-export const MAP_GROUPINGS = ['none', 'access_group', 'tag'] as const;
+const MAP_GROUPINGS = ['none', 'access_group', 'tag'] as const;
 export type MapGrouping = (typeof MAP_GROUPINGS)[number];

@@ -17,7 +17,7 @@ export interface DoneOperation {
   snapsBefore: Readonly<Record<string, string | null>> | null;
 }
 
-export interface InverseOperation {
+interface InverseOperation {
   type: string;
   summary: string;
   message: { type: string; fields: Readonly<Record<string, unknown>> };

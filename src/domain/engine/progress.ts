@@ -46,7 +46,7 @@ export interface GroupProgress {
   operations?: GroupOperation[];
 }
 
-export type WaitsFor = 'approval' | 'earlier operation' | 'delivery time' | 'delivery' | 'result';
+type WaitsFor = 'approval' | 'earlier operation' | 'delivery time' | 'delivery' | 'result';
 
 export interface OpenOperation {
   computer: string;
@@ -58,7 +58,7 @@ export interface GroupOperation extends OpenOperation {
   workflowId: string;
 }
 
-export interface MovedOperation {
+interface MovedOperation {
   computer: string;
   operation: number;
   from: ActivityStatus;

@@ -10,7 +10,7 @@ export interface ChildCounts {
 }
 
 /** Stored statuses of groups. `scheduled` and `waiting` are computed on reading; `unapproved` is set by approvals. */
-export type GroupStatus = 'undelivered' | 'delivered' | 'succeeded' | 'failed' | 'canceled';
+type GroupStatus = 'undelivered' | 'delivered' | 'succeeded' | 'failed' | 'canceled';
 
 /** A group without operations has succeeded. @param wasDelivered - whether an operation was delivered before it ended */
 export function rollUp(counts: ChildCounts, wasDelivered: boolean): GroupStatus {

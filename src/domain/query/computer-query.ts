@@ -5,13 +5,13 @@ import { idOrNobody, readDays, readId, readTruth, readWord } from './values.ts';
 /** @see docs/api-conventions.md#computer-selectors */
 export type ComputerCriterion = NameCriterion | StateCriterion | LicenseCriterion;
 
-export type NameCriterion =
+type NameCriterion =
   | { kind: 'keyword' | 'hostname' | 'title' | 'tag' | 'search'; text: string }
   | { kind: 'id'; id: number }
   | { kind: 'access-group'; name: string; recursive: boolean }
   | { kind: 'annotation'; key: string; part: string | null };
 
-export type StateCriterion =
+type StateCriterion =
   | { kind: 'distribution'; text: string }
   | { kind: 'mac' | 'ip'; part: string }
   | { kind: 'cloud'; field: CloudField; text: string | null }
@@ -45,9 +45,9 @@ export type ProfileType = (typeof PROFILE_TYPES)[number];
 
 const USG_STATUSES = ['pass', 'fail', 'in-progress'] as const;
 const WSL_STATUSES = ['compliant', 'noncompliant'] as const;
-export type ProfileStatus = (typeof USG_STATUSES)[number] | (typeof WSL_STATUSES)[number];
+type ProfileStatus = (typeof USG_STATUSES)[number] | (typeof WSL_STATUSES)[number];
 
-export const CLOUD_FIELDS = ['instance-id', 'instance-type', 'ami-id', 'availability-zone'] as const;
+const CLOUD_FIELDS = ['instance-id', 'instance-type', 'ami-id', 'availability-zone'] as const;
 export type CloudField = (typeof CLOUD_FIELDS)[number];
 
 /** Unknown saved searches are detected later, when they are resolved. @throws {DomainError} InvalidQueryError */

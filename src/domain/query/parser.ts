@@ -29,7 +29,7 @@ export interface QueryLanguage<C> {
 }
 
 /** @see docs/api-conventions.md#query-language */
-export const MAX_QUERY_BYTES = 8192;
+const MAX_QUERY_BYTES = 8192;
 export const MAX_QUERY_TERMS = 200;
 
 const OPERATORS = new Set(['AND', 'OR', 'NOT']);

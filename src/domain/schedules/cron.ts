@@ -1,7 +1,7 @@
 import type { CalendarTimes } from './profile-schedule.ts';
 
 /** 0 is Sunday. Null is every day; of two day fields one must match. @see docs/api-conventions.md#triggers-and-runs */
-export interface CronSchedule {
+interface CronSchedule {
   minutes: readonly number[];
   hours: readonly number[];
   daysOfMonth: readonly number[] | null;
@@ -9,7 +9,7 @@ export interface CronSchedule {
   daysOfWeek: readonly number[] | null;
 }
 
-export interface CronProblem {
+interface CronProblem {
   problem: string;
 }
 

@@ -5,10 +5,10 @@ import { type RuleParts, readParts } from './rule-parts.ts';
 export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
-export type LongFrequency = 'YEARLY' | 'MONTHLY' | 'WEEKLY';
+type LongFrequency = 'YEARLY' | 'MONTHLY' | 'WEEKLY';
 /** Frequencies with periods of fixed length, up to a day. */
-export type ShortFrequency = 'DAILY' | 'HOURLY' | 'MINUTELY' | 'SECONDLY';
-export type Frequency = LongFrequency | ShortFrequency;
+type ShortFrequency = 'DAILY' | 'HOURLY' | 'MINUTELY' | 'SECONDLY';
+type Frequency = LongFrequency | ShortFrequency;
 
 export type RecurrenceRule = LongRule | ShortRule;
 export type LongRule = FrequencyRule<LongFrequency>;
@@ -32,7 +32,7 @@ export interface RuleEnd {
   isLocal: boolean;
 }
 
-export interface RuleProblem {
+interface RuleProblem {
   message: string;
 }
 

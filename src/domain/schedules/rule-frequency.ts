@@ -7,7 +7,7 @@ import { type DaysOfYear, daysFrom } from './rule-days.ts';
 export const SHORTEST_GAP_MS = 7 * DAY_MS;
 
 /** `never`: it has no date for any start. */
-export type RuleFrequency = 'never' | 'too-often' | 'weekly-at-most';
+type RuleFrequency = 'never' | 'too-often' | 'weekly-at-most';
 
 /** Start of a 28-year cycle with every kind of year next to each possible neighbor; century years add no other gaps. */
 const FIRST_YEAR = 2001;

@@ -2,7 +2,7 @@ import { compareVersions } from './debian-version.ts';
 import type { PackageVersion } from './package-changes.ts';
 
 /** @see docs/api-conventions.md#kernels */
-export const SMART_STATUSES = [
+const SMART_STATUSES = [
   'Hotpatch disabled',
   'Restart required',
   'End of life',
@@ -25,7 +25,7 @@ export interface HotpatchReports {
   rebootRequired: boolean;
 }
 
-export interface KernelChoices<K extends ReportedKernel = ReportedKernel> {
+interface KernelChoices<K extends ReportedKernel = ReportedKernel> {
   /** Null when nothing was reported or no kernel package is installed. */
   installed: K | null;
   /** Newest first. */

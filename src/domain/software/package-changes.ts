@@ -13,7 +13,7 @@ export interface RequestedChanges {
   release: readonly number[];
 }
 
-export interface ComplementedChanges {
+interface ComplementedChanges {
   install: readonly number[];
   remove: readonly number[];
 }

@@ -1,11 +1,11 @@
 import type { PackageVersion } from './package-changes.ts';
 import { type OperationDraft, powerOperation } from '../activities/machine-operations.ts';
 
-export const KERNEL_ACTIONS = ['upgrade', 'downgrade'] as const;
+const KERNEL_ACTIONS = ['upgrade', 'downgrade'] as const;
 
 export type KernelAction = (typeof KERNEL_ACTIONS)[number];
 
-export const PACKAGE_ACTIONS = ['install', 'remove', 'upgrade', 'downgrade', 'hold', 'unhold'] as const;
+const PACKAGE_ACTIONS = ['install', 'remove', 'upgrade', 'downgrade', 'hold', 'unhold'] as const;
 
 export type PackageAction = (typeof PACKAGE_ACTIONS)[number];
 

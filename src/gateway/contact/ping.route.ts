@@ -29,7 +29,7 @@ type PingStatus = keyof typeof RESPONSES;
 /** Pings that arrive within this time share a query; agents ping every 30 seconds. */
 const BATCHES = { gatherMs: 25, size: 2000, concurrency: 2 };
 
-export interface PingDeps {
+interface PingDeps {
   db: Database;
   contacts: ContactBuffer;
   clock: Clock;

@@ -35,7 +35,7 @@ import { openResyncs, packageResyncAfter, resyncAfter, scopesToRequest } from '.
 import { type ExchangeWrite, saveExchanges } from './exchange-store.ts';
 import { nextToken } from './token.ts';
 
-export interface ExchangeRequest extends IdentifiedRequest {
+interface ExchangeRequest extends IdentifiedRequest {
   session: Session;
   now: Date;
   confirmsLastResponse: boolean;

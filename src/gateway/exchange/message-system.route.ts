@@ -12,7 +12,7 @@ import type { IdentifiedExchange } from './exchange.ts';
 import { type ExchangePayload, payloadReader } from './payload.ts';
 import { encodeResponse } from './response.ts';
 
-export interface MessageSystemDeps {
+interface MessageSystemDeps {
   exchange: IdentifiedExchange;
   registration: RegistrationDeps;
   serverUuid(): Promise<string>;

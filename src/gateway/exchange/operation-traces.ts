@@ -2,7 +2,7 @@ import { readOperationTraces } from '../../persistence/agents/sessions.sql.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { isTracing, recordSpan, SpanKind, SpanLimit } from '../../process/tracing.ts';
 
-export interface ExchangeEffects {
+interface ExchangeEffects {
   computerId: number;
   startMs: number;
   sent: readonly number[];

@@ -13,7 +13,7 @@ export interface PackageIds {
   ids: ReadonlyArray<number | null>;
 }
 
-export interface ResponseInputs {
+interface ResponseInputs {
   /** Nothing may be sent: the agent is about to start over and would drop the results. */
   hasGap: boolean;
   withholdsOperations: boolean;

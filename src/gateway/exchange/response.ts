@@ -4,7 +4,7 @@ import { BFloat, type BObject, type BValue, emptyDict, encode } from '../../prot
 /** Our API version; agents use the lower of theirs and this. */
 const SERVER_API = Buffer.from('3.3');
 
-export interface ResponseCounters {
+interface ResponseCounters {
   nextExpected: number;
   token: string;
   clientTypesDigest: Buffer | null;

@@ -3,7 +3,7 @@ import type { Session } from '../../domain/agents/session.ts';
 import type { IdentifiedRequest } from './deps.ts';
 
 /** `clone`: a second machine with the identity; `late`: a delayed old payload. @see docs/agent-protocol.md#token */
-export type PayloadKind = 'current' | 'repeated' | 'clone' | 'late';
+type PayloadKind = 'current' | 'repeated' | 'clone' | 'late';
 
 const DIGEST_BYTES = 16;
 /** The last accepted payload, and a repetition of it without a token. */
@@ -24,7 +24,7 @@ function isLate(session: Session, { sequence, nextExpected, messages }: Identifi
   return nextExpected !== null && session.outBase !== null && nextExpected < session.outBase;
 }
 
-export interface NextToken {
+interface NextToken {
   token: string;
   requestDigest: Buffer | null;
   isUnchanged: boolean;

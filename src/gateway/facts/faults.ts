@@ -1,8 +1,8 @@
 import { MalformedMessage, sanitizeText } from './fields.ts';
 
-export const FAULT_OUTCOMES = ['shortened', 'skipped', 'refused'] as const;
+const FAULT_OUTCOMES = ['shortened', 'skipped', 'refused'] as const;
 
-export type FaultOutcome = (typeof FAULT_OUTCOMES)[number];
+type FaultOutcome = (typeof FAULT_OUTCOMES)[number];
 
 export interface Fault {
   type: string;

@@ -6,7 +6,7 @@ import { isLonger, MalformedMessage, sanitizeText, toList, toText } from './fiel
 
 const ELLIPSIS = '…';
 
-export interface FieldContext {
+interface FieldContext {
   what: string;
   faults: MessageFaults;
   item?: ItemName;
@@ -65,7 +65,7 @@ export function readOrSkip<T>(read: () => T, faults: MessageFaults, item?: ItemN
   }
 }
 
-export interface ItemReader<I, T> {
+interface ItemReader<I, T> {
   read(item: I, itemName: ItemName): T;
   name(item: I): string;
 }

@@ -24,7 +24,7 @@ import { hashIdDatabaseRoute } from './hash-id-databases.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
 import { sendError, toDomainError, tooManyAtOnce } from './response.ts';
 
-export interface GatewayDeps {
+interface GatewayDeps {
   persistence: Persistence;
   config: Config;
   logger: Logger;

@@ -12,7 +12,7 @@ import { rejectIfLimited, sendBytes } from './response.ts';
 /** Of the files that a process keeps in memory. */
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 
-export interface HashIdDatabaseDeps {
+interface HashIdDatabaseDeps {
   db: Database;
   clock: Clock;
   clientAddress: ClientAddress;

@@ -10,7 +10,7 @@ export interface RequestBody {
   end: Buffer | null;
 }
 
-export interface BodyLimits {
+interface BodyLimits {
   keptBytes: number;
   /** A body longer than `keptBytes` is read up to this length; its middle is discarded. */
   readBytes: number;

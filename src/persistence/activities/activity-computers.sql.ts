@@ -44,7 +44,7 @@ export interface LineRow
   offline_since: Date | null;
 }
 
-export interface FailureRow {
+interface FailureRow {
   text: string;
   count: number;
 }

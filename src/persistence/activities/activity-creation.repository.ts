@@ -56,7 +56,7 @@ export interface GroupPlan {
   traceparent?: string | null;
 }
 
-export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
+type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
 
 /**
  * Creates a group with operations and start command, without messages: its workflow queues what is still open then.

@@ -7,7 +7,7 @@ import { NOW } from '../query/compilation.ts';
 import { type ActivityRow, type ChildRow, childrenOf, detail, SOURCE } from './activities.sql.ts';
 
 /** What a response about one activity is made from, with its entity tag. */
-export interface TaggedActivity {
+interface TaggedActivity {
   row: ActivityRow;
   children: ChildRow[];
   tag: string;

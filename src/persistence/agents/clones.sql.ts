@@ -17,7 +17,7 @@ export async function expectSpareOwner(db: Sql, secureIdHash: Buffer, now: Date)
   return row ?? null;
 }
 
-export interface Original {
+interface Original {
   computerId: number;
   /** Only this machine had the identity, which distinguishes it from every other clone. */
   isOwn: boolean;

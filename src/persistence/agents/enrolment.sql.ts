@@ -1,7 +1,7 @@
 import { REGISTERED_COLUMNS, type RegisteredInfo } from '../computers/computer.entity.ts';
 import type { Sql } from '../database/sql.ts';
 
-export interface EnrollingAccount {
+interface EnrollingAccount {
   id: number;
   registrationKey: string | null;
   autoRegister: boolean;

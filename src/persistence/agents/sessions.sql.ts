@@ -98,7 +98,7 @@ export async function nextOperationId(db: Sql): Promise<number> {
   return row!.id;
 }
 
-export interface OperationTrace {
+interface OperationTrace {
   id: number;
   batchId: number;
   traceparent: string;

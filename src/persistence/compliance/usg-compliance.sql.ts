@@ -7,7 +7,7 @@ import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 /** Results at the end of a day in UTC. */
 export type ComplianceDay = { date: string; passing: number; failing: number; not_audited: number };
 
-export interface ComplianceFilter {
+interface ComplianceFilter {
   accountId: number;
   view: GroupScope;
   /** One profile, archived or not; null for all active ones. */
@@ -41,7 +41,7 @@ export async function listUsgRuns(sql: Sql, profileId: number, page: PageRequest
   return { count: counted[0]!.count, results };
 }
 
-export interface ComputerAuditFilter {
+interface ComputerAuditFilter {
   accountId: number;
   computer: number;
   /** The access groups whose profiles count. */

@@ -70,7 +70,7 @@ const BLOCKS: Readonly<Record<Exclude<ComputerBlock, 'releaseUpgrades'>, Block>>
   wslProfiles: { key: 'wsl_profiles', joins: [], value: profilesOf(`p.type = 'wsl'`), when: IS_WSL_HOST },
 };
 
-export interface BlockSql {
+interface BlockSql {
   columns: string;
   joins: string;
   /** SQL of text to append before the closing brace of the computer's JSON. */

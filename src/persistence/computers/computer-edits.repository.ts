@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { Computer } from './computer.entity.ts';
 
-export type EditableComputer = Awaited<ReturnType<typeof findEditableComputer>>;
+type EditableComputer = Awaited<ReturnType<typeof findEditableComputer>>;
 
 /** The fields of an accepted computer that people edit. */
 export function findEditableComputer({ em }: Sql, account: number, id: number) {

@@ -13,7 +13,7 @@ interface MapChoice {
   rootOnly: boolean;
 }
 
-export interface MapFilter extends ComputerScope, MapChoice {
+interface MapFilter extends ComputerScope, MapChoice {
   selection: ComputerSelection;
   /** Whose results the colour `activity` shows. */
   activityId: number | null;

@@ -2,7 +2,7 @@ import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
-export type ComputerToRemove = Row<'computer', 'id, title, archived'>;
+type ComputerToRemove = Row<'computer', 'id, title, archived'>;
 
 /** By id. */
 export async function findComputersToRemove({ em }: Sql, ids: readonly number[]): Promise<ComputerToRemove[]> {

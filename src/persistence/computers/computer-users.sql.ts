@@ -1,7 +1,7 @@
 import { containing, type Sql } from '../database/sql.ts';
 import type { PageRequest } from '../database/page.ts';
 
-export type ComputerUserRow = {
+type ComputerUserRow = {
   username: string;
   name: string | null;
   uid: number | null;

@@ -27,7 +27,7 @@ export interface ComputerPage {
 }
 
 /** `genericPlanDb` runs the statements that find rows by id. */
-export interface ComputerReads {
+interface ComputerReads {
   db: Sql;
   genericPlanDb: Sql;
 }
@@ -122,7 +122,7 @@ function matching(filter: ComputerFilter, condition: string): string {
   return conditions.join(' and ');
 }
 
-export interface ComputerView {
+interface ComputerView {
   blocks: ReadonlySet<ComputerBlock>;
   now: Date;
   detailed?: boolean;

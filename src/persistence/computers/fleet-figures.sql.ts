@@ -34,7 +34,7 @@ export interface FleetFigures {
 }
 
 /** Maximum number of rows counted per table: higher numbers show as this one. */
-export const COUNT_LIMIT = 1_000_000;
+const COUNT_LIMIT = 1_000_000;
 /** Reports are checked one by one; open ones are among the newest, unless there are more than this. */
 const REPORTS_LOOKED_AT = 1_000;
 

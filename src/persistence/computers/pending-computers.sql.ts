@@ -4,7 +4,7 @@ import type { RegisteredInfo } from './computer.entity.ts';
 import { registeredInfo } from './computer-columns.ts';
 import type { ComputerScope } from './computers.sql.ts';
 
-export interface PendingComputerRow extends RegisteredInfo {
+interface PendingComputerRow extends RegisteredInfo {
   id: number;
   title: string;
   hostname: string;

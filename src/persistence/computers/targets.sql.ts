@@ -12,7 +12,7 @@ export async function lockFleetExclusive(tx: Sql, accountId: number): Promise<vo
   await lockExclusive(tx, 'fleet', accountId);
 }
 
-export interface TargetProblems {
+interface TargetProblems {
   /** Missing, pending, invisible or of another account. */
   unknown: number[];
   forbidden: number[];

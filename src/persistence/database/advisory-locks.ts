@@ -13,7 +13,7 @@ export const TRANSACTION_LOCKS = {
   fastAgents: 7167,
   webhooks: 7168,
 } as const;
-export type TransactionLock = keyof typeof TRANSACTION_LOCKS;
+type TransactionLock = keyof typeof TRANSACTION_LOCKS;
 
 /** Locks of a session. They have one key instead of two, so they never collide with those of transactions. */
 export const SESSION_LOCKS = {

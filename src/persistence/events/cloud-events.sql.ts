@@ -37,7 +37,7 @@ export async function readFeedState(db: Sql): Promise<FeedState> {
   return { horizon, held, purged };
 }
 
-export interface EventsFound {
+interface EventsFound {
   rows: CloudEventRow[];
   /** After the last event that was looked at. */
   cursor: Cursor;

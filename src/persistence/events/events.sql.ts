@@ -33,7 +33,7 @@ export async function purgeExpiredEvents(db: Sql, keepDays: number, limit: numbe
   return rows[0]!.deleted;
 }
 
-export type EventRow = Row<
+type EventRow = Row<
   'event',
   `id, creation_time, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id`
 >;

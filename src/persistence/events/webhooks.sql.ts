@@ -4,7 +4,7 @@ import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import type { CloudEventRow } from './cloud-events.sql.ts';
 
-export type DeliveryRow = Row<
+type DeliveryRow = Row<
   'webhook_delivery',
   `id, event_position, event_id, event_type, status, attempts, next_attempt_at, response_status, error, created_at, completed_at`
 >;

@@ -8,9 +8,9 @@ import { Membership, MembershipRole } from './membership.entity.ts';
 import { Person } from './person.entity.ts';
 import { Role, RoleAccessGroup } from './role.entity.ts';
 
-export type NewAccount = Pick<Account, 'name' | 'title' | 'autoRegister' | 'registrationKey'>;
+type NewAccount = Pick<Account, 'name' | 'title' | 'autoRegister' | 'registrationKey'>;
 
-export interface NewPerson {
+interface NewPerson {
   email: string;
   name: string;
   passwordHash: string;

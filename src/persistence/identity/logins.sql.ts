@@ -28,7 +28,7 @@ function whichPerson(by: PersonKey): [key: string, where: string] {
   return ['identity-any-case', 'lower(identity) = lower(:identity) order by identity = :identity desc limit 1'];
 }
 
-export interface FoundAccessKey {
+interface FoundAccessKey {
   person: LoginPerson;
   accountName: string;
   secretDigest: Buffer;
@@ -72,7 +72,7 @@ export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAcco
   );
 }
 
-export interface SucceededLogin {
+interface SucceededLogin {
   person: LoginPerson;
   accountId: number;
   accessKey: string | null;

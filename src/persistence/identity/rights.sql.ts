@@ -1,7 +1,7 @@
 import { ADMINISTRATOR_ROLE, STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
 import type { Sql } from '../database/sql.ts';
 
-export interface TokenOwner {
+interface TokenOwner {
   personId: number;
   accountName: string;
   /** Of the token and of its session. */

@@ -24,7 +24,7 @@ export interface Persistence {
   close(): Promise<void>;
 }
 
-export interface PersistenceOptions extends PoolOptions {
+interface PersistenceOptions extends PoolOptions {
   /** Succeeds without a server; statements fail until it is available. */
   lazy?: boolean;
 }

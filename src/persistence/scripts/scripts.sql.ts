@@ -22,7 +22,7 @@ export type ScriptRow = Omit<Row<'script'>, 'creator_id' | 'last_editor_id'> & {
 /** A script with the code of its latest version; null when it was redacted. */
 export type ScriptWithCode = ScriptRow & { code: string | null };
 
-export type ScriptVersionRow = Omit<Row<'script_version'>, 'script_id' | 'creator_id'> & { created_by: PersonName };
+type ScriptVersionRow = Omit<Row<'script_version'>, 'script_id' | 'creator_id'> & { created_by: PersonName };
 
 export interface ScriptScope {
   accountId: number;

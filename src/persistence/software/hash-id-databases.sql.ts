@@ -22,7 +22,7 @@ export async function findOnlyAccount(db: Sql): Promise<number | null> {
   return rows[0]?.id ?? null;
 }
 
-export interface OfferChoice {
+interface OfferChoice {
   codeName: string;
   /** Packages that fewer accounts know are left out. */
   accounts: number;

@@ -2,7 +2,7 @@ import type { HotpatchReports, ReportedKernel } from '../../domain/software/kern
 import { IS_WSL_HOST } from '../computers/computer-columns.ts';
 import type { Sql } from '../database/sql.ts';
 
-export interface PackageFixes {
+interface PackageFixes {
   cves: string[];
   name: string;
   /** `YYYY-MM-DD`. */

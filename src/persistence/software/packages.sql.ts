@@ -21,7 +21,7 @@ export interface PackageRow extends ReportedVersion {
 
 export const SHOWN_COMPUTERS = 100;
 
-export interface PackageBatches {
+interface PackageBatches {
   first: number;
   largest: number;
 }

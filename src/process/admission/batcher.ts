@@ -1,6 +1,6 @@
 import { FairQueue, type Key } from './fair-queue.ts';
 
-export interface BatchLimits {
+interface BatchLimits {
   size: number;
   concurrency: number;
   maxQueued?: number;

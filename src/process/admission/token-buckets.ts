@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-export interface BucketLimits {
+interface BucketLimits {
   burst: number;
   perSecond: number;
   maxKeys: number;

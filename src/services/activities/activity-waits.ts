@@ -17,7 +17,7 @@ export interface WaitRequest {
 /** `due`: it has happened, the time is up, or the activity is not visible. `closing`: the process stops. */
 export type WaitResult = 'due' | 'closing' | 'left';
 
-export interface Wait {
+interface Wait {
   /** Never rejects. */
   result: Promise<WaitResult>;
   /** Ends it with `left`, for a client that has disconnected. */

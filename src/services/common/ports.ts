@@ -24,7 +24,7 @@ export interface Principal {
 }
 
 /** Counters copied into a token; an increment revokes all earlier tokens. @see docs/api-conventions.md#tokens */
-export interface Epochs {
+interface Epochs {
   person: number;
   account: number;
   system: number;

@@ -11,7 +11,7 @@ import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
-export interface ComputerChange {
+interface ComputerChange {
   title?: string | undefined;
   comment?: string | undefined;
   tags?: readonly string[] | undefined;

@@ -12,7 +12,7 @@ import { prepareComputerQuery } from '../query/computer-queries.ts';
 /** Computers may have many tags, and a cell for each of them. */
 const MAX_CELLS = 1_000_000;
 
-export interface MapQuery {
+interface MapQuery {
   query: string;
   rootOnly: boolean;
   /** As in the address: a colour, with the id of the activity after a colon where it is one. */

@@ -30,7 +30,7 @@ import type { Caller } from '../common/ports.ts';
 import { recordServerResult } from '../../persistence/engine/pending-events.sql.ts';
 
 /** A computer by id and title, as a safeguard against archiving the wrong one. */
-export interface NamedComputer {
+interface NamedComputer {
   id: number;
   title: string;
   traceparent: string | null;

@@ -4,8 +4,6 @@ import type { Database } from '../../persistence/database/sql.ts';
 import { requireVisible } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 
-export type ComputerUsersService = ReturnType<typeof createComputerUsersService>;
-
 export function createComputerUsersService({ db }: { db: Database }) {
   return {
     /** One page of the reported local users, by user name. @throws {DomainError} UnknownComputer */

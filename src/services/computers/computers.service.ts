@@ -14,7 +14,7 @@ import { prepareComputerQuery } from '../query/computer-queries.ts';
 
 export type { ComputerBlock };
 
-export type ComputerBlocks = ReadonlySet<ComputerBlock>;
+type ComputerBlocks = ReadonlySet<ComputerBlock>;
 
 export interface ComputersQuery extends Omit<ComputerFilter, 'accountId' | 'groups' | 'selection'>, ComputerPage {
   query: string;

@@ -23,7 +23,7 @@ export interface RecoveryKey {
   key: string | null;
 }
 
-export interface GenerateCommand extends Pick<ActionRequest, 'after' | 'traceparent'> {
+interface GenerateCommand extends Pick<ActionRequest, 'after' | 'traceparent'> {
   computerId: number;
   force: boolean;
 }

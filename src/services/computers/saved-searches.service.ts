@@ -17,7 +17,7 @@ import { checkSearchText } from '../query/computer-queries.ts';
 import { readLine, fieldError } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 
-export interface SavedSearchContent {
+interface SavedSearchContent {
   name?: string | undefined;
   title?: string | undefined;
   search: string;

@@ -43,7 +43,7 @@ export interface ActivityRepeatsService {
   revert(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
 }
 
-export interface RepeatOptions {
+interface RepeatOptions {
   after: number | null;
   traceparent: string | null;
 }

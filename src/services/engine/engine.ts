@@ -35,7 +35,7 @@ import { listGroupOperations, nameOperations } from './named-operations.ts';
 /** Longest timer; waking up earlier than necessary does no harm. */
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 
-export interface EngineOptions {
+interface EngineOptions {
   db: Database;
   clock: Clock;
   settings: Pick<ActivitySettings, 'expiryDays'>;

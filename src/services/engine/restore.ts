@@ -17,7 +17,7 @@ import type { Clock } from '../common/ports.ts';
 import type { ProfileKinds } from '../schedules/profile-kind.ts';
 import { requestEveryScheduleUpdate } from '../schedules/missed-runs.ts';
 
-export interface RestoreDeps extends RepairDeps {
+interface RestoreDeps extends RepairDeps {
   clock: Clock;
   kinds: ProfileKinds;
 }

@@ -23,7 +23,7 @@ export interface AlertView {
   activationTime: Date | null;
 }
 
-export interface ActiveAlert {
+interface ActiveAlert {
   type: string;
   summary: string;
   activationTime: Date;

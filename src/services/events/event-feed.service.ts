@@ -31,7 +31,7 @@ export interface EventFeedRequest {
   query: string | null;
 }
 
-export interface EventFeedPage {
+interface EventFeedPage {
   events: CloudEvent[];
   /** Where the next read continues, also when there were no events. */
   cursor: string;
@@ -40,8 +40,6 @@ export interface EventFeedPage {
 }
 
 export type StreamItem = { kind: 'event'; event: CloudEvent } | { kind: 'cursor'; cursor: string } | { kind: 'idle' };
-
-export type EventFeedService = ReturnType<typeof createEventFeedService>;
 
 const STREAM_PAGE = 500;
 const HELD_MS = 100;

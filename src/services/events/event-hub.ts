@@ -3,7 +3,7 @@ import { findChanges, listenForEvents, readSnapshot } from '../../persistence/ev
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
 
-export type Topic = `account/${number}` | `activity/${number}`;
+type Topic = `account/${number}` | `activity/${number}`;
 
 /** Notifies those who wait in this process of new events; what these are is read from rows. */
 export interface EventHub {

@@ -30,7 +30,7 @@ export interface DeliveryDeps {
   timeoutMs?: number;
 }
 
-export interface StepResult {
+interface StepResult {
   /** `gone`, `paused`, `ended`: nothing is sent until an administrator changes that. */
   state: 'active' | 'paused' | 'ended' | 'gone';
   /** There is more to do at once. */

@@ -20,7 +20,7 @@ const MAX_PENDING = 1_000;
 /** A step that has not ended by then is given up, and the dispatcher has another one run. */
 const STEP_LIMIT_MS = 60_000;
 
-export interface Intake {
+interface Intake {
   webhook: Webhook;
   /** There may be more events. */
   more: boolean;

@@ -10,7 +10,7 @@ export interface Outcome {
   retryAfterMs: number;
 }
 
-export interface SenderOptions {
+interface SenderOptions {
   /** Whether receivers may have private addresses. */
   privateAddresses: boolean;
   /** In place of the system's resolution of names. */

@@ -31,7 +31,7 @@ import { isPrivateLiteral } from './webhook-addresses.ts';
 import { isWebhookUrl } from './webhook-request.ts';
 import { createWebhookSecret } from './webhook-secrets.ts';
 
-export interface WebhookContent {
+interface WebhookContent {
   url: string;
   /** Null for all. */
   types: EventType[] | null;
@@ -40,7 +40,7 @@ export interface WebhookContent {
   ordered: boolean;
 }
 
-export type WebhookChange = { [part in keyof WebhookContent]?: WebhookContent[part] | undefined } & {
+type WebhookChange = { [part in keyof WebhookContent]?: WebhookContent[part] | undefined } & {
   status?: Exclude<WebhookStatus, 'ended'> | undefined;
 };
 
@@ -214,7 +214,7 @@ function checkUrl(text: string, privateAddresses: boolean): void {
 }
 
 /** Without path and query, which can contain secrets. */
-export function hostOf({ url }: Pick<Webhook, 'url'>): string {
+function hostOf({ url }: Pick<Webhook, 'url'>): string {
   return new URL(url).host;
 }
 

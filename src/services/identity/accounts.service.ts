@@ -28,13 +28,13 @@ import { record } from './record.ts';
 /** @see docs/api-conventions.md#accounts */
 const STANDALONE = { name: STANDALONE_ACCOUNT, title: 'Organization' };
 
-export interface NewAdministrator {
+interface NewAdministrator {
   email: string;
   name: string;
   password: string;
 }
 
-export interface AccountsDeps {
+interface AccountsDeps {
   db: Database;
   hashing: Hashing;
   selfService: boolean;

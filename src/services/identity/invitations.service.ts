@@ -26,7 +26,7 @@ import { record } from './record.ts';
 import { resolveRoles } from './resolve-names.ts';
 import { changeRights } from './rights-change.ts';
 
-export interface WantedInvitation {
+interface WantedInvitation {
   name: string;
   email: string;
   /** Default: `GlobalAdmin`. */
@@ -35,7 +35,7 @@ export interface WantedInvitation {
   bound: boolean;
 }
 
-export interface InvitationsDeps extends MailingDeps {
+interface InvitationsDeps extends MailingDeps {
   throttle: LoginThrottle;
   invitationDays: number;
 }

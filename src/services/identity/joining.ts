@@ -48,7 +48,7 @@ export async function acceptInvitation(
   return joined;
 }
 
-export interface JoiningLogin {
+interface JoiningLogin {
   secureId: string;
   account: string | undefined;
   origin: Origin;

@@ -4,7 +4,7 @@ import type { Logger } from '../../process/logger.ts';
 import { ConcurrencyLimiter } from '../../process/admission/concurrency-limiter.ts';
 import type { Mail, Mailer } from '../common/ports.ts';
 
-export interface MailerOptions {
+interface MailerOptions {
   smtpUrl: string | null;
   from: string;
   logger?: Logger;

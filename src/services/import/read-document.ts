@@ -14,7 +14,7 @@ export interface ImportDocument {
 }
 
 /** A computer by its id or hostname. Undefined fields do not change. */
-export interface ImportedComputer {
+interface ImportedComputer {
   id: number | null;
   hostname: string | null;
   license: number | null | undefined;

@@ -10,7 +10,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { quoted, fieldError } from '../common/fields.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 
-export interface PreparedQuery extends ComputerSelection {
+interface PreparedQuery extends ComputerSelection {
   /** The query or one of its saved searches uses a deprecated spelling. @see docs/api-conventions.md#deprecation */
   deprecated: boolean;
 }
@@ -45,7 +45,7 @@ export async function prepareComputerQuery(
   return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
 }
 
-export interface ParsedQueries {
+interface ParsedQueries {
   text: string;
   path: string;
   seen: SeenSearches;

@@ -1,7 +1,7 @@
 import { cronCalendars, isCronProblem, parseCron } from '../../domain/schedules/cron.ts';
 import { nextZonedDate, type ZonedCalendars } from '../../domain/schedules/zoned-dates.ts';
 
-export interface CronInZone {
+interface CronInZone {
   interval: string;
   timezone: string;
 }

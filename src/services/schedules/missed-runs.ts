@@ -18,7 +18,7 @@ export interface ProfileSchedules {
   isUnavailable(error: unknown): boolean;
 }
 
-export interface MissedRunsDeps {
+interface MissedRunsDeps {
   db: Database;
   schedules: ProfileSchedules;
   kinds: ProfileKinds;

@@ -12,7 +12,7 @@ import { parseInstant } from '../../domain/common/instant.ts';
 const FIELD = 'body.schedule';
 
 /** The fields that determine a profile's dates. A start before creation ran at once; a later one is a date itself. */
-export type ProfileSchedule = Pick<UsgProfile, 'schedule' | 'timezone' | 'startDate' | 'creationTime'>;
+type ProfileSchedule = Pick<UsgProfile, 'schedule' | 'timezone' | 'startDate' | 'creationTime'>;
 
 /** @throws {DomainError} InvalidParameter, also without a date from `now` on; IntervalTooShort below a week */
 export function planRequested(profile: ProfileSchedule, now: Date, { change }: { change: boolean }): Date[] {

@@ -3,7 +3,7 @@ import { checkConnection } from '../../persistence/database/transactions.ts';
 import type { Persistence } from '../../persistence/orm/orm.ts';
 import type { TemporalHealth } from '../common/ports.ts';
 
-export interface ReadinessFailure {
+interface ReadinessFailure {
   part: 'database' | 'schema' | 'temporal';
   reason: string;
 }

@@ -56,7 +56,7 @@ import { createWebhooksService } from '../events/webhooks.service.ts';
 
 export type Services = ReturnType<typeof createServices>;
 
-export interface ServicesDeps {
+interface ServicesDeps {
   persistence: Persistence;
   temporal: TemporalHealth;
   clock: Clock;

@@ -6,7 +6,7 @@ import { isObject, type Rule, ruleOf, typeMessage, typesOf, typeTest } from './v
 
 type NestedCheck = (value: unknown, path: string, findings: RequestFaults) => void;
 
-export interface ValueCheck {
+interface ValueCheck {
   rule: Rule;
   /** Reports faults within a value that satisfies `rule`; null for values without parts. */
   checkNested: NestedCheck | null;

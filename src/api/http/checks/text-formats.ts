@@ -9,7 +9,7 @@ import { readScheduleMoment } from '../../../services/schedules/recurring-dates.
 import { readBase64, readScriptBody, readUsername } from '../../../services/scripts/fields.ts';
 
 /** Returns what is wrong with a text, or null. */
-export type TextFormat = (text: string) => string | null;
+type TextFormat = (text: string) => string | null;
 
 /** The values of `x-format`: rules of services that a pattern cannot express, or not readably. */
 export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {

@@ -6,7 +6,7 @@ import type { Authenticator } from '../../../services/identity/login/authenticat
 import { isRead, type Operation } from '../operations.ts';
 import type { RequestState } from '../request-state.ts';
 
-export interface Offer {
+interface Offer {
   deployment: Config['deployment'];
   features: ReadonlySet<string>;
 }

@@ -6,7 +6,7 @@ import type { Operation } from '../operations.ts';
 import { readCurrent } from './authorize.ts';
 import { untilDue } from './wait.ts';
 
-export interface PreferenceDeps {
+interface PreferenceDeps {
   waits: ActivityWaits;
   authenticator: Authenticator;
   /** The response about an activity as it is now; null when the caller does not see it. */

@@ -1,7 +1,7 @@
 import type { CookieOptions, Request, Response } from 'express';
 
 /** A token, and in how many seconds it expires. */
-export interface IssuedToken {
+interface IssuedToken {
   token: string;
   lifeSeconds: number;
 }

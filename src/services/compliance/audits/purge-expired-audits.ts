@@ -9,7 +9,7 @@ import type { Database } from '../../../persistence/database/sql.ts';
 import type { Logger } from '../../../process/logger.ts';
 import type { Clock } from '../../common/ports.ts';
 
-export interface AuditRetention {
+interface AuditRetention {
   db: Database;
   clock: Clock;
   logger: Logger;

@@ -21,7 +21,7 @@ import type { Caller, Clock, IdentityAuthenticator } from '../../common/ports.ts
 /** An access key of the person, or an account without one; the secret only of a key that was just created. */
 export type Credential = Awaited<ReturnType<typeof listAccessKeys>>[number] & { secretKey: string | null };
 
-export interface NewCredential {
+interface NewCredential {
   accountName: string;
   /** The caller's own password; checked by PAM if they logged in with it. */
   password: string;
@@ -31,7 +31,7 @@ export interface NewCredential {
   expiresAt: string | null;
 }
 
-export interface CredentialsDeps {
+interface CredentialsDeps {
   db: Database;
   clock: Clock;
   hashing: Hashing;

@@ -29,7 +29,7 @@ import { checkNewPassword, hashPassword, isOutdated, normalisePassword, verifyPa
 import { type NewSession, type OpenedSession, openSession, planSession } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
-export interface LoginCommand {
+interface LoginCommand {
   by: { email: string } | { identity: string };
   password: string;
   account: string | undefined;
@@ -38,7 +38,7 @@ export interface LoginCommand {
   origin: Origin;
 }
 
-export interface AccessKeyCommand {
+interface AccessKeyCommand {
   accessKey: string;
   secretKey: string;
   expiryMinutes: number | undefined;

@@ -11,7 +11,7 @@ import type { LoginDeps } from './login.service.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword, verifyPassword } from './passwords.ts';
 
-export type PasswordDeps = Pick<LoginDeps, 'db' | 'hashing' | 'throttle' | 'authenticator' | 'passwords'>;
+type PasswordDeps = Pick<LoginDeps, 'db' | 'hashing' | 'throttle' | 'authenticator' | 'passwords'>;
 
 const NEW_PASSWORD = 'body.new_password';
 

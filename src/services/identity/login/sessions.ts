@@ -21,7 +21,7 @@ export type OpenedSession = LoginResult & {
 
 const DEFAULT_EXPIRY_MINUTES = 1440;
 
-export interface SessionPlan {
+interface SessionPlan {
   accounts: readonly LoginAccount[];
   current: LoginAccount | undefined;
 }

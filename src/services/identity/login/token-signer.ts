@@ -2,13 +2,13 @@ import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:cr
 import jwt from 'jsonwebtoken';
 import { AUTH_METHODS, type AuthMethod, type Clock, type TokenFacts } from '../../common/ports.ts';
 
-export interface TokenIdentity extends Pick<TokenFacts, 'epochs' | 'method' | 'accessKey'> {
+interface TokenIdentity extends Pick<TokenFacts, 'epochs' | 'method' | 'accessKey'> {
   personId: number;
   email: string;
   accountName: string;
 }
 
-export interface TokenLife extends Pick<TokenFacts, 'expiresAt'> {
+interface TokenLife extends Pick<TokenFacts, 'expiresAt'> {
   /** Id of the session that the token continues; absent for a login, which starts a new one. */
   family?: string;
 }

@@ -15,7 +15,7 @@ import type { Authenticator } from './authenticator.ts';
 import { describeSession, type LoginResult, planSession, secondsUntil } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
-export interface TokensDeps {
+interface TokensDeps {
   db: Database;
   tokenSigner: TokenSigner;
   authenticator: Pick<Authenticator, 'authenticateNow' | 'invalidate'>;

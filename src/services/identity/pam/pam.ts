@@ -7,7 +7,7 @@ import { ConcurrencyLimiter } from '../../../process/admission/concurrency-limit
 import type { IdentityAuthenticator } from '../../common/ports.ts';
 import { rateLimitKey } from '../../../process/client-address.ts';
 
-export interface PamOptions {
+interface PamOptions {
   /** Program and arguments; the login is written to its standard input as `service NUL name NUL password NUL`. */
   command: readonly [string, ...string[]];
   service: string;
