@@ -108,6 +108,7 @@ describe('Computers', () => {
     await expectText(status, /, 2 selected$/);
     const navigation = page.getByRole('navigation', { name: 'Main' });
     await navigation.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await navigation.getByRole('link', { name: 'Computers' }).click();
     await expectText(status, /computers$/);
   });

@@ -60,7 +60,7 @@ describe('GET /activities/{id} with If-None-Match', () => {
   it('reads no rows of a group for 304', async () => {
     const path = `/activities/${await act(['web', 'db'])}`;
     const tag = (await read(path)).headers.get('etag')!;
-    const query = vi.spyOn(world.db, 'query');
+    const query = vi.spyOn(world.persistence.genericPlanDb, 'query');
     try {
       expect((await read(path, tag)).status).toBe(304);
       const names = query.mock.calls.map(([, , name]) => name);

@@ -16,12 +16,9 @@ type Callback = (error: Error | null, result?: Result) => void;
 type Client = pg.PoolClient & { connection?: { stream: { destroy(): void } } };
 
 const directory = process.env[FAULT_DIRECTORY];
-const script = process.argv[1] ?? '';
-const role: Role | null = script.endsWith('/src/server/main.ts')
-  ? 'api'
-  : script.endsWith('/workers/main.ts')
-    ? 'worker'
-    : null;
+// Among the arguments: the first processes of a stack prepare its servers before they load their main module.
+const runs = (main: string) => process.argv.some((argument) => `/${argument}`.endsWith(`/${main}`));
+const role: Role | null = runs('src/server/main.ts') ? 'api' : runs('workers/main.ts') ? 'worker' : null;
 
 let enabled: Enabled[] = [];
 const pools = new Set<pg.Pool>();
