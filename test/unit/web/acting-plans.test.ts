@@ -67,11 +67,11 @@ const PLANS: Record<string, Plan> = {
 
 describe('the flotilla command of a plan', () => {
   it.each(Object.keys(PLANS))('sends the requests of the page: %s', async (name) => {
-    const { command, steps } = PLANS[name]!;
+    const { command, requests } = PLANS[name]!;
     const server = await startStandIn(({ method, path }) => {
       if (method === 'POST') return [200, path.startsWith('/computers:') ? [3, 4] : activity];
       if (path.startsWith('/computers?'))
-        return page(steps.length === 1 && name === 'generate a key' ? one.targets : TARGETS);
+        return page(requests.length === 1 && name === 'generate a key' ? one.targets : TARGETS);
       if (path.startsWith('/packages?')) return page([...packageIds].map(([title, id]) => ({ name: title, id })));
       if (path.endsWith('/hotpatch/kernel')) {
         return [200, { installed: null, upgrades: kernels.get(3), downgrades: kernels.get(3), message: '' }];
@@ -86,14 +86,14 @@ describe('the flotilla command of a plan', () => {
     const sent = server.received.filter(({ method }) => method === 'POST');
     const plain = (body: unknown) => JSON.parse(JSON.stringify(body));
     expect(sent.map(({ path, body }) => [path, withoutDefaults(body)])).toEqual(
-      steps.map(({ path, body }) => [path, withoutDefaults(plain(body))]),
+      requests.map(({ path, body }) => [path, withoutDefaults(plain(body))]),
     );
   });
 
   it('signals processes as a list that the server reads the same', () => {
     const plan = machines.planSignal('kill', input({ pids: '812, 4711' }, { ...one, delivery: AFTER }));
     expect(plan.command).toEqual(['processes', 'kill', '3', '812', '4711', '--after', '17']);
-    expect(plan.steps).toEqual([
+    expect(plan.requests).toEqual([
       { method: 'POST', path: '/processes/kill', body: { computer_id: 3, pids: '812,4711', after: 17 } },
     ]);
   });
@@ -110,22 +110,22 @@ function withoutDefaults(body: unknown): object {
 describe('a plan', () => {
   it('names each computer once in as many queries as are needed', () => {
     const targets = Array.from({ length: 401 }, (_, index) => target(index + 1));
-    const { steps } = edits.planAddTags(input({ tags: 'lab' }, { targets }));
-    const queries = steps.map(({ body }) => (body as { query: string }).query.split(' OR '));
+    const { requests } = edits.planAddTags(input({ tags: 'lab' }, { targets }));
+    const queries = requests.map(({ body }) => (body as { query: string }).query.split(' OR '));
     expect(queries.map(({ length }) => length)).toEqual([200, 200, 1]);
     expect(queries.flat()).toEqual(targets.map(({ id }) => `id:${id}`));
   });
 
   it('deletes at most 1000 computers by a request', () => {
     const targets = Array.from({ length: 1500 }, (_, index) => target(index + 1));
-    const { steps } = machines.planDelete(input({}, { targets }));
-    const sizes = steps.map(({ body }) => (body as { computer_ids: number[] }).computer_ids.length);
+    const { requests } = machines.planDelete(input({}, { targets }));
+    const sizes = requests.map(({ body }) => (body as { computer_ids: number[] }).computer_ids.length);
     expect(sizes).toEqual([1000, 500]);
   });
 
   it('sanitizes each computer with its title', () => {
-    const { steps } = machines.planSanitize(input({}, { delivery: AFTER }));
-    expect(steps).toMatchObject([
+    const { requests } = machines.planSanitize(input({}, { delivery: AFTER }));
+    expect(requests).toMatchObject([
       { path: '/computers/3/sanitize', body: { computer_title: 'web-3', after: 17 } },
       { path: '/computers/4/sanitize', body: { computer_title: 'web-4', after: 17 } },
     ]);
@@ -133,8 +133,8 @@ describe('a plan', () => {
 
   it('leaves out computers that are offered no kernel', () => {
     const offers = new Map([[3, [kernel]]]);
-    const { steps } = software.planKernel('upgrade', offers, input({ version: '', restart: false }));
-    expect(steps.map(({ path }) => path)).toEqual(['/computers/3/kernel/upgrade']);
+    const { requests } = software.planKernel('upgrade', offers, input({ version: '', restart: false }));
+    expect(requests.map(({ path }) => path)).toEqual(['/computers/3/kernel/upgrade']);
   });
 });
 

@@ -1,18 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../packages/client/src/index.ts';
-import type { Step } from '../../../web/src/acting/plans/plan.ts';
+import type { ActionRequest } from '../../../web/src/acting/plans/plan.ts';
 import { isRefusal, type Sent, sendAll, Stopped, Unanswered } from '../../../web/src/acting/sending.ts';
 
-const STEPS: Step[] = [1, 2, 3].map((id) => ({ method: 'POST', path: `/computers/${id}/restart`, body: {} }));
+const REQUESTS: ActionRequest[] = [1, 2, 3].map((id) => ({
+  method: 'POST',
+  path: `/computers/${id}/restart`,
+  body: {},
+}));
 const COMPUTER = { title: 'web', accessGroup: 'global', tags: [], isOffline: false, annotations: {} };
 const refused = (status: number, error?: string) => new ApiError(new Response(null, { status }), error && { error });
 
-/** Sends the steps to a server that fails once, at the second one. */
+/** Sends the requests to a server that fails once, at the second one. */
 async function sendWith(failure: Error | null, from = 0) {
   const sent: string[] = [];
   const saved: Sent[] = [];
   const ids: number[] = [];
-  const end = await sendAll(STEPS, ids, from, {
+  const end = await sendAll(REQUESTS, ids, from, {
     async send({ path }) {
       sent.push(path);
       if (failure && path.includes('/2/')) throw failure;
@@ -26,7 +30,7 @@ async function sendWith(failure: Error | null, from = 0) {
 describe('sending the requests of an action', () => {
   it('sends each once, in their order', async () => {
     const { sent, last, ids } = await sendWith(null);
-    expect(sent).toEqual(STEPS.map(({ path }) => path));
+    expect(sent).toEqual(REQUESTS.map(({ path }) => path));
     expect(ids).toEqual([11, 12, 13]);
     expect(last).toEqual({ accepted: 3, total: 3, isWaiting: false });
   });
@@ -41,20 +45,20 @@ describe('sending the requests of an action', () => {
   });
 
   it('leaves out the computers that are refused when that is wanted, but not what else is refused', async () => {
-    const steps = STEPS.map((step, index) => ({ ...step, computer: { ...COMPUTER, id: index + 1 } }));
+    const requests = REQUESTS.map((request, index) => ({ ...request, computer: { ...COMPUTER, id: index + 1 } }));
     const send = async (failure: Error) => {
-      const left: Step[] = [];
+      const left: ActionRequest[] = [];
       const saved: Sent[] = [];
       const ids: number[] = [];
-      const end = await sendAll(steps, ids, 0, {
+      const end = await sendAll(requests, ids, 0, {
         send: async ({ path }) => (path.includes('/2/') ? Promise.reject(failure) : 7),
         save: (now) => saved.push(now),
-        onRefused: (step) => left.push(step),
+        onRefused: (request) => left.push(request),
       }).catch((error: unknown) => error);
       return { left, ids, end, last: saved.at(-1) };
     };
     expect(await send(refused(400, 'ComputerArchived'))).toEqual({
-      left: [steps[1]],
+      left: [requests[1]],
       ids: [7, 7],
       end: undefined,
       last: { accepted: 2, total: 2, isWaiting: false },
@@ -82,9 +86,9 @@ describe('sending the requests of an action', () => {
   it('sends no further request once the person has left, and forgets none that was sent', async () => {
     const sent: string[] = [];
     const saved: Sent[] = [];
-    const send = async ({ path }: Step) => sent.push(path);
+    const send = async ({ path }: ActionRequest) => sent.push(path);
     const isStopped = () => sent.length === 2;
-    const end = sendAll(STEPS, [], 0, { send, save: (now) => saved.push(now), isStopped });
+    const end = sendAll(REQUESTS, [], 0, { send, save: (now) => saved.push(now), isStopped });
     await expect(end).rejects.toBeInstanceOf(Stopped);
     expect(sent).toEqual(['/computers/1/restart', '/computers/2/restart']);
     expect(saved.at(-1)).toEqual({ accepted: 2, total: 3, isWaiting: false });

@@ -2,35 +2,35 @@ import { describe, expect, it } from 'vitest';
 import type { components } from '../../../packages/client/src/index.ts';
 import { tagList } from '../../../web/src/pages/profiles/form/scope-draft.ts';
 import {
-  newScriptDraft,
+  newScriptProfileDraft,
   scriptCommand,
   scriptDatesPatch,
   scriptDatesRequest,
-  scriptDraftOf,
+  scriptProfileDraftOf,
   scriptPatch,
   scriptRequest,
-} from '../../../web/src/pages/profiles/form/script-draft.ts';
+} from '../../../web/src/pages/profiles/form/script-profile-draft.ts';
 import {
-  newUsgDraft,
+  newUsgProfileDraft,
   usgCommand,
   usgDatesPatch,
   usgDatesRequest,
-  usgDraftOf,
+  usgProfileDraftOf,
   usgPatch,
   usgRequest,
-} from '../../../web/src/pages/profiles/form/usg-draft.ts';
+} from '../../../web/src/pages/profiles/form/usg-profile-draft.ts';
 import { draftOf, patchOf } from '../../../web/src/pages/scripts/script-draft.ts';
 
 const NOW = Date.parse('2026-05-04T09:12:40Z');
 const usg = {
-  ...newUsgDraft('UTC', NOW),
+  ...newUsgProfileDraft('UTC', NOW),
   title: 'Baseline',
   tags: 'web, db',
   timezone: 'Europe/Berlin',
   start: '2026-05-05T02:00',
 };
 const script = {
-  ...newScriptDraft('7', 'UTC', NOW),
+  ...newScriptProfileDraft('7', 'UTC', NOW),
   title: 'Nightly',
   timezone: 'Europe/Berlin',
   startAfter: '2026-05-05T00:00',
@@ -80,7 +80,7 @@ describe('the form of a USG profile', () => {
       restart_deliver_delay: 2,
       restart_deliver_delay_window: 30,
     };
-    expect(usgPatch(usgDraftOf(stored as components['schemas']['UsgProfile']))).toEqual(stored);
+    expect(usgPatch(usgProfileDraftOf(stored as components['schemas']['UsgProfile']))).toEqual(stored);
   });
 });
 
@@ -107,7 +107,7 @@ describe('the form of a script profile', () => {
   });
 
   it('sends the trigger only when it has changed, because a past time would run again', () => {
-    const draft = scriptDraftOf(stored);
+    const draft = scriptProfileDraftOf(stored);
     expect(scriptPatch({ ...draft, title: 'Other' }, stored)).not.toHaveProperty('trigger');
     expect(scriptPatch({ ...draft, trigger: 'event' }, stored).trigger).toEqual({
       trigger_type: 'event',
@@ -125,8 +125,11 @@ describe('the dates of a script profile', () => {
 
   it('are by what the form creates or changes', () => {
     expect(scriptDatesRequest(script)).toEqual({ timezone: 'Europe/Berlin', trigger });
-    expect(scriptDatesPatch(scriptDraftOf(stored), stored)).toEqual({ timezone: 'Europe/Berlin', trigger: undefined });
-    const moved = { ...scriptDraftOf(stored), startAfter: '2026-05-05T01:00' };
+    expect(scriptDatesPatch(scriptProfileDraftOf(stored), stored)).toEqual({
+      timezone: 'Europe/Berlin',
+      trigger: undefined,
+    });
+    const moved = { ...scriptProfileDraftOf(stored), startAfter: '2026-05-05T01:00' };
     expect(scriptDatesPatch(moved, stored)?.trigger).toEqual({ ...trigger, start_after: '2026-05-04T23:00:00Z' });
   });
 

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { ErrorMessage } from '../ui/error-message.tsx';
 import type { Action } from './actions.ts';
 import { isAtFields } from './field-errors.ts';
-import type { Step } from './plans/plan.ts';
+import type { ActionRequest } from './plans/plan.ts';
 import { isRefusal, type Sent } from './sending.ts';
 import type { Sending } from './use-sending.ts';
 
@@ -49,7 +49,7 @@ function Rest({ sending }: { sending: Sending }) {
 /** Leaves out the computer that was refused, or all that are going to be. */
 function SkipRefused({ sending: { sent, work, error, skip, skipAll } }: { sending: Sending }) {
   const accepted = sent?.accepted ?? 0;
-  const refused = isRefusal(error) && !isSessionEnd(error) ? work?.steps[accepted]?.computer : undefined;
+  const refused = isRefusal(error) && !isSessionEnd(error) ? work?.requests[accepted]?.computer : undefined;
   const hasMore = accepted + 1 < (sent?.total ?? 0);
   if (!refused || (accepted === 0 && !hasMore)) return null;
   return (
@@ -134,7 +134,7 @@ function Progress({ sending: { work, stop }, sent: { accepted, total } }: { send
 function UnknownResult({ sending, isImmediate }: { sending: Sending; isImmediate: boolean }) {
   const { sent, work, resume, skip, reset } = sending;
   const { accepted, total } = sent!;
-  const computer = work?.steps[accepted]?.computer;
+  const computer = work?.requests[accepted]?.computer;
   const hasRest = work !== null && accepted + 1 < total;
   return (
     <div role="alert" className="error-message">
@@ -164,7 +164,7 @@ function UnknownResult({ sending, isImmediate }: { sending: Sending; isImmediate
   );
 }
 
-function WhereToLook({ computer, isImmediate }: { computer: Step['computer']; isImmediate: boolean }) {
+function WhereToLook({ computer, isImmediate }: { computer: ActionRequest['computer']; isImmediate: boolean }) {
   if (computer) {
     const params = { computerId: String(computer.id) };
     return (

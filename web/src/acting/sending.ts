@@ -1,5 +1,5 @@
 import { ApiError } from '@flotilla/client';
-import type { Step } from './plans/plan.ts';
+import type { ActionRequest } from './plans/plan.ts';
 
 /** Activities that one query names, which is what follows the last request. */
 export const MAX_NAMED = 200;
@@ -25,13 +25,13 @@ export class Stopped extends Error {
 
 interface Sending {
   /** @returns the id of the activity that it started, if it started one */
-  send: (step: Step) => Promise<number | null>;
+  send: (request: ActionRequest) => Promise<number | null>;
   /** Called before and after each request, so that a reload of the page does not forget one. */
   save: (sent: Sent) => void;
   /** Whether no further request is to be sent. */
   isStopped?: () => boolean;
   /** Takes what the server refuses for one computer, and the others go on. Without it, a refusal ends the sending. */
-  onRefused?: ((step: Step, error: ApiError) => void) | null;
+  onRefused?: ((request: ActionRequest, error: ApiError) => void) | null;
 }
 
 /**
@@ -41,35 +41,35 @@ interface Sending {
  * @throws {Unanswered} when one may have been accepted, otherwise the error of the one that was refused
  */
 export async function sendAll(
-  steps: readonly Step[],
+  requests: readonly ActionRequest[],
   ids: number[],
   from: number,
   { send, save, isStopped = () => false, onRefused }: Sending,
 ): Promise<void> {
-  let [accepted, total] = [from, steps.length];
-  for (const step of steps.slice(from)) {
+  let [accepted, total] = [from, requests.length];
+  for (const request of requests.slice(from)) {
     if (isStopped()) throw new Stopped();
     save({ accepted, total, isWaiting: true });
     try {
-      const id = await send(step);
+      const id = await send(request);
       if (id !== null) ids.push(id);
       accepted += 1;
     } catch (error) {
       const isUnanswered = !isRefusal(error);
-      if (!onRefused || !isAboutComputer(step, error)) {
+      if (!onRefused || !isAboutComputer(request, error)) {
         save({ accepted, total, isWaiting: isUnanswered });
         throw isUnanswered ? new Unanswered('The response was lost', { cause: error }) : error;
       }
       total -= 1;
-      onRefused(step, error);
+      onRefused(request, error);
     }
     save({ accepted, total, isWaiting: false });
   }
 }
 
 /** Whether a request was refused for its computer, rather than for the session or because of too many requests. */
-function isAboutComputer(step: Step, error: unknown): error is ApiError {
-  return step.computer !== undefined && isRefusal(error) && ![401, 429, 503].includes((error as ApiError).status);
+function isAboutComputer(request: ActionRequest, error: unknown): error is ApiError {
+  return request.computer !== undefined && isRefusal(error) && ![401, 429, 503].includes((error as ApiError).status);
 }
 
 /** Whether the server has responded that it has not done it. A proxy cannot know that, and neither can an internal error. */

@@ -3,15 +3,15 @@ import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { notify } from '../ui/notices.tsx';
 import type { Action } from './actions.ts';
-import type { Step } from './plans/plan.ts';
+import type { ActionRequest } from './plans/plan.ts';
 import { MAX_NAMED } from './sending.ts';
 import type { Target } from './targets.ts';
-import { sendSteps } from './use-sending.ts';
+import { sendRequests } from './use-sending.ts';
 
 interface Done {
   action: Action;
   targets: readonly Target[];
-  undo: readonly Step[] | null;
+  undo: readonly ActionRequest[] | null;
 }
 
 /**
@@ -63,7 +63,7 @@ export function useGoBack(): () => void {
 function noticeOf(
   { label }: Action,
   targets: readonly Target[],
-  undo: readonly Step[] | null,
+  undo: readonly ActionRequest[] | null,
   refresh: () => Promise<unknown>,
 ) {
   const [first] = targets;
@@ -71,7 +71,7 @@ function noticeOf(
   const text = `${label}: done on ${on}.`;
   if (!undo || undo.length === 0) return { text };
   const run = async () => {
-    await sendSteps(undo);
+    await sendRequests(undo);
     await refresh();
   };
   return { text, action: { label: 'Undo', run, done: `${label}: undone on ${on}.` } };

@@ -2,16 +2,16 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { client } from '../api/client.ts';
 import { dropKept, keep, readKept } from '../ui/drafts/kept.ts';
-import type { Step } from './plans/plan.ts';
+import type { ActionRequest } from './plans/plan.ts';
 import { MAX_NAMED, type Sent, sendAll, Stopped, Unanswered } from './sending.ts';
 
 /** The requests of an action that is being done. */
 interface Work {
-  steps: readonly Step[];
+  requests: readonly ActionRequest[];
   /** Activities that have been started. */
   ids: number[];
   /** Computers that were refused, and why: collected once the person wants to go on without all of them. */
-  refused?: Array<{ computer: NonNullable<Step['computer']>; reason: string }>;
+  refused?: Array<{ computer: NonNullable<ActionRequest['computer']>; reason: string }>;
   /** It was started before the page was loaded again. */
   isResumed?: boolean;
 }
@@ -42,13 +42,13 @@ export function useSending(key: string, onDone: OnDone) {
     /** All requests have been sent, and some were refused. */
     isFinished: (work?.refused?.length ?? 0) > 0 && accepted === sent?.total && !isSending,
     /** What Continue sends; null where the requests are not known. */
-    rest: () => work?.steps.slice(accepted + (sent?.isWaiting ? 1 : 0)) ?? null,
+    rest: () => work?.requests.slice(accepted + (sent?.isWaiting ? 1 : 0)) ?? null,
     /** Sends what a form describes. */
-    start: (steps: readonly Step[]) => isFree() && go({ steps, ids: [] }, 0),
+    start: (requests: readonly ActionRequest[]) => isFree() && go({ requests, ids: [] }, 0),
     /** Continues with the first request that is not known to be accepted. */
     resume: () => work && go(work, accepted),
     /** Continues without that one. */
-    skip: () => work && go({ ...work, steps: work.steps.toSpliced(accepted, 1) }, accepted),
+    skip: () => work && go({ ...work, requests: work.requests.toSpliced(accepted, 1) }, accepted),
     /** Continues without any computer that is refused. The present one is sent once more, to be among them. */
     skipAll: () => work && go({ ...work, refused: [] }, accepted),
     /** Sends no request after the present one. */
@@ -73,16 +73,16 @@ function useRequests({ sent, work, setWork, save, forget, keepWork }: Progress, 
   const isStopped = useRef(false);
   const leave = ({ ids, isResumed = false }: Work) => onDone(ids, isResumed);
   const sending = useMutation({
-    mutationFn({ steps, ids, refused, from }: Work & { from: number }) {
-      let kept = steps;
-      const leaveOut = (left: Step, { message }: Error) => {
+    mutationFn({ requests, ids, refused, from }: Work & { from: number }) {
+      let kept = requests;
+      const leaveOut = (left: ActionRequest, { message }: Error) => {
         refused!.push({ computer: left.computer!, reason: message });
-        kept = kept.filter((step) => step !== left);
+        kept = kept.filter((request) => request !== left);
         keepWork(kept);
-        setWork((old) => old && { ...old, steps: kept });
+        setWork((old) => old && { ...old, requests: kept });
       };
-      return sendAll(steps, ids, from, {
-        send: sendStep,
+      return sendAll(requests, ids, from, {
+        send: sendRequest,
         save: (now) => save({ ...now, ids: ids.slice(0, MAX_NAMED + 1) }),
         isStopped: () => hasLeft() || isStopped.current,
         onRefused: refused ? leaveOut : null,
@@ -106,7 +106,7 @@ function useRequests({ sent, work, setWork, save, forget, keepWork }: Progress, 
     if (!navigator.onLine) return setError(new Error('This browser is offline. Nothing was sent.'));
     lock.current = 'sending';
     isStopped.current = false;
-    if (next.steps !== work?.steps) keepWork(next.steps);
+    if (next.requests !== work?.requests) keepWork(next.requests);
     setWork(next);
     sending.mutate({ ...next, from });
   };
@@ -134,34 +134,34 @@ function useProgress(name: string) {
   const [sent, setSent] = useState<Stored | null>(() => readSent(name));
   const [work, setWork] = useState<Work | null>(null);
   const [interrupted] = useState(sent);
-  const stepsName = `${name}.steps`;
+  const requestsName = `${name}.requests`;
   useEffect(() => {
     let isShown = true;
     if (!interrupted) return;
     const { ids, total } = interrupted;
-    void readKept<readonly Step[]>(stepsName).then((steps) => {
+    void readKept<readonly ActionRequest[]>(requestsName).then((requests) => {
       // Others would be those of an earlier attempt.
-      if (!isShown || steps?.length !== total) return;
-      setWork((present) => present ?? { steps: steps!, ids: [...ids], isResumed: true });
+      if (!isShown || requests?.length !== total) return;
+      setWork((present) => present ?? { requests: requests!, ids: [...ids], isResumed: true });
     });
     return () => {
       isShown = false;
     };
-  }, [stepsName, interrupted]);
+  }, [requestsName, interrupted]);
   const save = (now: Stored) => {
     sessionStorage.setItem(name, JSON.stringify(now));
     setSent(now);
   };
   const forget = () => {
     sessionStorage.removeItem(name);
-    void dropKept(stepsName);
+    void dropKept(requestsName);
   };
   const reset = () => {
     forget();
     setSent(null);
     setWork(null);
   };
-  const keepWork = (steps: readonly Step[]) => void keep(stepsName, steps);
+  const keepWork = (requests: readonly ActionRequest[]) => void keep(requestsName, requests);
   return { sent, work, setWork, save, forget, reset, keepWork };
 }
 
@@ -179,15 +179,15 @@ function useHasLeft(): () => boolean {
   return () => hasLeft.current;
 }
 
-async function sendStep({ method, path, body }: Step): Promise<number | null> {
+async function sendRequest({ method, path, body }: ActionRequest): Promise<number | null> {
   const { data } = await client.request(method, path, { body });
   const id = (data as { id?: unknown } | undefined)?.id;
   return typeof id === 'number' ? id : null;
 }
 
 /** Sends requests whose repetition changes nothing, such as those that bring back tags. @throws {ApiError} */
-export async function sendSteps(steps: readonly Step[]): Promise<void> {
-  for (const step of steps) await sendStep(step);
+export async function sendRequests(requests: readonly ActionRequest[]): Promise<void> {
+  for (const request of requests) await sendRequest(request);
 }
 
 /** Null also when nothing was left to send. */

@@ -13,24 +13,24 @@ import {
   type TagFields,
 } from '../plans/edits.ts';
 import type { Target } from '../targets.ts';
-import type { ActionForm, FieldsProps } from './form.tsx';
+import type { FormDefinition, FieldsProps } from './form.tsx';
 import { NameField } from './name-field.tsx';
 
-export const addTagsForm: ActionForm<TagFields> = {
+export const addTagsForm: FormDefinition<TagFields> = {
   initial: { tags: '' },
   Fields: (props) => <TagFieldSet suggestions={useAllTags()} {...props} />,
   usePlan: planAddTags,
   delivery: 'none',
 };
 
-export const removeTagsForm: ActionForm<TagFields> = {
+export const removeTagsForm: FormDefinition<TagFields> = {
   initial: { tags: '' },
   Fields: (props) => <TagFieldSet suggestions={valuesOf(props.targets, ({ tags }) => tags)} {...props} />,
   usePlan: planRemoveTags,
   delivery: 'none',
 };
 
-export const annotateForm: ActionForm<AnnotationFields> = {
+export const annotateForm: FormDefinition<AnnotationFields> = {
   initial: { key: '', value: '' },
   Fields: (props) => (
     <>
@@ -49,7 +49,7 @@ export const annotateForm: ActionForm<AnnotationFields> = {
   withAnnotations: true,
 };
 
-export const removeAnnotationForm: ActionForm<AnnotationFields> = {
+export const removeAnnotationForm: FormDefinition<AnnotationFields> = {
   initial: { key: '', value: '' },
   Fields: KeyField,
   usePlan: planRemoveAnnotation,
@@ -57,7 +57,7 @@ export const removeAnnotationForm: ActionForm<AnnotationFields> = {
   withAnnotations: true,
 };
 
-export const moveForm: ActionForm<GroupFields> = {
+export const moveForm: FormDefinition<GroupFields> = {
   initial: { group: '' },
   Fields: GroupFieldSet,
   usePlan: planMove,

@@ -21,7 +21,7 @@ export interface PlanState extends Plan {
 }
 
 /** The form of an action. */
-export interface ActionForm<F extends object> {
+export interface FormDefinition<F extends object> {
   initial: F;
   Fields?: (props: FieldsProps<F>) => ReactNode;
   /** A hook, since some plans need what the server knows. */

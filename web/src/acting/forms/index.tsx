@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { ActionFormBody, type ActionFormProps } from '../action-form.tsx';
+import { ComputerActionForm, type ComputerActionProps } from '../computer-action-form.tsx';
 import { addTagsForm, annotateForm, moveForm, removeAnnotationForm, removeTagsForm } from './edits.tsx';
-import type { ActionForm } from './form.tsx';
+import type { FormDefinition } from './form.tsx';
 import { kernelForm } from './kernel.tsx';
 import { archiveForm, deleteForm, powerForm, recoveryKeyForm, sanitizeForm, signalForm } from './machines.tsx';
 import { packageForm } from './packages.tsx';
@@ -10,14 +10,14 @@ import { snapForm } from './snaps.tsx';
 
 /** A form, and what it reads of each computer. */
 export interface RegisteredForm {
-  Component: (props: ActionFormProps) => ReactNode;
+  Component: (props: ComputerActionProps) => ReactNode;
   withAnnotations: boolean;
   withArchived: boolean;
 }
 
-function register<F extends object>(form: ActionForm<F>): RegisteredForm {
+function register<F extends object>(form: FormDefinition<F>): RegisteredForm {
   const { withAnnotations = false, withArchived = false } = form;
-  return { Component: (props) => <ActionFormBody form={form} {...props} />, withAnnotations, withArchived };
+  return { Component: (props) => <ComputerActionForm form={form} {...props} />, withAnnotations, withArchived };
 }
 
 /** The form of each action, by its id. */

@@ -6,13 +6,13 @@ import { bodyError } from '../field-errors.ts';
 import { chooseKernel, type KernelFields, planKernel } from '../plans/software.ts';
 import type { Mark } from '../target-list.tsx';
 import type { Target } from '../targets.ts';
-import type { ActionForm, FieldsProps, PlanState } from './form.tsx';
+import type { FormDefinition, FieldsProps, PlanState } from './form.tsx';
 
 /** Each is a request. */
 const MAX_TARGETS = 1000;
 
 /** The form of a change of kernels. */
-export function kernelForm(change: 'upgrade' | 'downgrade'): ActionForm<KernelFields> {
+export function kernelForm(change: 'upgrade' | 'downgrade'): FormDefinition<KernelFields> {
   return {
     initial: { version: '', restart: false },
     Fields: (props) => <KernelFieldSet kind={change} {...props} />,

@@ -13,24 +13,24 @@ import {
   type RecoveryKeyFields,
 } from '../plans/machines.ts';
 import type { Plan, PlanInput } from '../plans/plan.ts';
-import type { ActionForm, FieldsProps } from './form.tsx';
+import type { FormDefinition, FieldsProps } from './form.tsx';
 import { lastName, NameField } from './name-field.tsx';
 
 /** A form without fields of its own. */
 const plainForm = (
   usePlan: (input: PlanInput<object>) => Plan,
-  delivery: ActionForm<object>['delivery'],
-): ActionForm<object> => ({ initial: {}, usePlan, delivery });
+  delivery: FormDefinition<object>['delivery'],
+): FormDefinition<object> => ({ initial: {}, usePlan, delivery });
 
 /** The forms of restarting and shutting down. */
 export const powerForm = (change: 'restart' | 'shutdown') => plainForm((input) => planPower(change, input), 'any');
 
 export const sanitizeForm = plainForm(planSanitize, 'after');
 export const archiveForm = plainForm(planArchive, 'none');
-export const deleteForm: ActionForm<object> = { ...plainForm(planDelete, 'none'), withArchived: true };
+export const deleteForm: FormDefinition<object> = { ...plainForm(planDelete, 'none'), withArchived: true };
 
 /** The form of a signal to processes. */
-export function signalForm(signal: 'kill' | 'terminate'): ActionForm<ProcessFields> {
+export function signalForm(signal: 'kill' | 'terminate'): FormDefinition<ProcessFields> {
   return {
     initial: { pids: '' },
     Fields: ProcessFieldSet,
@@ -39,7 +39,7 @@ export function signalForm(signal: 'kill' | 'terminate'): ActionForm<ProcessFiel
   };
 }
 
-export const recoveryKeyForm: ActionForm<RecoveryKeyFields> = {
+export const recoveryKeyForm: FormDefinition<RecoveryKeyFields> = {
   initial: { force: false },
   Fields: ({ fields, change }) => (
     <CheckField

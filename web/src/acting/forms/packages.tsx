@@ -5,7 +5,7 @@ import { bodyError } from '../field-errors.ts';
 import { namesIn } from '../plans/plan.ts';
 import { type PackageAction, type PackageFields, planPackages } from '../plans/software.ts';
 import { queriesFor, type Target } from '../targets.ts';
-import type { ActionForm, FieldsProps, PlanState } from './form.tsx';
+import type { FormDefinition, FieldsProps, PlanState } from './form.tsx';
 import { lastName, NameField } from './name-field.tsx';
 
 /** Which packages fit an action, as parameters of the list. */
@@ -20,7 +20,7 @@ const FITTING: Record<PackageAction, object> = {
 const SUGGESTED = 20;
 
 /** The form of an action on packages. */
-export function packageForm(action: PackageAction): ActionForm<PackageFields> {
+export function packageForm(action: PackageAction): FormDefinition<PackageFields> {
   return {
     initial: { packages: '' },
     Fields: (props) => <PackageFieldSet action={action} {...props} />,

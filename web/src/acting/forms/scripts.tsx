@@ -5,10 +5,10 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { bodyError } from '../field-errors.ts';
 import { planScript, type ScriptFields } from '../plans/software.ts';
 import { queriesFor } from '../targets.ts';
-import type { ActionForm, FieldsProps } from './form.tsx';
+import type { FormDefinition, FieldsProps } from './form.tsx';
 
 /** The form that runs a script. */
-export const scriptForm: ActionForm<ScriptFields> = {
+export const scriptForm: FormDefinition<ScriptFields> = {
   initial: { script: '', username: '', timeLimit: '' },
   Fields: ScriptFieldSet,
   usePlan(input) {

@@ -6,11 +6,11 @@ import { bodyError } from '../field-errors.ts';
 import { momentOf } from '../plans/delivery.ts';
 import { NO_SNAPS, planSnaps, type SnapAction, type SnapFields } from '../plans/software.ts';
 import type { Target } from '../targets.ts';
-import type { ActionForm, FieldsProps } from './form.tsx';
+import type { FormDefinition, FieldsProps } from './form.tsx';
 import { NameField } from './name-field.tsx';
 
 /** The form of an action on snaps. */
-export function snapForm(action: SnapAction): ActionForm<SnapFields> {
+export function snapForm(action: SnapAction): FormDefinition<SnapFields> {
   return {
     initial: NO_SNAPS,
     Fields: (props) => <SnapFieldSet action={action} {...props} />,

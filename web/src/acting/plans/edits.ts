@@ -1,5 +1,5 @@
 import { queriesFor, type Target } from '../targets.ts';
-import { commandOf, idsOf, namesIn, type Plan, type PlanInput, post, type Step } from './plan.ts';
+import { commandOf, idsOf, namesIn, type Plan, type PlanInput, post, type ActionRequest } from './plan.ts';
 
 export interface TagFields {
   tags: string;
@@ -18,7 +18,7 @@ export interface GroupFields {
 const TAG = /^[\p{L}\p{Nd}-][\p{L}\p{M}\p{Nd}-]{0,49}$/u;
 
 /** A request for each query that names some of the computers. */
-function changeAll(targets: readonly Target[], path: string, body: object): Step[] {
+function changeAll(targets: readonly Target[], path: string, body: object): ActionRequest[] {
   return queriesFor(idsOf(targets)).map((query) => post(path, { query, ...body }));
 }
 
@@ -31,7 +31,7 @@ function groupBy(targets: readonly Target[], key: (target: Target) => string): A
 export function planAddTags({ fields, targets, chosenBy }: PlanInput<TagFields>): Plan {
   const tags = namesIn(fields.tags);
   return {
-    steps: changeAll(targets, '/computers:add-tags', { tags }),
+    requests: changeAll(targets, '/computers:add-tags', { tags }),
     command: commandOf({ name: 'computers tag', args: tags, options: chosenBy }),
     undo: tags.flatMap((tag) =>
       changeAll(
@@ -47,7 +47,7 @@ export function planAddTags({ fields, targets, chosenBy }: PlanInput<TagFields>)
 export function planRemoveTags({ fields, targets, chosenBy }: PlanInput<TagFields>): Plan {
   const tags = namesIn(fields.tags);
   return {
-    steps: changeAll(targets, '/computers:remove-tags', { tags }),
+    requests: changeAll(targets, '/computers:remove-tags', { tags }),
     command: commandOf({ name: 'computers untag', args: tags, options: chosenBy }),
     undo: tags
       .filter((tag) => TAG.test(tag))
@@ -66,7 +66,7 @@ export function planAnnotate({ fields, targets, chosenBy }: PlanInput<Annotation
   const key = fields.key.trim();
   const without = targets.filter(({ annotations }) => annotations[key] === undefined);
   return {
-    steps: changeAll(targets, '/computers:annotate', { key, value: fields.value }),
+    requests: changeAll(targets, '/computers:annotate', { key, value: fields.value }),
     command: commandOf({ name: 'computers annotate', args: [key, fields.value], options: chosenBy }),
     undo: [...changeAll(without, '/computers:remove-annotation', { key }), ...annotateAgain(targets, key)],
   };
@@ -76,13 +76,13 @@ export function planAnnotate({ fields, targets, chosenBy }: PlanInput<Annotation
 export function planRemoveAnnotation({ fields, targets, chosenBy }: PlanInput<AnnotationFields>): Plan {
   const key = fields.key.trim();
   return {
-    steps: changeAll(targets, '/computers:remove-annotation', { key }),
+    requests: changeAll(targets, '/computers:remove-annotation', { key }),
     command: commandOf({ name: 'computers unannotate', args: [key], options: chosenBy }),
     undo: annotateAgain(targets, key),
   };
 }
 
-function annotateAgain(targets: readonly Target[], key: string): Step[] {
+function annotateAgain(targets: readonly Target[], key: string): ActionRequest[] {
   const annotated = targets.filter(({ annotations }) => annotations[key] !== undefined);
   return groupBy(annotated, ({ annotations }) => annotations[key]!).flatMap(([value, some]) =>
     changeAll(some, '/computers:annotate', { key, value }),
@@ -93,7 +93,7 @@ function annotateAgain(targets: readonly Target[], key: string): Step[] {
 export function planMove({ fields, targets, chosenBy }: PlanInput<GroupFields>): Plan {
   const moved = targets.filter(({ accessGroup }) => accessGroup !== fields.group);
   return {
-    steps: changeAll(targets, '/computers:change-access-group', { access_group: fields.group }),
+    requests: changeAll(targets, '/computers:change-access-group', { access_group: fields.group }),
     command: commandOf({ name: 'computers move', args: [fields.group], options: chosenBy }),
     undo: groupBy(moved, ({ accessGroup }) => accessGroup).flatMap(([access_group, some]) =>
       changeAll(some, '/computers:change-access-group', { access_group }),

@@ -8,7 +8,7 @@ const MAX_DELETED = 1000;
 /** A request for each computer. */
 export function planPower(change: 'restart' | 'shutdown', { targets, delivery, chosenBy }: PlanInput<object>): Plan {
   return {
-    steps: postEach(
+    requests: postEach(
       targets,
       (id) => `/computers/${id}/${change}`,
       () => deliveryOf(delivery),
@@ -28,7 +28,7 @@ export function planSignal(
 ): Plan {
   const pids = fields.pids.split(/[\s,]+/).filter((pid) => pid !== '');
   return {
-    steps: targets.map(({ id }) =>
+    requests: targets.map(({ id }) =>
       post(`/processes/${signal}`, { computer_id: id, pids: pids.join(','), ...deliveryOf(delivery) }),
     ),
     command: commandOf({ name: `processes ${signal}`, args: [...idsOf(targets).map(String), ...pids], delivery }),
@@ -42,7 +42,7 @@ export interface RecoveryKeyFields {
 /** A new key of one computer. */
 export function planRecoveryKey({ fields, targets, delivery }: PlanInput<RecoveryKeyFields>): Plan {
   return {
-    steps: targets.map(({ id }) =>
+    requests: targets.map(({ id }) =>
       post(`/computers/${id}/recovery-key:generate`, { force: fields.force, ...deliveryOf(delivery) }),
     ),
     command: commandOf({
@@ -57,7 +57,7 @@ export function planRecoveryKey({ fields, targets, delivery }: PlanInput<Recover
 /** A request for each computer, with its title as the server requires it. */
 export function planSanitize({ targets, delivery }: PlanInput<object>): Plan {
   return {
-    steps: postEach(
+    requests: postEach(
       targets,
       (id) => `/computers/${id}/sanitize`,
       ({ title }) => ({ computer_title: title, ...deliveryOf(delivery) }),
@@ -68,7 +68,7 @@ export function planSanitize({ targets, delivery }: PlanInput<object>): Plan {
 /** A request for each computer, with its title as the server requires it. */
 export function planArchive({ targets, chosenBy }: PlanInput<object>): Plan {
   return {
-    steps: postEach(
+    requests: postEach(
       targets,
       (id) => `/computers/${id}/archive`,
       ({ title }) => ({ computer_title: title }),
@@ -80,6 +80,6 @@ export function planArchive({ targets, chosenBy }: PlanInput<object>): Plan {
 /** A request for as many computers as one takes. */
 export function planDelete({ targets }: PlanInput<object>): Plan {
   return {
-    steps: chunksOf(idsOf(targets), MAX_DELETED).map((computer_ids) => post('/computers:delete', { computer_ids })),
+    requests: chunksOf(idsOf(targets), MAX_DELETED).map((computer_ids) => post('/computers:delete', { computer_ids })),
   };
 }

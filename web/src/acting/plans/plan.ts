@@ -3,18 +3,18 @@ import { formatDelivery, type Delivery } from './delivery.ts';
 import type { Target } from '../targets.ts';
 
 /** One request of an action. */
-export interface Step extends RequestToCopy {
+export interface ActionRequest extends RequestToCopy {
   /** The computer that it is for, if it is for one of several. */
   computer?: Pick<Target, 'id' | 'title'>;
 }
 
 /** What an action does: its requests in their order, and the same for a shell. */
 export interface Plan {
-  steps: readonly Step[];
+  requests: readonly ActionRequest[];
   /** `flotilla` commands that do the same; each request as `flotilla api` without them. */
   command?: readonly string[];
   /** What brings back what the computers had before; null where there is nothing to bring back. */
-  undo?: readonly Step[] | null;
+  undo?: readonly ActionRequest[] | null;
 }
 
 /** What a plan is made of. */
@@ -28,14 +28,14 @@ export interface PlanInput<F> {
 
 export const idsOf = (targets: readonly Target[]): number[] => targets.map(({ id }) => id);
 
-export const post = (path: string, body: unknown): Step => ({ method: 'POST', path, body });
+export const post = (path: string, body: unknown): ActionRequest => ({ method: 'POST', path, body });
 
 /** A request for each computer. */
 export function postEach(
   targets: readonly Target[],
   path: (id: number) => string,
   body: (target: Target) => unknown,
-): Step[] {
+): ActionRequest[] {
   return targets.map((target) => {
     const { id, title } = target;
     return { ...post(path(id), body(target)), computer: { id, title } };

@@ -37,7 +37,7 @@ export function planSnaps(action: SnapAction, { fields, targets, delivery, chose
     ...chosenBy,
   ];
   return {
-    steps: [post('/snaps', { action, computer_ids: idsOf(targets), snaps, ...deliveryOf(delivery) })],
+    requests: [post('/snaps', { action, computer_ids: idsOf(targets), snaps, ...deliveryOf(delivery) })],
     command: commandOf({ name: `snaps ${action}`, args: names, options, delivery }),
   };
 }
@@ -55,7 +55,7 @@ export function planPackages(
   const names = namesIn(fields.packages);
   const package_ids = names.flatMap((name) => ids.get(name) ?? []);
   return {
-    steps: [post('/packages', { action, computer_ids: idsOf(targets), package_ids, ...deliveryOf(delivery) })],
+    requests: [post('/packages', { action, computer_ids: idsOf(targets), package_ids, ...deliveryOf(delivery) })],
     command: commandOf({ name: `packages ${action}`, args: names, options: chosenBy, delivery }),
   };
 }
@@ -79,7 +79,7 @@ export function planKernel(
     ...chosenBy,
   ];
   return {
-    steps: postEach(
+    requests: postEach(
       targets.filter(({ id }) => chosen.get(id)),
       (id) => `/computers/${id}/kernel/${change}`,
       ({ id }) => ({
@@ -123,7 +123,7 @@ export function planScript(queries: readonly string[], input: PlanInput<ScriptFi
     ...chosenBy,
   ];
   return {
-    steps: queries.map((query) => post(`/scripts/${fields.script}:execute`, { query, ...body })),
+    requests: queries.map((query) => post(`/scripts/${fields.script}:execute`, { query, ...body })),
     command: commandOf({ name: 'scripts run', args: [fields.script], options, delivery }),
   };
 }

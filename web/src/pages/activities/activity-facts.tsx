@@ -34,8 +34,8 @@ const fact = (name: string, value: ReactNode) => [name, value] as const;
 
 /** What is done on each computer, if it is the same on all that are known and the summary does not say it. */
 function stepOf({ summary, children }: Activity): string[] {
-  const steps = new Set(children.map((child) => child.summary));
-  return steps.size === 1 && !steps.has(summary) ? [...steps] : [];
+  const summaries = new Set(children.map((child) => child.summary));
+  return summaries.size === 1 && !summaries.has(summary) ? [...summaries] : [];
 }
 
 const RELATIONS: ReadonlyArray<readonly [string, (activity: Activity) => number | null | undefined]> = [

@@ -13,20 +13,20 @@ import { useNextDates } from './next-dates.tsx';
 import { ProfileForm, useSave } from './profile-form.tsx';
 import { ScopeFields } from './scope-fields.tsx';
 import {
-  newScriptDraft,
-  type ScriptDraft,
+  newScriptProfileDraft,
+  type ScriptProfileDraft,
   scriptCommand,
   scriptDatesPatch,
   scriptDatesRequest,
-  scriptDraftOf,
+  scriptProfileDraftOf,
   scriptPatch,
   scriptRequest,
-} from './script-draft.ts';
+} from './script-profile-draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
 interface PartProps {
-  draft: ScriptDraft;
-  change: (changes: Partial<ScriptDraft>) => void;
+  draft: ScriptProfileDraft;
+  change: (changes: Partial<ScriptProfileDraft>) => void;
   error: unknown;
 }
 
@@ -34,7 +34,7 @@ interface PartProps {
 export function NewScriptProfile() {
   const { get } = usePageSearch();
   const zone = useZone();
-  const [initial] = useState(() => newScriptDraft(get('script'), zone));
+  const [initial] = useState(() => newScriptProfileDraft(get('script'), zone));
   const { draft, change, clear, isDirty } = useDraft('script-profile.new', initial);
   const body = scriptRequest(draft);
   const save = useSave('script', async () => (await client.POST('/script-profiles', { body })).data, clear);
@@ -67,7 +67,7 @@ export function NewScriptProfile() {
 
 /** Changes a script profile: its script stays. */
 export function EditScriptProfile({ profile, scriptTitle }: { profile: ScriptProfile; scriptTitle: string }) {
-  const [initial] = useState(() => scriptDraftOf(profile));
+  const [initial] = useState(() => scriptProfileDraftOf(profile));
   const { draft, change, clear, isDirty } = useDraft(`script-profile.${profile.id}`, initial);
   const body = scriptPatch(draft, profile);
   const params = { path: { script_profile_id: profile.id } };

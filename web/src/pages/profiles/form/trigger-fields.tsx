@@ -2,13 +2,13 @@ import { fieldError } from '../../../ui/error-message.tsx';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { CRON_WEEKDAYS, type Recurring, toCron } from '../cron.ts';
 import { NextDates, type NextDatesState, scheduleError } from './next-dates.tsx';
-import type { ScriptDraft } from './script-draft.ts';
+import type { ScriptProfileDraft } from './script-profile-draft.ts';
 import { Toggles } from './toggles.tsx';
 import { ZoneField } from './zone-field.tsx';
 
 interface TriggerFieldsProps {
-  draft: ScriptDraft;
-  change: (changes: Partial<ScriptDraft>) => void;
+  draft: ScriptProfileDraft;
+  change: (changes: Partial<ScriptProfileDraft>) => void;
   error: unknown;
   dates: NextDatesState;
 }
@@ -19,7 +19,7 @@ interface RecurringFieldsProps {
   onChange: (changes: Partial<Recurring>) => void;
 }
 
-const TRIGGERS: ReadonlyArray<{ value: ScriptDraft['trigger']; label: string }> = [
+const TRIGGERS: ReadonlyArray<{ value: ScriptProfileDraft['trigger']; label: string }> = [
   { value: 'recurring', label: 'On a schedule' },
   { value: 'one_time', label: 'Once' },
   { value: 'event', label: 'When a computer is enrolled' },
@@ -44,7 +44,7 @@ export function TriggerFields({ draft, change, error: saveError, dates }: Trigge
         options={TRIGGERS}
         value={trigger}
         error={fieldError(error, 'body.trigger.trigger_type')}
-        onChange={({ target }) => change({ trigger: target.value as ScriptDraft['trigger'] })}
+        onChange={({ target }) => change({ trigger: target.value as ScriptProfileDraft['trigger'] })}
       />
       {trigger !== 'event' && (
         <ZoneField

@@ -18,21 +18,21 @@ import { ScopeFields } from './scope-fields.tsx';
 import { isAcceptable, TailoringField, type TailoringFieldProps, type TailoringFile } from './tailoring-field.tsx';
 import {
   MODE_OPTIONS,
-  newUsgDraft,
+  newUsgProfileDraft,
   TAILORING,
-  type UsgDraft,
+  type UsgProfileDraft,
   usgCommand,
   usgDatesPatch,
   usgDatesRequest,
-  usgDraftOf,
+  usgProfileDraftOf,
   usgPatch,
   usgRequest,
-} from './usg-draft.ts';
+} from './usg-profile-draft.ts';
 import { ZoneField } from './zone-field.tsx';
 
 interface PartProps {
-  draft: UsgDraft;
-  change: (changes: Partial<UsgDraft>) => void;
+  draft: UsgProfileDraft;
+  change: (changes: Partial<UsgProfileDraft>) => void;
   error: unknown;
 }
 
@@ -41,7 +41,7 @@ type ScheduleProps = PartProps & { dates: NextDatesState; isNew: boolean };
 /** Creates a USG profile. */
 export function NewUsgProfile() {
   const zone = useZone();
-  const [initial] = useState(() => newUsgDraft(zone));
+  const [initial] = useState(() => newUsgProfileDraft(zone));
   const { draft, change, clear, isDirty } = useDraft('usg-profile.new', initial);
   const file = useKept<TailoringFile | null>('usg-profile.new', null, isAcceptable);
   const body = usgRequest(draft, file.value?.text ?? null);
@@ -80,7 +80,7 @@ export function NewUsgProfile() {
 
 /** Changes a USG profile: what it audits and where stays. */
 export function EditUsgProfile({ profile }: { profile: UsgProfile }) {
-  const [initial] = useState(() => usgDraftOf(profile));
+  const [initial] = useState(() => usgProfileDraftOf(profile));
   const { draft, change, clear, isDirty } = useDraft(`usg-profile.${profile.id}`, initial);
   const body = usgPatch(draft);
   const params = { path: { usg_profile_id: profile.id } };
@@ -117,7 +117,11 @@ export function EditUsgProfile({ profile }: { profile: UsgProfile }) {
   );
 }
 
-function discard(initial: UsgDraft, change: (changes: Partial<UsgDraft>) => void, clear: () => void): void {
+function discard(
+  initial: UsgProfileDraft,
+  change: (changes: Partial<UsgProfileDraft>) => void,
+  clear: () => void,
+): void {
   change(initial);
   clear();
 }
@@ -146,7 +150,7 @@ function RuleFields({ draft, change, error, file, onFile }: PartProps & Omit<Tai
         hint={
           draft.mode === 'audit' ? 'Changes nothing on the computers' : 'Changes the configuration of the computers'
         }
-        onChange={({ target }) => change({ mode: target.value as UsgDraft['mode'] })}
+        onChange={({ target }) => change({ mode: target.value as UsgProfileDraft['mode'] })}
       />
       <SelectField
         label="Benchmark"

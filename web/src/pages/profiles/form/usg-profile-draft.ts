@@ -11,7 +11,7 @@ type DatesRequest = components['schemas']['UsgProfileDatesRequest'];
 type DatesPatch = components['schemas']['UsgProfileDatesPatch'];
 
 /** The form of a USG profile. */
-export interface UsgDraft extends ScopeDraft {
+export interface UsgProfileDraft extends ScopeDraft {
   title: string;
   mode: UsgProfile['mode'];
   benchmark: string;
@@ -29,7 +29,7 @@ export const TAILORING = 'custom';
 export const MODE_OPTIONS = Object.entries(MODES).map(([value, label]) => ({ value, label }));
 
 /** An empty form: the first run is tomorrow night in the zone. */
-export function newUsgDraft(zone = BROWSER_ZONE, now = Date.now()): UsgDraft {
+export function newUsgProfileDraft(zone = BROWSER_ZONE, now = Date.now()): UsgProfileDraft {
   return {
     title: '',
     mode: 'audit',
@@ -46,9 +46,9 @@ export function newUsgDraft(zone = BROWSER_ZONE, now = Date.now()): UsgDraft {
 }
 
 /** The form of a profile that exists. */
-export function usgDraftOf(profile: UsgProfile): UsgDraft {
+export function usgProfileDraftOf(profile: UsgProfile): UsgProfileDraft {
   return {
-    ...newUsgDraft(),
+    ...newUsgProfileDraft(),
     title: profile.title,
     mode: profile.mode,
     benchmark: profile.benchmark,
@@ -63,7 +63,7 @@ export function usgDraftOf(profile: UsgProfile): UsgDraft {
 }
 
 /** What the form creates. */
-export function usgRequest(draft: UsgDraft, tailoringFile: string | null): UsgRequest {
+export function usgRequest(draft: UsgProfileDraft, tailoringFile: string | null): UsgRequest {
   const isTailored = draft.benchmark === TAILORING;
   // The server names the field of a wrong time zone; until then the start is read as UTC.
   const zone = isZone(draft.timezone) ? draft.timezone : 'UTC';
@@ -80,7 +80,7 @@ export function usgRequest(draft: UsgDraft, tailoringFile: string | null): UsgRe
 }
 
 /** What the form changes. */
-export function usgPatch(draft: UsgDraft): UsgPatch {
+export function usgPatch(draft: UsgProfileDraft): UsgPatch {
   return {
     title: draft.title,
     schedule: toRule(draft.recurrence),
@@ -93,19 +93,19 @@ export function usgPatch(draft: UsgDraft): UsgPatch {
 }
 
 /** What decides on the dates of a new profile; null while a field is empty. */
-export function usgDatesRequest(draft: UsgDraft): DatesRequest | null {
+export function usgDatesRequest(draft: UsgProfileDraft): DatesRequest | null {
   const { schedule, timezone, start_date } = usgRequest(draft, null);
   return usgDatesPatch(draft) === null || start_date === '' ? null : { schedule, timezone, start_date };
 }
 
 /** What decides on the dates of a changed profile; null while a field is empty. */
-export function usgDatesPatch(draft: UsgDraft): DatesPatch | null {
+export function usgDatesPatch(draft: UsgProfileDraft): DatesPatch | null {
   const { schedule, timezone } = usgPatch(draft);
   return isFilled(draft.recurrence) && timezone !== '' ? { schedule, timezone } : null;
 }
 
 /** Arguments of the command that creates the same; null where there is a file. */
-export function usgCommand(draft: UsgDraft): string[] | undefined {
+export function usgCommand(draft: UsgProfileDraft): string[] | undefined {
   if (draft.benchmark === TAILORING) return undefined;
   const body = usgRequest(draft, null);
   return [

@@ -11,7 +11,7 @@ import { useZone } from '../ui/times/use-zone.ts';
 import { type Action, needsConfirmation } from './actions.ts';
 import { ConfirmField, expectedConfirmation } from './confirm-field.tsx';
 import { DeliveryFields } from './delivery-fields.tsx';
-import type { ActionForm, PlanState } from './forms/form.tsx';
+import type { FormDefinition, PlanState } from './forms/form.tsx';
 import { AT_ONCE, momentOf } from './plans/delivery.ts';
 import { SendingState } from './sending-state.tsx';
 import { type Mark, TargetList } from './target-list.tsx';
@@ -19,7 +19,7 @@ import type { Target, Targets } from './targets.ts';
 import { useFinish, useGoBack } from './use-finish.ts';
 import { type Sending, useSending } from './use-sending.ts';
 
-export interface ActionFormProps {
+export interface ComputerActionProps {
   action: Action;
   /** What the person chose. */
   source: Targets;
@@ -29,10 +29,10 @@ export interface ActionFormProps {
   search: Readonly<Record<string, unknown>>;
 }
 
-type FormProps<F extends object> = ActionFormProps & { form: ActionForm<F> };
+type FormProps<F extends object> = ComputerActionProps & { form: FormDefinition<F> };
 
 /** The form of an action with the computers that it is for. */
-export function ActionFormBody<F extends object>(props: FormProps<F>) {
+export function ComputerActionForm<F extends object>(props: FormProps<F>) {
   const { form, action } = props;
   const { draft, change, targets, plan, sending } = useActing(props);
   const { fields, delivery, leftOut } = draft;
@@ -128,10 +128,10 @@ function Frame({ action, targets, plan, sending, isAllowed, children }: FramePro
   const rest = hasStarted ? sending.rest() : null;
   const mustConfirm = !hasStarted && needsConfirmation(action, targets.length);
   const isConfirmed = !mustConfirm || confirmation.trim() === expectedConfirmation(targets).trim();
-  const isReady = isAllowed && isConfirmed && !plan.isPending && !plan.problem && plan.steps.length > 0;
+  const isReady = isAllowed && isConfirmed && !plan.isPending && !plan.problem && plan.requests.length > 0;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady && !hasExpired && !hasStarted) sending.start(plan.steps);
+    if (isReady && !hasExpired && !hasStarted) sending.start(plan.requests);
   };
   return (
     <form className="form acting-form" onSubmit={submit}>
@@ -151,7 +151,11 @@ function Frame({ action, targets, plan, sending, isAllowed, children }: FramePro
           </Button>
         )}
         <Button onClick={goBack}>Cancel</Button>
-        {rest ? rest.length > 0 && <CopyAs request={rest} /> : <CopyAs request={plan.steps} command={plan.command} />}
+        {rest ? (
+          rest.length > 0 && <CopyAs request={rest} />
+        ) : (
+          <CopyAs request={plan.requests} command={plan.command} />
+        )}
       </div>
       {/* Below the buttons, which must not move under the second click of a double click. */}
       <SendingState sending={sending} action={action} />

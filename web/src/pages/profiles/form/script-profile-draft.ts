@@ -11,7 +11,7 @@ type DatesPatch = components['schemas']['ScriptProfileDatesPatch'];
 type Trigger = ScriptRequest['trigger'];
 
 /** The form of a script profile. Numbers are texts, as fields have them. */
-export interface ScriptDraft extends ScopeDraft {
+export interface ScriptProfileDraft extends ScopeDraft {
   title: string;
   script: string;
   trigger: 'recurring' | 'one_time' | 'event';
@@ -25,7 +25,7 @@ export interface ScriptDraft extends ScopeDraft {
 }
 
 /** An empty form, of a script if one is chosen already. */
-export function newScriptDraft(script = '', zone = BROWSER_ZONE, now = Date.now()): ScriptDraft {
+export function newScriptProfileDraft(script = '', zone = BROWSER_ZONE, now = Date.now()): ScriptProfileDraft {
   const today = toLocal(new Date(now), zone);
   return {
     title: '',
@@ -43,10 +43,10 @@ export function newScriptDraft(script = '', zone = BROWSER_ZONE, now = Date.now(
 }
 
 /** The form of a profile that exists. */
-export function scriptDraftOf(profile: ScriptProfile): ScriptDraft {
+export function scriptProfileDraftOf(profile: ScriptProfile): ScriptProfileDraft {
   const { trigger, timezone } = profile;
-  const draft: ScriptDraft = {
-    ...newScriptDraft(String(profile.script_id), timezone),
+  const draft: ScriptProfileDraft = {
+    ...newScriptProfileDraft(String(profile.script_id), timezone),
     title: profile.title,
     trigger: trigger.trigger_type,
     timezone,
@@ -64,7 +64,7 @@ export function scriptDraftOf(profile: ScriptProfile): ScriptDraft {
 }
 
 /** What the form creates. */
-export function scriptRequest(draft: ScriptDraft): ScriptRequest {
+export function scriptRequest(draft: ScriptProfileDraft): ScriptRequest {
   return {
     title: draft.title,
     script_id: Number(draft.script),
@@ -78,31 +78,31 @@ export function scriptRequest(draft: ScriptDraft): ScriptRequest {
 }
 
 /** What the form changes. A trigger that stays the same is left out: given again, a time in the past would run once more. */
-export function scriptPatch(draft: ScriptDraft, profile: ScriptProfile): ScriptPatch {
+export function scriptPatch(draft: ScriptProfileDraft, profile: ScriptProfile): ScriptPatch {
   const { script_id, trigger, ...fields } = scriptRequest(draft);
-  const before = triggerOf(scriptDraftOf(profile));
+  const before = triggerOf(scriptProfileDraftOf(profile));
   return JSON.stringify(trigger) === JSON.stringify(before) ? fields : { ...fields, trigger };
 }
 
 /** What decides on the dates of a new profile; null while a field is empty, and without dates. */
-export function scriptDatesRequest(draft: ScriptDraft): DatesRequest | null {
+export function scriptDatesRequest(draft: ScriptProfileDraft): DatesRequest | null {
   const { timezone, trigger } = scriptRequest(draft);
   return hasDates(draft) ? { timezone, trigger } : null;
 }
 
 /** What decides on the dates of a changed profile; null while a field is empty, and without dates. */
-export function scriptDatesPatch(draft: ScriptDraft, profile: ScriptProfile): DatesPatch | null {
+export function scriptDatesPatch(draft: ScriptProfileDraft, profile: ScriptProfile): DatesPatch | null {
   const { timezone, trigger } = scriptPatch(draft, profile);
   return hasDates(draft) ? { timezone, trigger } : null;
 }
 
-function hasDates({ trigger, timezone, at, startAfter, recurring }: ScriptDraft): boolean {
+function hasDates({ trigger, timezone, at, startAfter, recurring }: ScriptProfileDraft): boolean {
   if (trigger === 'event' || timezone === '') return false;
   return trigger === 'one_time' ? at !== '' : startAfter !== '' && isFilled(recurring);
 }
 
 /** Arguments of the command that creates the same. */
-export function scriptCommand(draft: ScriptDraft): string[] {
+export function scriptCommand(draft: ScriptProfileDraft): string[] {
   const { trigger } = draft;
   const when = {
     event: ['--on-enrollment'],
@@ -117,7 +117,7 @@ export function scriptCommand(draft: ScriptDraft): string[] {
   ];
 }
 
-function triggerOf(draft: ScriptDraft): Trigger {
+function triggerOf(draft: ScriptProfileDraft): Trigger {
   switch (draft.trigger) {
     case 'event':
       return { trigger_type: 'event', event_type: 'post_enrollment' };
@@ -133,6 +133,6 @@ function triggerOf(draft: ScriptDraft): Trigger {
 }
 
 /** The server names the field of a wrong time zone; until then times are read as UTC. */
-function utcOf(local: string, { timezone }: ScriptDraft): string {
+function utcOf(local: string, { timezone }: ScriptProfileDraft): string {
   return toUtc(local, isZone(timezone) ? timezone : 'UTC') ?? '';
 }
