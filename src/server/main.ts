@@ -48,7 +48,7 @@ async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   }
   logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
   shutDownOnSignal(logger, async () => {
-    // Whoever waits or follows a stream is answered, and goes on with another process.
+    // Waiting requests and streams get their response, and their clients continue with another process.
     await services.eventHub.close();
     await server.close();
     await close();

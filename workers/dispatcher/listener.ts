@@ -8,7 +8,7 @@ import type { Logger } from '../../src/process/logger.ts';
 
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;
-/** A lost connection reports itself unless the network is gone. */
+/** A lost connection causes an error event, unless the network itself is down. */
 const CHECK_EVERY_MS = 10_000;
 
 interface ListenerEvents {

@@ -84,7 +84,7 @@ class Pause {
   #timer: NodeJS.Timeout | undefined;
   #end: () => void = () => undefined;
 
-  /** Forgets the limits of pauses that did not start. */
+  /** Drops the limits of pauses that did not start. */
   reset(): void {
     this.#endsAt = Infinity;
   }

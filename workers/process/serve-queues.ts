@@ -19,7 +19,7 @@ import { activityConcurrency, type RunningWorker, superviseWorker } from './run-
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 const BUILD_LIMIT_MS = 20_000;
-/** Whoever has just started the embedded stack acts before schedules and reports matter. */
+/** On a new embedded stack the first action comes before schedules and reports matter. */
 const FURTHER_QUEUES_AFTER_MS = 2_000;
 
 /** The workflow bundle of this code. In production it must exist; elsewhere it is built on demand. */

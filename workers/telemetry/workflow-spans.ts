@@ -34,7 +34,7 @@ export class WorkflowSpans {
       forceFlush: async () => undefined,
       shutdown: async () => undefined,
     };
-    // The exporter of this process knows its resource.
+    // The exporter of this process adds its resource.
     return { exporter: makeWorkflowExporter(processor, undefined as never) };
   }
 

@@ -5,7 +5,7 @@ export const FAILURE_TYPES = {
   agent: 'AgentFailure',
   report: 'ReportFailure',
   missingRow: 'MissingRow',
-  /** Only a newer build knows profiles of this kind. */
+  /** Only a newer build supports profiles of this kind. */
   unknownKind: 'UnknownKind',
   defect: 'Defect',
 } as const;

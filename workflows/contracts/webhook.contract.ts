@@ -11,7 +11,7 @@ export interface WebhookInput {
 
 /** Result of a step. */
 export interface WebhookProgress {
-  state: 'active' | 'paused' | 'ended' | 'gone';
+  state: 'active' | 'paused' | 'ended' | 'deleted';
   /** There is more to do at once. */
   more: boolean;
   /** Milliseconds until a delivery is due again; null without one. */

@@ -5,7 +5,7 @@ import { sleep } from './sleep.ts';
 const REPEATABLE = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 /** The server states with these that it has changed nothing. */
 const UNCHANGED = new Set([429, 503]);
-/** A proxy cannot tell whether the server has received the request. */
+/** A proxy does not know whether the server has received the request. */
 const UNCERTAIN = new Set([502, 504]);
 const BACKOFF = { retries: 4, minTimeout: 250, maxTimeout: 5000, randomize: true };
 /** An address where nothing responds is more likely to be wrong than to get better. */
@@ -30,7 +30,7 @@ type Send = (request: Request, signal: AbortSignal) => Promise<Response>;
 
 /**
  * Sends a request, up to five times where a repetition cannot do anything twice: after 429 and 503, and, unless it is a
- * POST or PATCH, after 502, 504 and broken connections. `Retry-After` is obeyed up to 30 s. Where nothing can be reached it
+ * POST or PATCH, after 502, 504 and broken connections. `Retry-After` is followed up to 30 s. Where nothing can be reached it
  * gives up after two to four seconds.
  * @returns the last response. @throws the error of the last attempt if that has none
  */

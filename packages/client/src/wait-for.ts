@@ -6,7 +6,7 @@ import type { Call } from './types.ts';
 const ENDED = new Set(['succeeded', 'failed', 'canceled']);
 /** Shorter than the minute after which usual proxies give up on a response. */
 const MAX_WAIT_S = 50;
-/** After which a server that should have responded counts as away. */
+/** After which a server that has not responded counts as unavailable. */
 const GRACE_MS = 30_000;
 /** Between two reads of an activity whose progress is of interest. */
 const MAX_PROGRESS_WAIT_S = 5;

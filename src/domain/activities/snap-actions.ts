@@ -45,7 +45,7 @@ export function snapOperationSummary(action: SnapAction, snaps: readonly SnapEnt
   return `${verb(action)} snap${snaps.length === 1 ? '' : 's'} ${names.join(', ')}${more}`;
 }
 
-/** Only arguments that `action` knows, because agents do not respond to unknown ones. */
+/** Only the arguments of `action`, because agents do not respond to unknown ones. */
 export function snapMessage(action: SnapAction, snaps: readonly SnapEntry[]): SnapMessage {
   const entries = snaps.map((snap) => {
     const args = snapArguments(action, snap);

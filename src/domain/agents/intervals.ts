@@ -5,7 +5,7 @@ export interface AgentIntervals {
   exchange: number;
 }
 
-/** The shortest intervals: with less an agent stops exchanging for good. */
+/** The shortest intervals: with less an agent stops exchanging permanently. */
 export const FAST_SECONDS = 10;
 
 /** What a computer was sent. @see docs/agent-protocol.md#intervals */

@@ -77,7 +77,7 @@ const REMEMBER_SKIP = `
   insert into system_setting (key, value) values ('ids_skipped_at', extract(epoch from :now::timestamptz)::text)
   on conflict (key) do update set value = excluded.value`;
 
-// Batches first, in id order: whoever processes them holds their locks. Operations without a message at the backup may
+// Batches first, in id order: the worker that processes a batch holds its lock. Operations without a message at the backup may
 // have got one since, and the gateway rejects results without one.
 const END_UNCERTAIN = `
   with batch as materialized (

@@ -39,15 +39,15 @@ export async function readFeedState(db: Sql): Promise<FeedState> {
 
 interface EventsFound {
   rows: CloudEventRow[];
-  /** After the last event that was looked at. */
+  /** After the last event that was examined. */
   cursor: Cursor;
   more: boolean;
 }
 
-/** Events that one read looks at: those of a selection may be rare. */
+/** Events that one read examines: those of a selection may be rare. */
 const LOOKED_AT = 5_000;
 
-/** At most `limit` events after `after` and before the horizon, in their order. Looks at a bounded number of rows. */
+/** At most `limit` events after `after` and before the horizon, in their order. Examines a bounded number of rows. */
 export async function findEvents(
   db: Sql,
   { scope, log, types, computers }: EventSelection,

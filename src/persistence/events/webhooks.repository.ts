@@ -13,7 +13,7 @@ export function findWebhook(sql: Sql, account: number, id: number): Promise<Webh
   return sql.em.findOne(Webhook, { id, account });
 }
 
-/** Locked until the transaction ends. @param account - null for the delivery, which knows ids alone */
+/** Locked until the transaction ends. @param account - null for the delivery, which has only ids */
 export function lockWebhook(tx: Sql, account: number | null, id: number): Promise<Webhook | null> {
   const which = account === null ? { id } : { id, account };
   return tx.em.findOne(Webhook, which, { lockMode: LockMode.PESSIMISTIC_WRITE });

@@ -24,7 +24,7 @@ export const HELD = heldIf(`when a.computer_id is not null then ${beyondBound('a
     else a.children_count > 0 and not ${anyChild(IS_FREE)}`);
 
 /** As {@link HELD}, of an operation. */
-// What PostgreSQL expects a look at the children to cost would hide what it costs to join 10,000 operations badly.
+// PostgreSQL's estimate for reading the children would hide the cost of a bad join of 10,000 operations.
 export const OPERATION_HELD = heldIf(`else ${beyondBound('a', NOW)}`);
 
 /** Over the alias `a` of `activity`: a due group of which no operation may be delivered and some are due later. */

@@ -20,7 +20,7 @@ const SILENCE = `interval '5 minutes'`;
 /** How long an identity stays in doubt after an exchange that two machines may have made, as an SQL interval. */
 const DOUBT = `interval '1 day'`;
 
-/** Over `contact`: when something was last heard of the computer. */
+/** Over `contact`: when the computer last contacted the server. */
 export const LAST_HEARD = 'greatest(contact.known_since, contact.last_ping_time, contact.last_exchange_time)';
 
 type State = Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'>;

@@ -27,7 +27,7 @@ interface OfferChoice {
   /** Packages that fewer accounts know are left out. */
   accounts: number;
   onlyAccount: number | null;
-  /** Computers of the release that are looked at in each account, the newest. */
+  /** Computers of the release that are examined in each account, the newest. */
   computers: number;
   /** The newest packages are taken. */
   limit: number;
@@ -80,7 +80,7 @@ export async function readHashIdDatabase({ em }: Sql, codeName: string, etag: st
   return (await databases.where('etag', '=', etag).executeTakeFirst())?.content ?? null;
 }
 
-// Installed packages stay out: who reads the file, and anybody can, would learn which old versions are in use.
+// Installed packages stay out: anyone can read the file, and would see which old versions are in use.
 const OFFERED = `
   with known as (
     select a.id as account_id, range_agg(s.available) as ids

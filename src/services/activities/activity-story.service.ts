@@ -19,7 +19,7 @@ export type { LineFilter };
 /** An operation on a computer, with how far it got and what it waits for. */
 export type ActivityLine = Omit<LineRow, 'held'> & { waits_for: Awaited | null };
 
-/** What became of an activity on each of its computers. @see docs/api-conventions.md#the-computers-of-an-activity */
+/** The progress and results of an activity on each of its computers. @see docs/api-conventions.md#the-computers-of-an-activity */
 export function createActivityStoryService({ db, clock }: { db: Database; clock: Clock }) {
   const requireStory = async (caller: Caller, id: number) => {
     const scope = scopeOf(caller);

@@ -81,7 +81,7 @@ export function createActivityWaits(deps: { genericPlanDb: Sql; clock: Clock; hu
   }
 
   async function checkSome(some: readonly Watch[]): Promise<void> {
-    // Whoever comes while it is read gets a check of their own.
+    // A request that arrives during the read gets a check of its own.
     const present = some.map((watch) => [watch, [...watch.waiters]] as const);
     try {
       const ids = some.map(({ id }) => id);
@@ -90,7 +90,7 @@ export function createActivityWaits(deps: { genericPlanDb: Sql; clock: Clock; hu
       const found = new Map(states.map((state) => [state.id, state]));
       for (const [watch, waiters] of present) apply(watch, waiters, found.get(watch.id));
     } catch {
-      // Without a database whoever waits longer than this gets the error from the read that follows.
+      // Without a database, a request that waits longer than this gets the error of the read that follows.
       setTimeout(() => check(...some), RETRY_MS).unref();
     }
   }

@@ -60,7 +60,7 @@ export function reportStuck({ logger, stuck }: StuckDeps, workflowId: string, re
   logger.error({ workflowId, reason }, 'workflow is stuck: it needs a fixed build or an operator');
 }
 
-/** Reports a workflow that failed for good. @returns whether it did, runs or is stuck, so that nothing may replace it */
+/** Reports a workflow that failed permanently. @returns whether it did, runs or is stuck, so that nothing may replace it */
 export function isLeftStanding(deps: StuckDeps, workflowId: string, state: WorkflowState): boolean {
   if (state === 'failed') reportStuck(deps, workflowId, 'failure');
   return state === 'running' || state === 'busy' || state === 'stuck' || state === 'failed';

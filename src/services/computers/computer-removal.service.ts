@@ -56,7 +56,7 @@ export function createComputerRemovalService(deps: ActingDeps) {
       const now = clock.now();
       return toBaseActivity(await db.transaction((tx) => archive(tx, deps, caller, computer, now)), now);
     },
-    /** Makes encrypted volumes unreadable for good. @throws as `archive`; ComputerArchived, UnknownActivity */
+    /** Makes encrypted volumes permanently unreadable. @throws as `archive`; ComputerArchived, UnknownActivity */
     async sanitize(caller: Caller, computer: NamedComputer & { after: number | null }) {
       const now = clock.now();
       const row = await db.transaction(async (tx) => {

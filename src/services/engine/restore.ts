@@ -57,7 +57,7 @@ export async function repairAfterRestore(deps: RestoreDeps, mark: number): Promi
 
 async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
   const { db, workflows: onServer, logger } = deps;
-  // Before anything can be created under an id that a workflow or an agent knows.
+  // Before anything can be created under an id that a workflow or an agent already uses.
   const highest = await onServer.highestActivity();
   await db.transaction(async (tx) => {
     await skipIds(tx, now, highest);

@@ -101,7 +101,7 @@ async function* follow(
       }
       after = cursor;
       if (more) continue;
-      // Nobody is notified when the transaction ends that holds events back.
+      // There is no notification when the transaction that holds events back ends.
       if (held) await pause(HELD_MS, stopped);
       else await pause(HEARTBEAT_MS, AbortSignal.any([stopped, wake.signal]));
       if (performance.now() - silentSince < HEARTBEAT_MS || stopped.aborted) continue;

@@ -9,7 +9,7 @@ type Topic = `account/${number}` | `activity/${number}`;
 export interface EventHub {
   /** Calls `onEvents` soon after each commit of events of an account or activity. @returns ends the subscription */
   subscribe(topic: Topic, onEvents: () => void): () => void;
-  /** Aborted when the process stops: whoever waits answers its client now. */
+  /** Aborted when the process stops: waiting requests respond at once. */
   readonly closing: AbortSignal;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface EventHub {
 const POLL_MS = 100;
 const RECONNECT_MS = 1_000;
 
-/** Reads nothing while nobody subscribes. */
+/** Reads nothing without subscribers. */
 export function createEventHub({ db, logger }: { db: Database; logger?: Logger | undefined }): EventHub {
   const listeners = new Map<Topic, Set<() => void>>();
   const stopping = new AbortController();

@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup as resolve } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** An address that webhooks may not have. The message contains no address: clients must not learn what names mean. */
+/** An address that webhooks may not have. The message contains no address: clients must not find out how names resolve. */
 export class PrivateAddressError extends Error {
   constructor() {
     super('the address is private');

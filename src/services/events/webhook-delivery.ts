@@ -31,8 +31,8 @@ export interface DeliveryDeps {
 }
 
 interface StepResult {
-  /** `gone`, `paused`, `ended`: nothing is sent until an administrator changes that. */
-  state: 'active' | 'paused' | 'ended' | 'gone';
+  /** `deleted`, `paused`, `ended`: nothing is sent until an administrator changes that. */
+  state: 'active' | 'paused' | 'ended' | 'deleted';
   /** There is more to do at once. */
   more: boolean;
   /** Until a delivery is due again; null without one. */
@@ -48,7 +48,7 @@ const MAX_ERROR = 500;
 const GONE = 410;
 
 /**
- * One bounded step: gives new events a delivery, sends what is due and records what came of it, until nothing is left or
+ * One bounded step: gives new events a delivery, sends what is due and records the results, until nothing is left or
  * 20 seconds have passed. Each event is sent at least once: what ends between sending and recording is sent again, with the
  * same id and bytes. @param signal - ends the step early; attempts in progress are not recorded then
  */
@@ -59,7 +59,7 @@ export async function deliverWebhook(deps: DeliveryDeps, webhookId: number, sign
   try {
     for (;;) {
       const intake = await deps.db.transaction((tx) => takeEvents(tx, deps.clock, webhookId));
-      if (!intake) return { state: 'gone', more: false, waitMs: null };
+      if (!intake) return { state: 'deleted', more: false, waitMs: null };
       const { webhook } = intake;
       if (webhook.status !== 'active') return { state: webhook.status, more: false, waitMs: null };
       const of = { webhookId, ordered: webhook.ordered, now: deps.clock.now(), limit: DELIVERIES };
@@ -160,7 +160,7 @@ async function record(
   attempts: readonly Attempt[],
 ): Promise<StepResult> {
   const webhook = await lockWebhook(tx, null, webhookId);
-  if (!webhook) return { state: 'gone', more: false, waitMs: null };
+  if (!webhook) return { state: 'deleted', more: false, waitMs: null };
   const now = clock.now();
   if (attempts.length > 0)
     await recordOutcomes(

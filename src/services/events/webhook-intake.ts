@@ -17,7 +17,7 @@ import { pauseByServer } from './webhook-pause.ts';
 const EVENTS = 200;
 /** With so many pending deliveries, events wait in the feed. */
 const MAX_PENDING = 1_000;
-/** A step that has not ended by then is given up, and the dispatcher has another one run. */
+/** A step that has not ended by then counts as lost, and the dispatcher has another one run. */
 const STEP_LIMIT_MS = 60_000;
 
 interface Intake {

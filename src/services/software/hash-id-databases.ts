@@ -18,7 +18,7 @@ export interface HashIdDatabases {
   settings: Config['hashIdDatabases'];
 }
 
-/** Fewer could be the accounts of one owner, whose packages are nobody else's business. */
+/** Fewer could all belong to one owner, whose packages must stay private. */
 const MIN_ACCOUNTS = 3;
 const MAX_RELEASES = 32;
 /** Computers of one release install from much the same archives. */

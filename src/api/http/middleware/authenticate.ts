@@ -23,7 +23,7 @@ export function authenticate(authenticator: Authenticator, publicUrl: string, op
   };
 }
 
-/** Has the browser forget a session that has ended. */
+/** Deletes the cookie of a session that has ended. */
 export function clearEndedSession(publicUrl: string): ErrorRequestHandler {
   return (error, _req, res, next) => {
     const hasEnded = error instanceof DomainError && error.code === 'Unauthorized';

@@ -17,7 +17,7 @@ interface PreferenceDeps {
 export type ApplyPrefer = (operation: Operation, req: Request, res: Response, body: unknown) => Promise<unknown>;
 
 /**
- * Obeys `Prefer: wait=<seconds>` (RFC 7240) where the document has it: the activity that was created is returned when it
+ * Implements `Prefer: wait=<seconds>` (RFC 7240) where the document has it: the activity that was created is returned when it
  * has ended or the time is up. Never rejects: whatever happens meanwhile, it has been created.
  */
 export function preferWait({ waits, authenticator, readActivity }: PreferenceDeps): ApplyPrefer {

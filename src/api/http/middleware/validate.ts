@@ -69,7 +69,7 @@ export function createValidation(
 /** Checks responses in tests, in the same way. */
 export function createResponseCheck({ responses }: Validators): ResponseCheck {
   return async (operation, req, body) => {
-    // The validator knows no HEAD.
+    // The validator does not support HEAD.
     if (body === undefined || body instanceof Uint8Array || req.method === 'HEAD') return;
     const validator = responses.get(operation.tag)!();
     const text = body instanceof JsonText ? body.text : JSON.stringify(body);

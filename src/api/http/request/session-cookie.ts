@@ -18,7 +18,7 @@ export function setSessionCookie(response: Response, publicUrl: string, { token,
   response.cookie(cookieName(publicUrl), token, { ...attributes(publicUrl), maxAge: lifeSeconds * 1000 });
 }
 
-/** Has the browser forget the token. */
+/** Deletes the cookie with the token. */
 export function clearSessionCookie(response: Response, publicUrl: string): void {
   response.clearCookie(cookieName(publicUrl), attributes(publicUrl));
 }
