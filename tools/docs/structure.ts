@@ -33,7 +33,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'src/gateway',
-    holds: 'what computers talk to',
+    holds: 'the HTTP server for agents',
     mayUse: ['src/domain', 'src/protocol', 'src/persistence', 'src/services', 'src/process'],
   },
   {

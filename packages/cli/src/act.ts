@@ -85,7 +85,7 @@ export async function startAndWait(
       for await (const activity of start(signal)) activities.push(activity);
     } catch (error) {
       if (signal.aborted && activities.length === 0) return true;
-      // What was accepted before the error happens all the same.
+      // What was accepted before the error is still carried out.
       if (activities.length > 0) {
         await cli.output.rows(activities, ACTIVITY_COLUMNS);
         cli.output.note(`${activities.length} of the requests were accepted before this error:`);
@@ -98,7 +98,7 @@ export async function startAndWait(
   else await followActivities(cli, client, activities, options, showEnded);
 }
 
-/** Shows what was accepted before Ctrl-C, which happens all the same. */
+/** Shows what was accepted before Ctrl-C and is still carried out. */
 async function showInterrupted(cli: Cli, activities: Activity[]): Promise<void> {
   if (activities.length === 0) throw new CliError(EXIT.canceled, 'Nothing was done');
   await cli.output.rows(activities, ACTIVITY_COLUMNS);
@@ -143,7 +143,7 @@ export async function followActivities(
   if (isWatched || cli.output.isForPeople) printHowToContinue(cli, ids);
 }
 
-/** Watches activities. When that fails they go on all the same: it shows them before it throws the error. */
+/** Watches activities. If that fails, it shows them before it throws the error, because they continue. */
 async function watchOrShow(cli: Cli, client: FlotillaClient, activities: Activity[], timeout: number | null) {
   const ids = activities.map(({ id }) => id);
   try {

@@ -18,7 +18,7 @@ export interface GlobalOptions {
   output: Format;
 }
 
-/** What commands share: where they write, and the server that they talk to. */
+/** What commands share: where they write, and the server that they use. */
 export class Cli {
   readonly runtime: Runtime;
   /** What the program ends with unless an error is thrown. */
@@ -43,7 +43,7 @@ export class Cli {
     return serverFilePath(this.runtime.env);
   }
 
-  /** The address of the server that this run talks to; null before it does. */
+  /** The address of the server that this run uses; null before the first request. */
   get url(): string | null {
     return this.#connection?.url ?? null;
   }

@@ -45,7 +45,7 @@ export async function watch(
   return ended;
 }
 
-/** Prints the command that shows what becomes of activities. */
+/** Prints the command that shows the further progress of activities. */
 export function printHowToContinue(cli: Cli, ids: readonly number[]): void {
   const hint = ids.length > MAX_SHOWN_IDS ? 'flotilla activities list' : `flotilla activities watch ${ids.join(' ')}`;
   cli.output.note(`To see what becomes of it: ${hint}`);

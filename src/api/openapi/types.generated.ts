@@ -1652,7 +1652,7 @@ export interface paths {
         put?: never;
         /**
          * Archives a script and deletes its code
-         * @description The code of every version and the attachments are deleted for good; open operations are canceled.
+         * @description The code of every version and the attachments are permanently deleted; open operations are canceled.
          *     Repeating it changes nothing.
          */
         post: operations["redactScript"];
@@ -4640,7 +4640,7 @@ export interface components {
             types?: components["schemas"]["WebhookTypes"];
             query?: components["schemas"]["WebhookQuery"];
             /**
-             * @description Whether each event is sent only once the one before was delivered or has failed for good
+             * @description Whether each event is sent only once the one before was delivered or has finally failed
              * @default false
              */
             ordered: boolean;

@@ -103,7 +103,7 @@ async function createCluster(binaries: PostgresBinaries, user: UnprivilegedUser 
   if (durable) await run('initdb', [binaries.initdb, '--sync-only', '-D', dataDir]);
 }
 
-/** With a password that nobody knows. */
+/** With a random password that is not stored. */
 async function initialize(
   run: Run,
   binaries: PostgresBinaries,

@@ -24,11 +24,11 @@ export interface ServiceOptions {
 /** A part of the stack that is restarted whenever it ends, until it keeps failing. */
 export interface Service {
   readonly name: string;
-  /** Starts it. Resolves when it serves. @throws {StackError} when it fails for good before it ever served */
+  /** Starts it. Resolves when it serves. @throws {StackError} when it finally fails before it ever served */
   start(): Promise<void>;
   /** Rejects when it keeps failing; never resolves. */
   readonly failed: Promise<never>;
-  /** Stops it for good. Idempotent, at any moment. */
+  /** Stops it permanently. Idempotent, at any moment. */
   stop(limitMs: number): Promise<void>;
 }
 

@@ -83,7 +83,7 @@ export const ACTIONS: readonly Action[] = [
   }),
   onComputers({
     ...{ id: 'sanitize', label: 'Sanitize', verb: 'Sanitize', group: 'Security', confirm: 'always' },
-    warning: 'Erases the keys of all encrypted volumes. Nobody can read them afterwards. This cannot be undone.',
+    warning: 'Erases the keys of all encrypted volumes, which become permanently unreadable. This cannot be undone.',
   }),
   onComputers({
     ...{ id: 'archive', label: 'Archive', verb: 'Archive', group: 'Remove', confirm: 'always', needsContact: false },

@@ -182,7 +182,7 @@ function chosenBy(source: Targets, targets: readonly Target[], isReduced: boolea
 function useLeaveWarning({ isSending, isLocked }: Sending): void {
   useBlocker({
     shouldBlockFn: () =>
-      isSending && isLocked() && !window.confirm('Not all requests have been sent yet. Leave the page all the same?'),
+      isSending && isLocked() && !window.confirm('Not all requests have been sent yet. Leave the page anyway?'),
     enableBeforeUnload: () => isSending,
   });
 }

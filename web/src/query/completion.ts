@@ -44,7 +44,7 @@ export const SELECTORS: Readonly<Record<string, string>> = {
 /** Values of selectors that are the same everywhere. */
 export const FIXED_VALUES: Readonly<Record<string, readonly SelectorValue[]>> = {
   alert: [
-    { value: 'computer-offline', hint: 'does not answer' },
+    { value: 'computer-offline', hint: 'has lost contact' },
     { value: 'computer-reboot', hint: 'needs a restart' },
     { value: 'security-upgrades', hint: 'has security upgrades' },
     { value: 'package-upgrades', hint: 'has package upgrades' },

@@ -20,7 +20,7 @@ export function register(command: Command, cli: Cli): void {
     });
 }
 
-/** The path and the parameters of what somebody has typed; repeated parameters become lists. */
+/** The path and the parameters of an argument; repeated parameters become lists. */
 export function splitPath(text: string): { path: string; query: Record<string, string> } {
   const [address = '', ...rest] = text.split('?');
   const path = `/${address}`.replace(/^\/+/, '/');

@@ -168,7 +168,7 @@ function registerActions(command: Command, cli: Cli): void {
 /** Archiving is final, so it prompts for a single computer, too. */
 function registerArchive(command: Command, cli: Cli): void {
   computersCommand(command, 'archive')
-    .description('archive computers for good')
+    .description('archive computers permanently')
     .action((options) =>
       act(
         cli,

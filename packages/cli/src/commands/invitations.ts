@@ -20,7 +20,7 @@ export function register(command: Command, cli: Cli): void {
     .action(async () => cli.output.rows((await cli.client()).items('/invitations', {}), COLUMNS));
   command
     .command('create')
-    .description('invite somebody to become an administrator; prints the secret that accepts the invitation')
+    .description('invite a person to become an administrator; prints the secret that accepts the invitation')
     .argument('<email>', 'where the invitation is mailed to')
     .requiredOption('--name <name>', 'of the person')
     .addOption(new Option('--roles <names>', 'separated by commas; otherwise GlobalAdmin').argParser(parseNames))

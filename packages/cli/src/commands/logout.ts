@@ -12,7 +12,7 @@ export function register(command: Command, cli: Cli): void {
       const client = await cli.clientOf({ url: server.url, credentials: { token: server.token } });
       await client.POST('/logout');
     } catch (error) {
-      // The token may have ended already, or the server be gone for good: the login is removed here in any case.
+      // The token may have ended already, or the server no longer exist: the login is removed here in any case.
       cli.output.note(describeError(error, server.url).lines.join('\n'));
     }
     await writeServers(cli.serverFile, withoutServer(stored, server.name));

@@ -66,7 +66,7 @@ export function register(command: Command, cli: Cli): void {
   registerAudits(command, cli);
   command
     .command('archive')
-    .description('archive a USG profile for good')
+    .description('archive a USG profile permanently')
     .argument('<profile>', 'its id', parseId)
     .action(async (id) => {
       const client = await cli.client();

@@ -73,7 +73,7 @@ export class Output {
     await this.#write(`${toJson(value, this.format === 'ndjson' ? 0 : 2)}\n`);
   }
 
-  /** Shows a text of the server's, such as the output of a script: as it is, unless a terminal would obey it. */
+  /** Shows a text of the server's, such as the output of a script: unchanged, except control characters on a terminal. */
   async text(text: string): Promise<void> {
     await this.#write(this.#stdout.isTTY ? visibleText(text) : text);
   }

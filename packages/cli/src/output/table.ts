@@ -8,7 +8,7 @@ export type Cell = string | number;
 const GAP = 2;
 /** Columns are not cut below this; a narrower terminal wraps lines. */
 const MIN_WIDTH = 6;
-/** What is of no use when its end is missing. */
+/** Texts that are useless when cut. */
 const TIME = /^\d{4}-\d\d-\d\dT[\d:]+Z$/;
 const NO_BORDERS = Object.fromEntries(
   ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']

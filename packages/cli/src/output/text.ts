@@ -1,4 +1,4 @@
-/** Control characters, and those that change the direction of the text after them: a terminal would obey them. */
+/** Control characters, and those that change the direction of the text after them: a terminal would execute them. */
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

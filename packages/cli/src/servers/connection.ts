@@ -2,7 +2,7 @@ import type { Credentials } from '@flotilla/client';
 import { CliError, EXIT } from '../errors.ts';
 import { findServer, type StoredServers } from './server-file.ts';
 
-/** The server to talk to, and the credentials for it. */
+/** The server to use, and the credentials for it. */
 export interface Connection {
   url: string;
   credentials: Credentials;

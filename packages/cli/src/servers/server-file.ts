@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { CliError, EXIT } from '../errors.ts';
 
-/** A server that somebody has logged in to. */
+/** A server with a stored login. */
 export interface StoredServer {
   name: string;
   /** Without `/api/v2` and without a slash at the end. */
@@ -14,7 +14,7 @@ export interface StoredServer {
 }
 
 export interface StoredServers {
-  /** Name of the server that commands talk to; null before the first login. */
+  /** Name of the server that commands use; null before the first login. */
   current: string | null;
   servers: StoredServer[];
 }

@@ -37,7 +37,7 @@ export function Happening({ line, state }: { line: Line; state: LineState }) {
     case 'computer':
       return <Silence line={line} />;
     case 'answer':
-      return 'Waits for the answer of the computer';
+      return 'Waits for the result from the computer';
   }
 }
 

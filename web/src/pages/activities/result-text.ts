@@ -1,8 +1,8 @@
-/** A message in the answer that computers give about snaps, quoted as Python does; the end may be cut off. */
+/** A message in the results of snap actions, quoted as Python does; the end may be cut off. */
 const SNAP_MESSAGE = /'message': (?:'((?:[^'\\]|\\.)*)|"((?:[^"\\]|\\.)*))/g;
 const MAX_MESSAGES = 5;
 
-/** What a computer reported, in words: of an answer about snaps its error messages. */
+/** What a computer reported, in words: of a snap action its error messages. */
 export function readableResult(text: string | null): string {
   if (text === null) return '';
   if (!text.startsWith("{'completed'")) return text.trim();

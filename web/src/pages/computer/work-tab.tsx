@@ -92,7 +92,7 @@ function Outcome(activity: Activity) {
     case 'undelivered':
       return 'The next contact of the computer';
     case 'delivered':
-      return 'The answer of the computer';
+      return 'The result from the computer';
     default:
       return text ? <bdi title={text}>{text.split('\n')[0]}</bdi> : <span className="quiet">–</span>;
   }

@@ -65,7 +65,7 @@ export function Deliveries({ webhookId }: { webhookId: number }) {
         rowKey={({ id }) => id}
         rowLabel={({ event_id }) => event_id}
         selection={selection}
-        empty={<EmptyState title="No deliveries">Test the webhook to see whether the receiver answers.</EmptyState>}
+        empty={<EmptyState title="No deliveries">Test the webhook to see whether the receiver responds.</EmptyState>}
       />
     </>
   );

@@ -65,7 +65,9 @@ function Commands({ registrationKey }: { registrationKey: string | null | undefi
           onChange={(event) => setShowsKey(event.target.checked)}
         />
       )}
-      {registrationKey === undefined && <p>Whoever manages the account knows whether a registration key is needed.</p>}
+      {registrationKey === undefined && (
+        <p>An administrator who manages the account knows whether a registration key is needed.</p>
+      )}
       <CopyBlock label="For a shell on an Ubuntu computer" text={commands} />
       <p>
         Or write the settings into a file, which suits many computers at once, and run{' '}

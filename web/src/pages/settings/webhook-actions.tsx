@@ -103,7 +103,7 @@ export function ReplayForm({ webhook }: WebhookProps) {
     >
       {(errorOf) => (
         <>
-          <p>Also those that have arrived. The receiver can tell by their ids that it knows them.</p>
+          <p>Including those that have arrived. The receiver can recognize them by their ids.</p>
           <TextField
             label="After the event"
             required
@@ -143,7 +143,7 @@ export function DeleteForm({ webhook }: WebhookProps) {
       onDone={() => set({ webhook: undefined, form: undefined, subject: undefined })}
       onCancel={close}
     >
-      {() => <p>Nothing is sent any more, and the list of its deliveries is deleted.</p>}
+      {() => <p>Nothing more is sent, and the list of its deliveries is deleted.</p>}
     </ActionForm>
   );
 }

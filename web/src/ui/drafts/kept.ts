@@ -31,12 +31,12 @@ export function readKept<T>(name: string): Promise<T | undefined> {
   });
 }
 
-/** Forgets what this tab has kept under a name. */
+/** Deletes what this tab has kept under a name. */
 export function dropKept(name: string): Promise<void> {
   return inOrder(() => remove(name));
 }
 
-/** Forgets what tabs have kept that were closed since. */
+/** Deletes what tabs have kept that were closed since. */
 export function dropOldKept(): Promise<void> {
   return inOrder(async () => {
     const all = await keys<string>(store);
@@ -47,7 +47,7 @@ export function dropOldKept(): Promise<void> {
   });
 }
 
-/** Forgets all drafts of this tab and what it has kept: whoever signs in next is perhaps somebody else. */
+/** Deletes all drafts of this tab and what it has kept: the next person to sign in may be another one. */
 export function dropDrafts(): Promise<void> {
   const names = new Set<unknown>(Object.values(sessionStorage));
   sessionStorage.clear();
@@ -72,7 +72,7 @@ async function remove(name: string): Promise<void> {
   await del(key, store);
 }
 
-/** One after the other, so that what is forgotten is not kept again by what was started before. */
+/** One after the other, so that an earlier write does not restore what was deleted. */
 function inOrder<T>(task: () => Promise<T>): Promise<T | undefined> {
   const result = last.then(task).catch(() => undefined);
   last = result;

@@ -10,7 +10,7 @@ export function timeZones(own: string): string[] {
   return [...new Set(['UTC', own, ...Intl.supportedValuesOf('timeZone')])];
 }
 
-/** The zone of a person: the one that they have chosen, otherwise the browser's. Whoever has chosen none has UTC. */
+/** The zone of a person: the one that they have chosen, otherwise the browser's. Without a choice the server has UTC. */
 export function zoneOf(chosen: string | undefined): string {
   return chosen !== undefined && chosen !== 'UTC' && isZone(chosen) ? chosen : BROWSER_ZONE;
 }
