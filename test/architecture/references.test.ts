@@ -2,7 +2,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const SOURCES = globSync('{src,temporal,workflows,workers,packages,tools,test}/**/*.{ts,mjs}');
+const SOURCES = globSync('{src,temporal,workflows,workers,packages,tools,test,web}/**/*.{ts,tsx,mjs}', {
+  exclude: ['**/node_modules/**', '**/dist/**'],
+});
 const PAGES = globSync(['*.md', 'docs/**/*.md']);
 
 /** Anchors of a page's headings, as GitHub makes them. */
@@ -60,11 +62,11 @@ describe('references', () => {
     const dead = PAGES.filter((page) => page !== 'CHANGELOG.md').flatMap((page) =>
       [
         ...readFileSync(page, 'utf8').matchAll(
-          /`((?:src|temporal|workers|workflows|packages|tools|test|docs|deploy)\/[\w./-]+\.\w+)`/g,
+          /`((?:src|temporal|workers|workflows|packages|tools|test|docs|deploy|web)\/[\w./-]+)`/g,
         ),
       ]
         .map(([, file]) => file!)
-        .filter((file) => /\.(ts|mjs|sql|py|ya?ml|json|md|sh|cfg)$/.test(file) && !existsSync(file))
+        .filter((file) => !existsSync(file))
         .map((file) => `${page}: ${file}`),
     );
     expect(dead).toEqual([]);
