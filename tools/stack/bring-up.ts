@@ -7,7 +7,13 @@ import type { FirstAdministrator, prepareDatabase } from './database/prepare-dat
 import { prepareInService } from './processes/child-call.ts';
 import { runScript } from './processes/run-script.ts';
 import type { ServiceGroup } from './processes/service-group.ts';
-import { postgresService, roleService, type ServiceContext, temporalService } from './processes/services.ts';
+import {
+  postgresService,
+  type RoleOptions,
+  roleService,
+  type ServiceContext,
+  temporalService,
+} from './processes/services.ts';
 import type { StackSecrets } from './secrets.ts';
 import { StackError } from './stack-error.ts';
 import { localUrl } from './topology/roles.ts';
@@ -42,7 +48,7 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
   const { context, group, env } = plan;
   const { config } = context;
   const reportRunning = createProgress(context.report);
-  const launch = (role: 'api' | 'worker' | 'fleet', name: string, options = {}) =>
+  const launch = (role: 'api' | 'worker' | 'fleet', name: string, options: Omit<RoleOptions, 'env'> = {}) =>
     group.launch(roleService(context, role, name, { env, ...options }));
 
   const inApi = prepareInService<typeof prepareDatabase>(...DATABASE_PREPARATION);
@@ -84,26 +90,26 @@ async function startDatabase(
     await group.launch(postgresService(context, secrets));
     reportRunning('PostgreSQL');
   }
-  return reportPrepared(plan, prepare)(databaseUrl, context.config);
+  return prepareAndReport(plan, prepare, databaseUrl, context.config);
 }
 
 /** Module and name of what brings the database up to date. */
 export const DATABASE_PREPARATION = ['tools/stack/database/prepare-database.ts', 'prepareDatabase'] as const;
 
 /** Calls the preparation of the database where it is loaded, and reports a registration key that it generated. */
-export function reportPrepared(
+export async function prepareAndReport(
   { context: { data, report }, secrets }: Pick<BringUpContext, 'context' | 'secrets'>,
   prepare: typeof prepareDatabase,
-) {
-  return async (url: string, config: Config): Promise<FirstAdministrator | null> => {
-    const { administrator, registrationKey } = await prepare(url, config, secrets, data.secrets);
-    if (registrationKey !== null) {
-      report(`Registration key  ${registrationKey}`);
-      report(`Other machines reach ${config.host}: computers need this key, and wait to be accepted.`);
-      report(`PATCH ${config.publicUrl}/api/v2/preferences changes both, and GET shows the key again.`);
-    }
-    return administrator;
-  };
+  url: string,
+  config: Config,
+): Promise<FirstAdministrator | null> {
+  const { administrator, registrationKey } = await prepare(url, config, secrets, data.secrets);
+  if (registrationKey !== null) {
+    report(`Registration key  ${registrationKey}`);
+    report(`Other machines reach ${config.host}: computers need this key, and wait to be accepted.`);
+    report(`PATCH ${config.publicUrl}/api/v2/preferences changes both, and GET shows the key again.`);
+  }
+  return administrator;
 }
 
 async function startTemporal(plan: BringUp, prepare: typeof bootstrap): Promise<void> {

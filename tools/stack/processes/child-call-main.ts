@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StackError } from '../stack-error.ts';
-import type { CallMessage, Outcome } from './child-call.ts';
+import type { Outcome } from './child-call.ts';
 
 /**
  * `child-call-main.ts MODULE FUNCTION [MAIN [ARGUMENT...]]`: loads the function, waits for the message that calls it and
@@ -13,8 +13,8 @@ const [node = '', , module = '', name = '', main, ...rest] = process.argv;
 const end = (): never => process.exit(1);
 process.on('disconnect', end);
 const loaded = (await load(module)) as Record<string, (...args: unknown[]) => unknown>;
-const [{ call }] = (await once(process, 'message')) as [CallMessage];
-const outcome = await outcomeOf(call);
+const [args] = (await once(process, 'message')) as [unknown[]];
+const outcome = await outcomeOf(args);
 if (main === undefined) {
   process.send!(outcome, () => process.exit(0));
 } else {

@@ -4,10 +4,6 @@ import { StackError } from '../stack-error.ts';
 import { PROJECT } from '../topology/roles.ts';
 import { tailOf } from './log-follower.ts';
 
-export interface CallMessage {
-  call: unknown[];
-}
-
 /** What the child sends back. */
 export type Outcome = { result: unknown } | { error: { message: string; stack: string; isStackError: boolean } };
 
@@ -43,7 +39,7 @@ export function loadInChild<Called extends AsyncFunction>(module: string, name: 
   );
   const response = outcomeOf(child);
   const call = async (...args: unknown[]): Promise<unknown> => {
-    child.send({ call: args } satisfies CallMessage, () => undefined);
+    child.send(args, () => undefined);
     const outcome = await Promise.race([response, ended]);
     await ended;
     signal.removeEventListener('abort', kill);
@@ -73,7 +69,7 @@ export function prepareInService<Called extends AsyncFunction>(module: string, n
     command: (main) => (isDone ? main : withCall(main, [MAIN, module, name])),
     runIn(child) {
       if (isDone) return;
-      void called.promise.then((call) => child.send({ call } satisfies CallMessage, () => undefined));
+      void called.promise.then((args) => child.send(args, () => undefined));
       void outcomeOf(child).then((outcome) => {
         isDone = true;
         returned.resolve(outcome);
@@ -93,12 +89,9 @@ function withCall(main: readonly string[], call: readonly string[]): string[] {
   return [...main.slice(0, position), ...call, ...main.slice(position)];
 }
 
+/** The first message of a child. */
 function outcomeOf(child: ChildProcess): Promise<Outcome> {
-  return new Promise((resolve) => {
-    child.on('message', (message: Partial<Record<string, unknown>>) => {
-      if ('result' in message || 'error' in message) resolve(message as Outcome);
-    });
-  });
+  return new Promise((resolve) => child.once('message', (message) => resolve(message as Outcome)));
 }
 
 function resultOf(outcome: Outcome): unknown {

@@ -116,12 +116,14 @@ export function uiAddress(config: Config, secrets: StackSecrets): string {
   return `${embeddedUiUrl(config)}?token=${secrets.temporalUiToken}`;
 }
 
+export type RoleOptions = Pick<NodeProcessOptions, 'env' | 'needs' | 'preparation'>;
+
 /** One of the embedded stack's own processes. */
 export function roleService(
   context: ServiceContext,
   role: keyof typeof COMMANDS,
   name: string,
-  options: Pick<NodeProcessOptions, 'env' | 'needs' | 'preparation'>,
+  options: RoleOptions,
 ): Service {
   const command = COMMANDS[role](context.config, context.data);
   return processService(context, { name, log: role, command, ...options });

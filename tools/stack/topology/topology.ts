@@ -3,7 +3,7 @@ import { type Config, localHost } from '../../../src/process/config.ts';
 import type { Certificates } from '../../temporal-server/certificates.ts';
 import { resolveTemporal } from '../../temporal-server/programs.ts';
 import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal-server/server-config.ts';
-import { DATABASE_PREPARATION, repairRestored, reportPrepared } from '../bring-up.ts';
+import { DATABASE_PREPARATION, prepareAndReport, repairRestored } from '../bring-up.ts';
 import type { DataDirectory } from '../data-directory.ts';
 import type { FirstAdministrator, prepareDatabase } from '../database/prepare-database.ts';
 import { checkWantedPorts, LOOPBACK, type WantedPort } from '../preflight.ts';
@@ -102,12 +102,15 @@ async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | nu
   const bundle = script('workers/build-bundle.ts', 'bundle');
   bundle.catch(() => undefined);
   const childOptions = { env, logFile: data.log('prepare-database'), signal: group.signal };
-  const prepare = reportPrepared(bringing, loadInChild<typeof prepareDatabase>(...DATABASE_PREPARATION, childOptions));
+  const prepare = loadInChild<typeof prepareDatabase>(...DATABASE_PREPARATION, childOptions);
   if (!config.databaseUrl) await group.launch(postgresService(context, secrets, [temporalRole(secrets)]));
   report('PostgreSQL runs');
   const temporal = startTemporal(bringing);
   temporal.catch(() => undefined);
-  const administrator = await prepare(databaseUrl, { ...config, simulatedComputers: plan.computers });
+  const administrator = await prepareAndReport(bringing, prepare, databaseUrl, {
+    ...config,
+    simulatedComputers: plan.computers,
+  });
   await temporal;
   report('Temporal runs');
   await script('temporal/bootstrap-main.ts', 'bootstrap');
