@@ -3,12 +3,17 @@ import type { CancelActivities } from '../../workflows/contracts/activities.ts';
 import { WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
 
 /** Awaits a call that needs an open workflow. @returns false when the workflow has ended or does not exist */
-export async function ignoreNotFound(call: Promise<unknown>): Promise<boolean> {
+export function ignoreNotFound(call: Promise<unknown>): Promise<boolean> {
+  return ignoreError(call, WorkflowNotFoundError);
+}
+
+/** Awaits a call. @returns false when it failed with this error */
+export async function ignoreError(call: Promise<unknown>, ignored: new (...args: never[]) => Error): Promise<boolean> {
   try {
     await call;
     return true;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof ignored) return false;
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
+import { ignoreError } from '../client/workflow-calls.ts';
 import { unreadSchedule } from './unread-schedules.ts';
 
 const TRIES = 3;
@@ -35,27 +36,18 @@ export async function updateSchedule(
   client: Client,
   { scheduleId, spec, action, policies, stateOf }: DeclaredSchedule,
 ): Promise<boolean> {
-  return exists(
+  return ignoreError(
     unreadSchedule(client, scheduleId).update(({ state }) => ({
       spec,
       action: { ...action, workflowId: action.workflowId! },
       policies,
       state: stateOf(state),
     })),
+    ScheduleNotFoundError,
   );
 }
 
 /** Deletes a schedule. Idempotent. @returns false when there was none */
 export function deleteSchedule(client: Client, scheduleId: string): Promise<boolean> {
-  return exists(client.schedule.getHandle(scheduleId).delete());
-}
-
-async function exists(call: Promise<unknown>): Promise<boolean> {
-  try {
-    await call;
-    return true;
-  } catch (error) {
-    if (error instanceof ScheduleNotFoundError) return false;
-    throw error;
-  }
+  return ignoreError(client.schedule.getHandle(scheduleId).delete(), ScheduleNotFoundError);
 }
