@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enrol } from '../../../src/gateway/enrolment/enrolment.ts';
 import type { Registration } from '../../../src/gateway/enrolment/registration.ts';
 import { saveComputers } from '../../../src/persistence/agents/reported-computers.sql.ts';
-import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
+import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { ProfileRunDeps } from '../../../src/services/scripts/profiles/script-profile-runs.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { countRowsRead, createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const COMPUTERS = 20_000;
 /** Computers that an enrolment may look at: itself some times, and those of its own host. */
@@ -41,21 +41,11 @@ const watched = (): Database => ({
   transaction: (work) =>
     db.transaction(async (tx) => {
       await tx.query('set local plan_cache_mode = force_generic_plan');
-      // The connection also counts what it did before.
-      const before = await readRows(tx);
-      const result = await work(tx);
-      readCount = (await readRows(tx)) - before;
+      const { result, count } = await countRowsRead(tx, ['computer', 'agent'], () => work(tx));
+      readCount = count;
       return result;
     }),
 });
-
-async function readRows(tx: Sql): Promise<number> {
-  const [row] = await tx.query<{ read: number }>(
-    `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
-     where relname in ('computer', 'agent')`,
-  );
-  return row!.read;
-}
 
 const registration = (name: string, of: Partial<Registration> = {}): Registration => ({
   accountName: 'many',

@@ -4,7 +4,7 @@ import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { readOpenBatches } from '../../../src/persistence/engine/batches.sql.ts';
 import { readStartableActivities, readStartableBatches } from '../../../src/persistence/engine/startable.sql.ts';
 import { aGroup, anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { countRowsRead, createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const COMPUTERS = 2_000;
 const LARGE_GROUPS = 5;
@@ -25,22 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function readRows(tx: Sql): Promise<number> {
-  const [row] = await tx.query<{ read: number }>(
-    `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'activity'`,
-  );
-  return row!.read;
-}
-
-/** Activities that `read` reads, in a transaction of its own. */
-function rowsReadBy<T>(read: (tx: Sql) => Promise<T>): Promise<{ result: T; count: number }> {
-  return db.transaction(async (tx) => {
-    const before = await readRows(tx);
-    const result = await read(tx);
-    return { result, count: (await readRows(tx)) - before };
-  });
-}
-
 describe('an action on one computer after large groups', () => {
   let group: number;
   let batch: number;
@@ -58,7 +42,7 @@ describe('an action on one computer after large groups', () => {
     ['opens its batches', (tx: Sql) => readOpenBatches(tx, group)],
     ['is read', (tx: Sql) => readIt(tx)],
   ])('%s without reading those before it', async (_, read) => {
-    const { result, count } = await rowsReadBy<unknown[]>(read);
+    const { result, count } = await db.transaction((tx) => countRowsRead<unknown[]>(tx, ['activity'], () => read(tx)));
     expect(result).toHaveLength(1);
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThan(FEW);

@@ -105,6 +105,25 @@ export function dyingAfter(db: Database, statements: number): Database {
   };
 }
 
+/** Rows of these tables that `work` reads, in its transaction; the connection also counts what it did before. */
+export async function countRowsRead<T>(
+  tx: Sql,
+  tables: readonly string[],
+  work: () => Promise<T>,
+): Promise<{ result: T; count: number }> {
+  const before = await readRowCount(tx, tables);
+  const result = await work();
+  return { result, count: (await readRowCount(tx, tables)) - before };
+}
+
+async function readRowCount(tx: Sql, tables: readonly string[]): Promise<number> {
+  const [row] = await tx.query<{ read: number }>(
+    `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = any($1::text[])`,
+    [tables],
+  );
+  return row!.read;
+}
+
 interface PlanNode {
   'Shared Hit Blocks': number;
   'Shared Read Blocks': number;
