@@ -118,7 +118,7 @@ export async function insertPendingComputer(tx: Sql, computer: NewComputer): Pro
   return row!.id;
 }
 
-// The candidates are materialized: without statistics PostgreSQL would scan all approved computers of the fleet.
+// The candidates come first: a plan from before the table had statistics would scan all computers of the account.
 const INSERT = `
   with wanted as (
     select id from access_group
@@ -131,7 +131,7 @@ const INSERT = `
       select computer_id from agent_identity where secure_id_hash = :originalHash
       union all
       select computer_id from agent_spare_identity where secure_id_hash = :originalHash
-    ) i join computer o on o.id = i.computer_id and o.account_id = :accountId
+    ) i where (select o.account_id from computer o where o.id = i.computer_id) = :accountId
     union all
     select id from twin where state = 'approved' and not archived
   ), made as (
