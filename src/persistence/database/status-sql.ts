@@ -19,3 +19,9 @@ export function transitionGuard(column: string, from: readonly ActivityStatus[],
 export function isOpen(column: string): string {
   return `${column} not in ${statusList(FINAL_STATUSES)}`;
 }
+
+/**
+ * A message `m`, found by its operation, that has not been sent. Written so that the partial index of pending messages
+ * does not apply: where statistics know none, PostgreSQL would read all of them for each operation.
+ */
+export const IS_UNSENT = `(m.state in ('held', 'queued')) is not false`;
