@@ -54,7 +54,9 @@ export const REASONS = `## What is behind some figures
 - **1d**, one action at a time: the processor time includes the agent's pings, every 5 ms, two exchanges, and a client that reads the
   activity every 5 ms. What remains of the latency are the two workflow tasks and their database transactions in turn.
 - **1b** is judged by processor time, which is that of the work alone. Per second the ratio is lower, because the simulated agents
-  run on the same two cores and no group ends before its agents have pinged. The larger part of what a computer costs is the
+  run on the same two cores, share 64 connections, and no group ends before its agents have pinged. With 1,000 connections a group
+  of 10,000 ended after 12.4 s instead of 17.9 s (embedded, three rounds), with 1.44 ms of processor time for each computer; the
+  API answered in 39 ms meanwhile (p95) instead of 8 ms. The larger part of what a computer costs is the
   gateway handling its pings and exchanges. A wake-up of a batch costs as much as a no-op workflow; large batches of one
   account share theirs.
 - **3a**, for somebody who sees one access group: the visible activities are found from the computers of the group, their operations
