@@ -8,8 +8,11 @@ import { createAccount } from '../../../tools/harness/accounts.ts';
 import { countRowsRead, createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const COMPUTERS = 20_000;
+const NEW_COMPUTERS = 500;
 /** Computers that an enrolment may look at: itself some times, and those of its own host. */
 const FEW = 30;
+/** Rows that an enrolment into a new fleet may read, also of identities. */
+const FEW_OF_NEW = 20;
 /** No script profile runs here. */
 const RUNS = {} as ProfileRunDeps;
 
@@ -101,4 +104,24 @@ describe.each([
     );
     expect(flagged[0]!.clones).toBe(3);
   });
+});
+
+it('does not read the computers of a new fleet that have come since its plans were made', async () => {
+  const small = await createTestDatabase();
+  try {
+    await createAccount(small.persistence.db, 'many');
+    const { result, count } = await small.persistence.db.transaction(async (tx) => {
+      await tx.query('set local plan_cache_mode = force_generic_plan');
+      const own: Database = { ...small.persistence.db, transaction: (work) => work(tx) };
+      const add = (name: string) => enrol({ db: own, runs: RUNS }, registration(name), new Date(), () => {});
+      for (let made = 0; made < NEW_COMPUTERS; made++) await add(`new-${made}`);
+      const tables = ['computer', 'agent', 'agent_identity', 'agent_spare_identity'];
+      return countRowsRead(tx, tables, () => add('last'));
+    });
+    expect(result.kind).toBe('enrolled');
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThan(FEW_OF_NEW);
+  } finally {
+    await small.drop();
+  }
 });
