@@ -1,7 +1,7 @@
 import type { Session, SessionChange } from '../../domain/agents/session.ts';
 import { DELIVERED, RESULTS_CHANNEL, SMALL_BATCH } from '../activities/outbox.sql.ts';
 import type { Sql } from '../database/sql.ts';
-import { IS_UNSENT } from '../database/status-sql.ts';
+import { withoutPendingIndex } from '../database/status-sql.ts';
 import { arraysOf, columnsOf, unnest } from './per-computer.ts';
 import { WRITTEN } from './sessions.sql.ts';
 
@@ -97,7 +97,7 @@ const SESSIONS_AND_MESSAGES = `
     from ${unnest('c', SENT)}
     join session s on s.computer_id = c.computer_id
     join agent_message m on m.activity_id = c.activity_id and m.computer_id = c.computer_id
-    where ${IS_UNSENT}
+    where ${withoutPendingIndex("m.state in ('held', 'queued')")}
     order by m.activity_id for update of m
   ), newly_sent as (
     update agent_message m set state = 'sent', sent_at = p.at, position = p.position, send_count = 1

@@ -1,6 +1,7 @@
 import type { InstalledSnap, OperationResult } from '../../domain/agents/facts.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { Sql } from '../database/sql.ts';
+import { withoutPendingIndex } from '../database/status-sql.ts';
 import { arraysOf, type PerComputer, unnest } from './per-computer.ts';
 
 const UNDOABLE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
@@ -93,7 +94,7 @@ const SAVE_BEFORE_SENT = `
   with m as materialized (
     select m.activity_id, m.computer_id, m.position, m.payload_id
     from unnest(:operations::int[]) r(id) join agent_message m on m.activity_id = r.id join activity a on a.id = m.activity_id
-    where m.state = 'sent' and a.status in ('undelivered', 'delivered') and ${noResultYet('m')}
+    where ${withoutPendingIndex("m.state = 'sent'")} and a.status in ('undelivered', 'delivered') and ${noResultYet('m')}
       and exists (select from computer_snap known where known.computer_id = m.computer_id)
   ), ahead as materialized (
     select c.computer_id, x.value ->> 'name' as name, min(o.position) filter (where q.message_type = 'remove-snaps') as removes,

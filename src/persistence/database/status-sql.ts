@@ -21,7 +21,9 @@ export function isOpen(column: string): string {
 }
 
 /**
- * A message `m`, found by its operation, that has not been sent. Written so that the partial index of pending messages
- * does not apply: where statistics know none, PostgreSQL would read all of them for each operation.
+ * A condition on the state of messages that are found by their operations. Written so that the partial index of pending
+ * messages does not apply: where statistics know none, PostgreSQL would read all of them, in a join for each operation.
  */
-export const IS_UNSENT = `(m.state in ('held', 'queued')) is not false`;
+export function withoutPendingIndex(condition: string): string {
+  return `(${condition}) is not false`;
+}

@@ -1,7 +1,7 @@
 import { type ActivityStatus, IDLE_STATUSES, OPEN_STATUSES } from '../../domain/activities/status.ts';
 import type { Transition } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
-import { IS_UNSENT, transitionGuard } from '../database/status-sql.ts';
+import { transitionGuard, withoutPendingIndex } from '../database/status-sql.ts';
 
 export interface Change extends Transition {
   ids: number[];
@@ -170,7 +170,7 @@ const FAIL_UNDELIVERED = `
   with late as (
     select m.activity_id from agent_message m join activity a on a.id = m.activity_id
     where a.lane_id = :batch and ${transitionGuard('a.status', ['undelivered'], 'failed')} and a.deliver_before_time <= :now
-      and ${IS_UNSENT}
+      and ${withoutPendingIndex("m.state in ('held', 'queued')")}
     order by m.activity_id for update of m
   ), taken as (
     update agent_message m set state = 'withdrawn' from late where m.activity_id = late.activity_id
