@@ -6,6 +6,8 @@ const LIMITS = {
   'frontend.persistenceMaxQPS': 100_000,
   'history.rps': 100_000,
   'history.persistenceMaxQPS': 100_000,
+  // Of each shard: above the default of 20, a workflow task after a signal waits up to 50 ms until it is read.
+  'history.transferProcessorMaxPollRPS': 1000,
   'matching.rps': 100_000,
   'matching.persistenceMaxQPS': 100_000,
   // Of profiles due at one moment, those above the limit would be delayed by seconds, again and again.

@@ -49,6 +49,8 @@ export function processEnvironment(
   return {
     // Each thread that allocates gets memory of its own from glibc, up to eight times the cores, and returns little of it.
     MALLOC_ARENA_MAX: '2',
+    // Its default, but fixed: glibc raises it to the size of what was freed, and then large buffers leave gaps in those arenas.
+    MALLOC_MMAP_THRESHOLD_: '131072',
     ...inherited,
     FLOTILLA_EMBEDDED: 'true',
     FLOTILLA_DATA_DIR: data.root,
