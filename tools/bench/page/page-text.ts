@@ -91,7 +91,8 @@ export const REASONS = `## What is behind some figures
   come while a group is accepted or delivered, and varies by tenths from window to window. With V8's own bound of young
   objects the memory of all processes grew by 5.3 % in the hour, which was memory of the API beside its heap. Bounded as
   processes are started now (embedded), the API stays between 486 and 499 MiB after the first quarter of an hour, and the
-  worker grows by 12 MiB an hour, of 295: an hour does not show where that ends.
+  worker grows by 12 MiB an hour, of 295: an hour does not show where that ends. That hour was before glibc's limit for
+  buffers of their own was fixed ([decision 8](decisions/0008-embedded-stack-and-simulator.md)).
 - Traces: every request and every Temporal activity is recorded and sent. \`OTEL_TRACES_SAMPLER\` records a share of them.`;
 
 /** What each benchmark does. */
