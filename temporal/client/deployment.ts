@@ -21,8 +21,16 @@ export function readCurrentBuild(settings: DeploymentSettings): Promise<string |
   return withConnection(settings, currentBuild);
 }
 
-/** Others get no more work. Idempotent. @throws when none polls @see docs/architecture.md#deploying-a-new-build */
-export function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
+/**
+ * Others get no more work. Idempotent. @param options - `allowNoPollers`: also before any worker of it polls
+ * @throws when none polls and that is not allowed @see docs/architecture.md#deploying-a-new-build
+ */
+export function makeBuildCurrent(
+  settings: DeploymentSettings,
+  buildId: string,
+  waitMs: number,
+  { allowNoPollers = false }: { allowNoPollers?: boolean } = {},
+): Promise<void> {
   return withConnection(settings, async (connection, namespace) => {
     const setCurrent = async (): Promise<void> => {
       await bounded(connection, () =>
@@ -32,6 +40,7 @@ export function makeBuildCurrent(settings: DeploymentSettings, buildId: string, 
           buildId,
           // The server's own check misses queues that are idle.
           ignoreMissingTaskQueues: true,
+          allowNoPollers,
           identity: `flotilla-deploy-${process.pid}`,
         }),
       );

@@ -134,6 +134,14 @@ describe('worker builds', () => {
     expect(await readCurrentBuild(settings)).toBe('third');
   });
 
+  it('makes a build current before its workers poll where that is allowed', async () => {
+    await makeBuildCurrent(settings, 'early', WAIT_MS, { allowNoPollers: true });
+    expect(await readCurrentBuild(settings)).toBe('early');
+    const stop = await startBuild('early');
+    await until(async () => (await look()) === 'well');
+    await stop();
+  });
+
   it('waits until every queue is polled by the build, and names the queues that are not', async () => {
     const stops = await Promise.all(Object.values(TASK_QUEUES).map((queue) => startBuild('fourth', queue)));
     await waitForPollers(settings, 'fourth', WAIT_MS);
