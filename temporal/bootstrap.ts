@@ -5,6 +5,7 @@ import pRetry from 'p-retry';
 import { retryEvery } from '../src/process/retry.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../workflows/contracts/search-attribute-names.ts';
 import { connectClient, type TemporalSettings } from './client/connection.ts';
+import { makeBuildCurrent } from './client/deployment.ts';
 import { GRPC, hasCode } from './client/grpc-codes.ts';
 import { type ReencryptionReport, reencryptSchedules } from './schedules/reencrypt-schedules.ts';
 import { upsertSchedules } from './schedules/schedules.ts';
@@ -26,11 +27,18 @@ export class BootstrapError extends Error {
   }
 }
 
+interface BootstrapOptions {
+  /** The server belongs to this stack alone. */
+  isLocal?: boolean;
+  /** Becomes current before its worker polls: on a new server that takes a second, which others need to start. */
+  build?: string;
+}
+
 /** Prepares namespace, search attributes, schedules, keys. Idempotent, also concurrently. @throws {BootstrapError} */
 export async function bootstrap(
   config: TemporalSettings,
   waitMs = 60_000,
-  options: { isLocal?: boolean } = {},
+  { isLocal = false, build }: BootstrapOptions = {},
 ): Promise<ReencryptionReport> {
   const { client, close } = await connectClient(config);
   const { connection } = client;
@@ -41,20 +49,27 @@ export async function bootstrap(
   try {
     const server = connection as Connection;
     await retry('the Temporal server does not respond', () => server.workflowService.getSystemInfo({}));
-    await retry('the namespace cannot be registered', () =>
-      ensureNamespace(server, namespace, options.isLocal ?? false),
-    );
+    await retry('the namespace cannot be registered', () => ensureNamespace(server, namespace, isLocal));
     await retry('the search attributes cannot be registered', () => ensureSearchAttributes(server, namespace));
     // The server's caches lag behind a registration; this query fails until they know namespace and attributes.
     const conditions = SEARCH_ATTRIBUTES.map((name) => `${name} = '0'`);
     await retry('the namespace is not usable yet', () => client.workflow.count(conditions.join(' AND ')));
-    await retry('the schedules cannot be set', () => upsertSchedules(client));
+    await Promise.all([
+      retry('the schedules cannot be set', () => upsertSchedules(client)),
+      build && setCurrent(config, build, until),
+    ]);
     return await reencryptSchedules(client, config.encryptionKeys).catch((error: unknown) => {
       throw new BootstrapError(`the schedules cannot be encrypted with the first key: ${describe(error)}`, error);
     });
   } finally {
     await close();
   }
+}
+
+async function setCurrent(config: TemporalSettings, build: string, until: number): Promise<void> {
+  await makeBuildCurrent(config, build, until - Date.now(), { allowNoPollers: true }).catch((error: unknown) => {
+    throw new BootstrapError(`the build ${build} cannot be made current: ${describe(error)}`, error);
+  });
 }
 
 async function retryUntil(until: number, what: string, work: () => Promise<unknown>): Promise<void> {

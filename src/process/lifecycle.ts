@@ -12,9 +12,19 @@ interface ReadyMessage {
   ready: true;
 }
 
+/** Sent by the supervisor when all that a process needs is there. */
+export interface StartMessage {
+  start: true;
+}
+
 /** `npm start` starts a process ahead of the servers that it needs, so that its code loads meanwhile: waits for them. */
 export async function untilNeeded({ embedded }: { embedded: boolean }): Promise<void> {
-  if (embedded && process.channel) await once(process, 'message');
+  if (!embedded || !process.channel) return;
+  // The supervisor calls a function in some of them before.
+  for (let isNeeded = false; !isNeeded; ) {
+    const [message] = (await once(process, 'message')) as [object];
+    isNeeded = 'start' in message;
+  }
 }
 
 /** Notifies the supervisor, if there is one, that this process serves now. */

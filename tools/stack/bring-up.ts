@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, loadConfig } from '../../src/process/config.ts';
 import type { bootstrap } from '../../temporal/bootstrap.ts';
 import type { Certificates } from '../temporal-server/certificates.ts';
-import { findBundle } from '../../workers/process/workflow-bundle.ts';
+import type { WorkflowBundle } from '../../workers/process/workflow-bundle.ts';
 import type { FirstAdministrator, prepareDatabase } from './database/prepare-database.ts';
 import { prepareInService } from './processes/child-call.ts';
 import { runScript } from './processes/run-script.ts';
@@ -32,6 +33,7 @@ export interface BringUp extends BringUpContext {
   databaseUrl: string;
   temporalAddress: string;
   certificates: Certificates | null;
+  workflows: WorkflowBundle;
   /** The data directory is a restored copy: reconcile it with the agents before serving anything. */
   afterRestore: boolean;
 }
@@ -113,10 +115,10 @@ export async function prepareAndReport(
 }
 
 async function startTemporal(plan: BringUp, prepare: typeof bootstrap): Promise<void> {
-  const { context, group, env, secrets, certificates, temporalAddress } = plan;
+  const { context, group, env, secrets, certificates, temporalAddress, workflows } = plan;
   if (certificates) await group.launch(temporalService(context, { secrets, certificates, stopping: group.signal }));
-  const isLocal = certificates !== null;
-  const keys = await prepare(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS, { isLocal }).catch((error: Error) => {
+  const own = certificates ? { isLocal: true, build: workflows.buildId } : {};
+  const keys = await prepare(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS, own).catch((error: Error) => {
     group.signal.throwIfAborted();
     throw new StackError(`The Temporal server ${temporalAddress} cannot be prepared: ${error.message}`, {
       cause: error,
@@ -132,8 +134,8 @@ async function startTemporal(plan: BringUp, prepare: typeof bootstrap): Promise<
 }
 
 /** Builds the workflow bundle unless it is up to date, in a process of its own. */
-async function prepareBundle({ context, group, env }: BringUpContext): Promise<void> {
-  if (findBundle() === null)
+async function prepareBundle({ context, group, env, workflows }: BringUp): Promise<void> {
+  if (!existsSync(workflows.codePath))
     await runScript(['workers/build-bundle.ts'], env, context.data.log('bundle'), group.signal);
 }
 

@@ -3,7 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../src/process/config.ts';
 import { type Certificates, ensureCertificates, SERVER_NAME } from '../temporal-server/certificates.ts';
+import { nameBundle, type WorkflowBundle } from '../../workers/process/workflow-bundle.ts';
 import { bringUp } from './bring-up.ts';
+import { nameCode } from './code/compiled-code.ts';
+import { prepareCode } from './code/prepare-code.ts';
 import { type DataDirectory, openDataDirectory, type Preparation, prepareDirectory } from './data-directory.ts';
 import type { FirstAdministrator } from './database/prepare-database.ts';
 import { checkPorts, LOOPBACK } from './preflight.ts';
@@ -70,7 +73,7 @@ export function createStack(options: StackOptions): Stack {
   const cleanups: (() => void)[] = [];
 
   async function start(): Promise<StartedStack> {
-    const { context, secrets, backends } = await openStack(options, group, cleanups, {
+    const { context, secrets, backends, workflows } = await openStack(options, group, cleanups, {
       name: 'Flotilla',
       dataDir: resolveDataDir(config),
       checkPorts: () => checkPorts(config),
@@ -83,6 +86,7 @@ export function createStack(options: StackOptions): Stack {
       group,
       secrets,
       env: processEnvironment(env, config, data, secrets, backends),
+      workflows,
       afterRestore,
       ...backends,
     });
@@ -101,8 +105,15 @@ export function createStack(options: StackOptions): Stack {
   };
 }
 
+interface OpenStack {
+  context: ServiceContext;
+  secrets: StackSecrets;
+  backends: Backends;
+  workflows: WorkflowBundle;
+}
+
 /**
- * Takes the data directory and reads what a start needs.
+ * Takes the data directory, reads what a start needs, and compiles the code.
  * @param cleanups - gets what has to be done after the stop
  * @throws {StackError} when the directory or a port is taken
  */
@@ -114,7 +125,7 @@ export async function openStack(
     dataDir: string;
     logFiles(data: DataDirectory): ReadonlyMap<string, string>;
   },
-): Promise<{ context: ServiceContext; secrets: StackSecrets; backends: Backends }> {
+): Promise<OpenStack> {
   const data = await openDataDirectory(of.dataDir);
   cleanups.push(data.release);
   const secrets = await prepareDirectory(data, { name: of.name, report, checkPorts: of.checkPorts });
@@ -129,7 +140,10 @@ export async function openStack(
     temporalAddress: config.temporalAddress ?? `${LOOPBACK}:${config.temporalPort}`,
     certificates: config.temporalAddress ? null : await ensureCertificates(data.certificates),
   };
-  return { context: { config, data, record, env: withoutSettings(env), report }, secrets, backends };
+  const [workflows, bare] = [nameBundle(), withoutSettings(env)];
+  const code = await prepareCode({ data, env: bare, report }, nameCode(workflows.buildId), group.signal);
+  group.signal.throwIfAborted();
+  return { context: { config, data, record, env: bare, code, report }, secrets, backends, workflows };
 }
 
 function withoutSettings(env: StackOptions['env']): StackOptions['env'] {

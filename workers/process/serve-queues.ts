@@ -71,11 +71,9 @@ export async function serveQueues(
 
 /** Makes this build current: always in the embedded stack, elsewhere only if no build is. Later, deploys do it. */
 async function setCurrentIfAllowed(config: Config, buildId: string, logger: Logger): Promise<void> {
-  // Not read first: the server takes a second to find out that a deployment does not exist yet.
-  if (config.embedded) return makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);
   const current = await readCurrentBuild(config);
   if (current === buildId) return;
-  if (current === null) await makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);
+  if (config.embedded || current === null) await makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);
   else logger.warn({ buildId, current }, 'this build gets no work before the deploy step makes it current');
 }
 

@@ -56,7 +56,8 @@ export async function buildBundle(logger?: Logger, directory = BUNDLE_DIRECTORY)
   return bundle;
 }
 
-function nameBundle(directory: string): WorkflowBundle {
+/** The bundle of the current workflow code, whether or not it has been built. */
+export function nameBundle(directory = BUNDLE_DIRECTORY): WorkflowBundle {
   const { version } = JSON.parse(readFileSync(SDK_MANIFEST, 'utf8')) as { version: string };
   const digest = digestOf(PROJECT, BUNDLED_SOURCES, version);
   const buildId = digestOf(PROJECT, WORKER_SOURCES, version);

@@ -17,6 +17,7 @@ export const refuse = async (why) => { throw new StackError(why); };
 export const fail = async () => { throw new TypeError('a bug'); };
 export const end = async () => { console.log('out of memory'); process.exit(7); };
 export const hang = async () => { setInterval(() => undefined, 1000); await new Promise(() => undefined); };
+export const isMainLoaded = async () => globalThis.isMainLoaded === true;
 export const endOnce = async (file) => {
   if (existsSync(file)) return process.pid;
   writeFileSync(file, '');
@@ -25,6 +26,7 @@ export const endOnce = async (file) => {
 `;
 /** As a process of the stack: waits for its start, reports that it serves, and prints what it was started with. */
 const SERVICE = `
+globalThis.isMainLoaded = true;
 process.on('message', (message) => {
   if (!message.start) return;
   console.log(JSON.stringify({ pid: process.pid, options: process.execArgv, args: process.argv.slice(2) }));
@@ -101,6 +103,17 @@ describe('a function in the process of a service', () => {
     expect(printed.options).toContain('--max-semi-space-size=4');
     await running.stop(5000);
     expect(preparation.command(command())).toEqual(command());
+  });
+
+  it('is called when the code of the service is loaded, however early the call comes', async () => {
+    const { preparation, call } = prepareInService<() => Promise<boolean>>(
+      join(directory, 'module.mjs'),
+      'isMainLoaded',
+    );
+    const needs = call();
+    const running = await start('loaded.log', { preparation, needs });
+    expect(await needs).toBe(true);
+    await running.stop(5000);
   });
 
   it('runs again in the next process when one ends before it returned', async () => {

@@ -16,8 +16,9 @@ type Callback = (error: Error | null, result?: Result) => void;
 type Client = pg.PoolClient & { connection?: { stream: { destroy(): void } } };
 
 const directory = process.env[FAULT_DIRECTORY];
-// Among the arguments: the first processes of a stack prepare its servers before they load their main module.
-const runs = (main: string) => process.argv.some((argument) => `/${argument}`.endsWith(`/${main}`));
+// Among the arguments: the first processes of a stack prepare its servers before they serve.
+const runs = (main: string) =>
+  process.argv.some((argument) => `/${argument.replace(/\.js$/, '')}`.endsWith(`/${main}`));
 const role: Role | null = runs('src/server/main.ts') ? 'api' : runs('workers/main.ts') ? 'worker' : null;
 
 let enabled: Enabled[] = [];

@@ -6,22 +6,27 @@ import type { Outcome } from './child-call.ts';
 
 /**
  * `child-call-main.ts MODULE FUNCTION [MAIN [ARGUMENT...]]`: loads the function, waits for the message that calls it and
- * sends its outcome back. Then it ends, as it does with its parent before; with MAIN, it goes on as that module.
+ * sends its outcome back. Then it ends, as it does with its parent before. With MAIN, it has loaded that module as well,
+ * which waits for a message of its own, and goes on as it.
  */
 const [node = '', , module = '', name = '', main, ...rest] = process.argv;
 
 const end = (): never => process.exit(1);
 process.on('disconnect', end);
+// Before MAIN listens: messages wait for the first listener, and only that one gets them.
+const called = once(process, 'message') as Promise<[unknown[]]>;
 const loaded = (await load(module)) as Record<string, (...args: unknown[]) => unknown>;
-const [args] = (await once(process, 'message')) as [unknown[]];
+if (main !== undefined) {
+  process.argv = [node, resolve(main), ...rest];
+  await load(main);
+}
+const [args] = await called;
 const outcome = await outcomeOf(args);
 if (main === undefined) {
   process.send!(outcome, () => process.exit(0));
 } else {
   process.send!(outcome);
   process.off('disconnect', end);
-  process.argv = [node, resolve(main), ...rest];
-  await load(main);
 }
 
 function load(path: string): Promise<unknown> {

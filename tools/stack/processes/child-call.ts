@@ -49,7 +49,7 @@ export function loadInChild<Called extends AsyncFunction>(module: string, name: 
   return call as unknown as Called;
 }
 
-/** A function that the first process of a service runs before it loads its main module: it needs most of that code. */
+/** A function that the first process of a service runs before it starts to serve: it needs most of that code. */
 export interface Preparation {
   /** The arguments of Node for a process with these, as long as the function has not returned. */
   command(main: readonly string[]): readonly string[];

@@ -1,17 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StartMessage } from '../../../src/process/lifecycle.ts';
 import { spawnLogged } from '../../temporal-server/logged-process.ts';
+import { useCompiled } from '../code/compiled-code.ts';
 import { CALL_SERIALIZATION, type Preparation } from './child-call.ts';
 import { signalProcess } from './processes.ts';
 import type { Running } from './service.ts';
 
 export interface NodeProcessOptions {
   command: readonly string[];
+  /** Folder of the compiled code, if it runs that. */
+  code?: string | null;
   cwd: string;
   env: Record<string, string | undefined>;
   logFile: string;
   /** What it waits for with its code loaded. When this fails, it waits until it is stopped. */
   needs?: Promise<unknown>;
-  /** What it runs before its main module; it is one of its needs. */
+  /** What it runs before it serves; it is one of its needs. */
   preparation?: Preparation;
   readyLimitMs?: number;
   onSpawn?: (pid: number) => void;
@@ -25,8 +29,8 @@ export interface NodeProcessOptions {
  */
 export async function startNodeProcess(options: NodeProcessOptions, signal: AbortSignal): Promise<Running> {
   signal.throwIfAborted();
-  const { cwd, env, logFile, preparation } = options;
-  const command = preparation?.command(options.command) ?? options.command;
+  const { cwd, env, logFile, preparation, code = null } = options;
+  const command = useCompiled(preparation?.command(options.command) ?? options.command, code);
   const channel = { ipc: true, serialization: CALL_SERIALIZATION } as const;
   const child = spawnLogged(process.execPath, command, { cwd, env, logFile, ...channel });
   if (child.pid) options.onSpawn?.(child.pid);
@@ -49,7 +53,7 @@ export async function startNodeProcess(options: NodeProcessOptions, signal: Abor
   const aborted = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
   preparation?.runIn(child);
   await Promise.race([options.needs?.catch(() => exited), exited, aborted]);
-  child.send({ start: true }, () => undefined);
+  child.send({ start: true } satisfies StartMessage, () => undefined);
   const timeout = sleep(options.readyLimitMs ?? 60_000, false as const, { signal: limit.signal }).catch(() => null);
   const outcome = await Promise.race([ready, exited, aborted, timeout]);
   limit.abort();

@@ -25,6 +25,8 @@ export interface ServiceContext {
   record: RunningRecord;
   /** For programs that are not ours: without our settings, which contain secrets. */
   env: Record<string, string | undefined>;
+  /** Folder of the compiled code; null where the sources run. */
+  code: string | null;
   report(message: string): void;
 }
 
@@ -134,7 +136,7 @@ export function processService(
   context: ServiceContext,
   options: Pick<NodeProcessOptions, 'command' | 'env' | 'needs' | 'preparation'> & { name: string; log: string },
 ): Service {
-  const { data, record, report } = context;
+  const { data, record, report, code } = context;
   const { name, log, ...process } = options;
   const logFile = data.log(log);
   return createService({
@@ -142,6 +144,6 @@ export function processService(
     report,
     logTail: () => tailOf(logFile),
     start: (signal) =>
-      startNodeProcess({ ...process, cwd: PROJECT, logFile, onSpawn: (pid) => record.add(name, pid) }, signal),
+      startNodeProcess({ ...process, code, cwd: PROJECT, logFile, onSpawn: (pid) => record.add(name, pid) }, signal),
   });
 }
