@@ -89,9 +89,13 @@ function withCall(main: readonly string[], call: readonly string[]): string[] {
   return [...main.slice(0, position), ...call, ...main.slice(position)];
 }
 
-/** The first message of a child. */
+/** The message with which a child returns. A service may send others before. */
 function outcomeOf(child: ChildProcess): Promise<Outcome> {
-  return new Promise((resolve) => child.once('message', (message) => resolve(message as Outcome)));
+  return new Promise((resolve) =>
+    child.on('message', (message: object) => {
+      if ('result' in message || 'error' in message) resolve(message as Outcome);
+    }),
+  );
 }
 
 function resultOf(outcome: Outcome): unknown {
