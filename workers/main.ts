@@ -21,9 +21,10 @@ const STOP_LIMIT_MS = { embedded: 9_500, separate: 70_000 };
 async function main(env: NodeJS.ProcessEnv, args: readonly string[]): Promise<void> {
   const queues = chooseQueues(args);
   const config = loadConfig(env, 'process');
+  const logger = createLogger({ level: config.logLevel, role: 'worker' });
+  const persistence = await openWorkerDatabase(config, logger);
   await untilNeeded(config);
 
-  const logger = createLogger({ level: config.logLevel, role: 'worker' });
   const bundle = await currentBundle(env['NODE_ENV'] === 'production', logger);
   const tracing = await startTracing('worker', logger, env);
   const { metricsUrl } = await installRuntime(logger);
@@ -36,7 +37,6 @@ async function main(env: NodeJS.ProcessEnv, args: readonly string[]): Promise<vo
   const metrics = await startMetrics({ config, logger, upstream: metricsUrl, serves: queues, readinessFailures });
   const { registry } = metrics;
   const measures = createWorkerMetrics(registry);
-  const persistence = await openWorkerDatabase(config, logger);
   metrics.registerPools(persistence.pools);
   await waitForMigrations(persistence, logger);
   const [{ db }, { client }, { buildId }] = [persistence, temporal, bundle];

@@ -18,8 +18,6 @@ import { createServerApp, readRole } from './apps.ts';
 async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   const role = readRole(args);
   const config = loadConfig(env, 'process');
-  await untilNeeded(config);
-
   const logger = createLogger({ level: config.logLevel, role: role.name });
   const tracing = await startTracing(role.name, logger, env);
   const persistence = await openPersistence({
@@ -34,6 +32,8 @@ async function main(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   const temporal = createTemporalHealth(config);
   const { jwtSecrets } = config;
   const services = createServices({ persistence, temporal, clock, jwtSecrets, logger, settings: config });
+  await untilNeeded(config);
+
   const readinessFailures = async () =>
     (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
   const metrics = await startMetrics({ config, logger, serves: role.serves, readinessFailures });

@@ -1,31 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectWithRetry, type Persistence } from '../../src/persistence/orm/orm.ts';
+import { openPersistence, type Persistence } from '../../src/persistence/orm/orm.ts';
 import type { Config } from '../../src/process/config.ts';
 import type { Logger } from '../../src/process/logger.ts';
 
-const PAUSE_MS = 1_000;
+const PAUSE_MS = 500;
 
-/** Connects to the database, however long that takes. */
+/** Opens the database without connecting. */
 export function openWorkerDatabase(config: Config, logger: Logger): Promise<Persistence> {
   const { databaseLimits: limits } = config;
-  const options = {
+  return openPersistence({
     url: config.databaseUrl!,
     poolSize: config.databasePoolSize,
     // Report queries and retention handle more rows at a time than any request.
     limits: { ...limits, statementSeconds: limits.statementSeconds * 10 },
     applicationName: 'flotilla-worker',
-    onError: (error: Error) => logger.warn({ err: error }, 'database connection'),
-  };
-  return connectWithRetry(options, logger);
+    onError: (error) => logger.warn({ err: error }, 'database connection'),
+    lazy: true,
+  });
 }
 
-/** New code on an old schema would fail every activity; the migration may still be running. */
-export async function waitForMigrations(persistence: Persistence, logger: Logger): Promise<void> {
-  for (let last = 0; ; await delay(PAUSE_MS)) {
-    const pending = await persistence.orm.migrator.getPending().catch(() => null);
+/** Waits for the database, and for a schema on which this code works, however long that takes. */
+export async function waitForMigrations({ orm }: Persistence, logger: Logger): Promise<void> {
+  let last: number | null = 0;
+  for (; ; await delay(PAUSE_MS)) {
+    const pending = await orm.migrator.getPending().catch((error: unknown) => {
+      if (last !== null) logger.warn({ err: error }, 'the database does not respond; trying again');
+      return null;
+    });
     if (pending?.length === 0) return;
-    const count = pending?.length ?? 0;
-    if (count !== last) logger.warn({ pending: count }, 'waiting for the schema: run npm run migrate');
-    last = count;
+    if (pending && pending.length !== last) {
+      logger.warn({ pending: pending.length }, 'waiting for the schema: run npm run migrate');
+    }
+    last = pending?.length ?? null;
   }
 }
