@@ -30,7 +30,7 @@ export class BootstrapError extends Error {
 interface BootstrapOptions {
   /** The server belongs to this stack alone. */
   isLocal?: boolean;
-  /** Becomes current before its worker polls: on a new server that takes a second, which others need to start. */
+  /** Becomes current before its worker polls, if that takes no longer than others need to start: a second on a new server. */
   build?: string;
 }
 
@@ -56,7 +56,8 @@ export async function bootstrap(
     await retry('the namespace is not usable yet', () => client.workflow.count(conditions.join(' AND ')));
     await Promise.all([
       retry('the schedules cannot be set', () => upsertSchedules(client)),
-      build && setCurrent(config, build, until),
+      // Otherwise its worker does it.
+      build && makeBuildCurrent(config, build, TRY_LIMIT_MS, { allowNoPollers: true }).catch(() => undefined),
     ]);
     return await reencryptSchedules(client, config.encryptionKeys).catch((error: unknown) => {
       throw new BootstrapError(`the schedules cannot be encrypted with the first key: ${describe(error)}`, error);
@@ -64,12 +65,6 @@ export async function bootstrap(
   } finally {
     await close();
   }
-}
-
-async function setCurrent(config: TemporalSettings, build: string, until: number): Promise<void> {
-  await makeBuildCurrent(config, build, until - Date.now(), { allowNoPollers: true }).catch((error: unknown) => {
-    throw new BootstrapError(`the build ${build} cannot be made current: ${describe(error)}`, error);
-  });
 }
 
 async function retryUntil(until: number, what: string, work: () => Promise<unknown>): Promise<void> {

@@ -33,7 +33,8 @@ export function makeBuildCurrent(
 ): Promise<void> {
   return withConnection(settings, async (connection, namespace) => {
     const setCurrent = async (): Promise<void> => {
-      await bounded(connection, () =>
+      const limitMs = Math.min(waitMs, CALL_LIMIT_MS);
+      await connection.withDeadline(Date.now() + limitMs, () =>
         connection.workflowService.setWorkerDeploymentCurrentVersion({
           namespace,
           deploymentName: DEPLOYMENT_NAME,
