@@ -100,7 +100,8 @@ async function createCluster(binaries: PostgresBinaries, user: UnprivilegedUser 
     if (template) saveTemplate(dataDir, template);
     await setPassword();
   }
-  if (durable) await run('initdb', [binaries.initdb, '--sync-only', '-D', dataDir]);
+  // Of a thousand small files, one at a time would take up to 0.7 s.
+  if (durable) await run('initdb', [binaries.initdb, '--sync-only', '--sync-method=syncfs', '-D', dataDir]);
 }
 
 /** With a random password that is not stored. */
