@@ -30,7 +30,7 @@ export class BootstrapError extends Error {
 interface BootstrapOptions {
   /** The server belongs to this stack alone. */
   isLocal?: boolean;
-  /** Becomes current before its worker polls, if that takes no longer than others need to start: a second on a new server. */
+  /** Starts to become current before its worker polls: on a new server that takes a second. */
   build?: string;
 }
 
@@ -54,11 +54,9 @@ export async function bootstrap(
     // The server's caches lag behind a registration; this query fails until they know namespace and attributes.
     const conditions = SEARCH_ATTRIBUTES.map((name) => `${name} = '0'`);
     await retry('the namespace is not usable yet', () => client.workflow.count(conditions.join(' AND ')));
-    await Promise.all([
-      retry('the schedules cannot be set', () => upsertSchedules(client)),
-      // Otherwise its worker does it.
-      build && makeBuildCurrent(config, build, TRY_LIMIT_MS, { allowNoPollers: true }).catch(() => undefined),
-    ]);
+    // Not waited for: its worker joins the call, or repeats it.
+    if (build) makeBuildCurrent(config, build, TRY_LIMIT_MS, { allowNoPollers: true }).catch(() => undefined);
+    await retry('the schedules cannot be set', () => upsertSchedules(client));
     return await reencryptSchedules(client, config.encryptionKeys).catch((error: unknown) => {
       throw new BootstrapError(`the schedules cannot be encrypted with the first key: ${describe(error)}`, error);
     });

@@ -135,7 +135,10 @@ describe('worker builds', () => {
   });
 
   it('makes a build current before its workers poll where that is allowed', async () => {
-    await makeBuildCurrent(settings, 'early', WAIT_MS, { allowNoPollers: true });
+    const early = makeBuildCurrent(settings, 'early', WAIT_MS, { allowNoPollers: true });
+    // Its worker joins that, because two calls would conflict.
+    expect(makeBuildCurrent(settings, 'early', WAIT_MS)).toBe(early);
+    await early;
     expect(await readCurrentBuild(settings)).toBe('early');
     const stop = await startBuild('early');
     await until(async () => (await look()) === 'well');

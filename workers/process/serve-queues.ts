@@ -46,17 +46,9 @@ export async function serveQueues(
   const code = await readFile(codePath, 'utf8');
   const waiting = new Set<TaskQueue>(config.embedded ? queues.slice(0, 1) : queues);
   const ready = Promise.withResolvers<void>();
-  let settingCurrent: Promise<void> | null = null;
-  // Concurrent calls for one deployment conflict in the server, and are retried for seconds.
-  const setCurrent = () => {
-    settingCurrent ??= setCurrentIfAllowed(config, buildId, logger).finally(() => {
-      settingCurrent = null;
-    });
-    return settingCurrent;
-  };
   return queues.map((queue) => {
     const onPolling = async (): Promise<void> => {
-      await setCurrent();
+      await setCurrentIfAllowed(config, buildId, logger);
       logger.info({ queue }, 'polling');
       if (!waiting.delete(queue) || waiting.size > 0) return;
       notifyReady();
