@@ -54,7 +54,7 @@ export async function bootstrap(
     // The server's caches lag behind a registration; this query fails until they know namespace and attributes.
     const conditions = SEARCH_ATTRIBUTES.map((name) => `${name} = '0'`);
     await retry('the namespace is not usable yet', () => client.workflow.count(conditions.join(' AND ')));
-    // Not waited for: its worker joins the call, or repeats it.
+    // Not waited for: its worker does that, and repeats it after a failure.
     if (build) makeBuildCurrent(config, build, TRY_LIMIT_MS, { allowNoPollers: true }).catch(() => undefined);
     await retry('the schedules cannot be set', () => upsertSchedules(client));
     return await reencryptSchedules(client, config.encryptionKeys).catch((error: unknown) => {

@@ -22,32 +22,17 @@ export function readCurrentBuild(settings: DeploymentSettings): Promise<string |
 }
 
 /**
- * Others get no more work. Idempotent; joins a running call for the same build, because the server lets calls for one
- * deployment conflict, and retries for seconds. @param options - `allowNoPollers`: also before any worker of it polls
+ * Others get no more work. Idempotent. @param options - `allowNoPollers`: also before any worker of it polls
  * @throws when none polls and that is not allowed @see docs/architecture.md#deploying-a-new-build
  */
 export function makeBuildCurrent(
   settings: DeploymentSettings,
   buildId: string,
   waitMs: number,
-  options: { allowNoPollers?: boolean } = {},
-): Promise<void> {
-  const key = [settings.temporalAddress, settings.temporalNamespace, buildId].join(' ');
-  const call = running.get(key) ?? setCurrent(settings, buildId, waitMs, options).finally(() => running.delete(key));
-  running.set(key, call);
-  return call;
-}
-
-const running = new Map<string, Promise<void>>();
-
-function setCurrent(
-  settings: DeploymentSettings,
-  buildId: string,
-  waitMs: number,
-  { allowNoPollers = false }: { allowNoPollers?: boolean },
+  { allowNoPollers = false }: { allowNoPollers?: boolean } = {},
 ): Promise<void> {
   return withConnection(settings, async (connection, namespace) => {
-    const setOnce = async (): Promise<void> => {
+    const setCurrent = async (): Promise<void> => {
       const limitMs = Math.min(waitMs, CALL_LIMIT_MS);
       await connection.withDeadline(Date.now() + limitMs, () =>
         connection.workflowService.setWorkerDeploymentCurrentVersion({
@@ -63,7 +48,7 @@ function setCurrent(
       const current = await currentBuild(connection, namespace);
       if (current !== buildId) throw new Error(`build ${buildId} is not current yet`);
     };
-    await pRetry(setOnce, retryEvery(PAUSE_MS, waitMs));
+    await pRetry(setCurrent, retryEvery(PAUSE_MS, waitMs));
   });
 }
 

@@ -19,6 +19,9 @@ import { activityConcurrency, type RunningWorker, superviseWorker } from './run-
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 const BUILD_LIMIT_MS = 20_000;
+/** The start of the embedded stack is making the build current, for at most that long. */
+const EARLY_CURRENT_LIMIT_MS = 2_000;
+const EARLY_CURRENT_PAUSE_MS = 50;
 /** On a new embedded stack the first action comes before schedules and reports matter. */
 const FURTHER_QUEUES_AFTER_MS = 2_000;
 
@@ -46,9 +49,17 @@ export async function serveQueues(
   const code = await readFile(codePath, 'utf8');
   const waiting = new Set<TaskQueue>(config.embedded ? queues.slice(0, 1) : queues);
   const ready = Promise.withResolvers<void>();
+  let settingCurrent: Promise<void> | null = null;
+  // Concurrent calls for one deployment conflict in the server, and are retried for seconds.
+  const setCurrent = () => {
+    settingCurrent ??= setCurrentIfAllowed(config, buildId, logger).finally(() => {
+      settingCurrent = null;
+    });
+    return settingCurrent;
+  };
   return queues.map((queue) => {
     const onPolling = async (): Promise<void> => {
-      await setCurrentIfAllowed(config, buildId, logger);
+      await setCurrent();
       logger.info({ queue }, 'polling');
       if (!waiting.delete(queue) || waiting.size > 0) return;
       notifyReady();
@@ -63,7 +74,12 @@ export async function serveQueues(
 
 /** Makes this build current: always in the embedded stack, elsewhere only if no build is. Later, deploys do it. */
 async function setCurrentIfAllowed(config: Config, buildId: string, logger: Logger): Promise<void> {
-  const current = await readCurrentBuild(config);
+  const until = Date.now() + (config.embedded ? EARLY_CURRENT_LIMIT_MS : 0);
+  let current = await readCurrentBuild(config);
+  while (current !== buildId && Date.now() < until) {
+    await delay(EARLY_CURRENT_PAUSE_MS);
+    current = await readCurrentBuild(config);
+  }
   if (current === buildId) return;
   if (config.embedded || current === null) await makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);
   else logger.warn({ buildId, current }, 'this build gets no work before the deploy step makes it current');

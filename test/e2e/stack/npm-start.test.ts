@@ -65,6 +65,9 @@ describe('npm start', () => {
     const second = startStack(settings);
     await second.ready();
     expect(second.output()).not.toContain('Password');
+    const own = processesOf(dataDir).filter(({ role }) => role === 'api' || role === 'worker');
+    const compiled = expect.stringMatching(/ build\/code-[\da-f]{16}\//);
+    expect(own.map(({ command }) => command)).toEqual([compiled, compiled]);
     const again = await logIn(second, chosen);
     await expect.poll(async () => (await fleetLog()).slice(logged)).toContain('"fleet enrolled"');
     await expect(again.computerIds()).resolves.toEqual(before);

@@ -7,7 +7,7 @@ const LIMIT_MS = 120_000;
 const COMPILE = ['tools/stack/code/compile-main.ts'];
 
 /**
- * Compiles the code unless that is up to date, in a process of its own: loading a thousand sources takes three times the
+ * Compiles the code unless that is up to date, in a process of its own: loading a thousand sources takes four times the
  * processor time. @returns its folder; null where it does not compile, and the sources run instead
  */
 export async function prepareCode(
