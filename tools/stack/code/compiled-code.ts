@@ -24,7 +24,9 @@ export function nameCode(buildId: string, directory = BUILD_DIRECTORY): string {
 
 /** Arguments of Node with compiled modules in place of their sources, unless another start has removed them. */
 export function useCompiled(command: readonly string[], code: string | null): readonly string[] {
-  if (code === null || !existsSync(code)) return command;
+  if (code === null || !existsSync(code) || !command.some((argument) => ENTRIES.includes(argument))) return command;
   const folder = relative(PROJECT, code);
-  return command.map((argument) => (ENTRIES.includes(argument) ? join(folder, `${argument}.js`) : argument));
+  const compiled = command.map((argument) => (ENTRIES.includes(argument) ? join(folder, `${argument}.js`) : argument));
+  // Of packages that call `url.parse`: Node shows it where they are not in `node_modules`.
+  return ['--disable-warning=DEP0169', ...compiled];
 }

@@ -74,8 +74,14 @@ describe('compiled code', () => {
     const command = ['--max-semi-space-size=4', 'workers/main.ts', '--queues', 'fleet-report'];
     expect(useCompiled(command, null)).toEqual(command);
     expect(useCompiled(command, join(project, 'removed'))).toEqual(command);
-    const [option, main, ...rest] = useCompiled(command, project);
-    expect([option, ...rest]).toEqual(['--max-semi-space-size=4', '--queues', 'fleet-report']);
+    expect(useCompiled(['other.ts'], project)).toEqual(['other.ts']);
+    const [warning, option, main, ...rest] = useCompiled(command, project);
+    expect([warning, option, ...rest]).toEqual([
+      '--disable-warning=DEP0169',
+      '--max-semi-space-size=4',
+      '--queues',
+      'fleet-report',
+    ]);
     expect(join(PROJECT, main!)).toBe(join(project, 'workers/main.ts.js'));
     expect(ENTRIES).toContain('workers/main.ts');
   });
