@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { buildAside } from '../build-aside.ts';
 import { PROJECT } from '../topology/roles.ts';
 import { CODE_PREFIX, ENTRIES } from './compiled-code.ts';
 
@@ -14,16 +15,7 @@ const EXTERNAL = [/^@temporalio\//, /^pg(?:\/|$)/, /^pino$/, /^piscina$/, /^swag
  */
 export async function compileCode(folder: string, entries = ENTRIES, project = PROJECT): Promise<void> {
   if (existsSync(folder)) return;
-  const unfinished = `${folder}.${process.pid}`;
-  try {
-    await compile(entries, project, unfinished);
-    await rename(unfinished, folder).catch((error: Error) => {
-      // Another process was faster.
-      if (!existsSync(folder)) throw error;
-    });
-  } finally {
-    await rm(unfinished, { recursive: true, force: true });
-  }
+  await buildAside(folder, (unfinished) => compile(entries, project, unfinished));
   await removeOld(dirname(folder));
 }
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
+import { buildAside } from '../build-aside.ts';
 import { BUILD_DIRECTORY, nameWebPage, PAGE_PREFIX, WEB_SOURCES } from '../../../src/process/web-page.ts';
 
 const COMPRESSIBLE = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
@@ -15,17 +16,10 @@ const MIN_BYTES = 1024;
 export async function buildWebPage(directory = BUILD_DIRECTORY, sources = WEB_SOURCES): Promise<string> {
   const folder = nameWebPage(directory);
   if (existsSync(folder)) return folder;
-  const unfinished = `${folder}.${process.pid}`;
-  try {
+  await buildAside(folder, async (unfinished) => {
     await compile(sources, unfinished);
     await compressAll(unfinished);
-    await rename(unfinished, folder).catch((error: Error) => {
-      // Another process was faster.
-      if (!existsSync(folder)) throw error;
-    });
-  } finally {
-    await rm(unfinished, { recursive: true, force: true });
-  }
+  });
   await removeOthers(directory, basename(folder));
   return folder;
 }
