@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import pRetry from 'p-retry';
 import type { Config } from '../../src/process/config.ts';
@@ -14,11 +15,29 @@ export type DeploymentSettings = ServerSettings & Pick<Config, 'temporalNamespac
 
 const CALL_LIMIT_MS = 5_000;
 const PAUSE_MS = 100;
+const CURRENT_PAUSE_MS = 50;
 const POLLERS_PAUSE_MS = 500;
 
 /** The current build, which gets new and waiting workflows; null when there is none. */
 export function readCurrentBuild(settings: DeploymentSettings): Promise<string | null> {
   return withConnection(settings, currentBuild);
+}
+
+/** The current build, as soon as it is `buildId`; after `waitMs` whichever it is. */
+export function waitForCurrentBuild(
+  settings: DeploymentSettings,
+  buildId: string,
+  waitMs: number,
+): Promise<string | null> {
+  return withConnection(settings, async (connection, namespace) => {
+    const until = Date.now() + waitMs;
+    let current = await currentBuild(connection, namespace);
+    while (current !== buildId && Date.now() < until) {
+      await delay(CURRENT_PAUSE_MS);
+      current = await currentBuild(connection, namespace);
+    }
+    return current;
+  });
 }
 
 /**

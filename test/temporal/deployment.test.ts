@@ -7,6 +7,7 @@ import {
   DEPLOYMENT_NAME,
   makeBuildCurrent,
   readCurrentBuild,
+  waitForCurrentBuild,
   waitForPollers,
 } from '../../temporal/client/deployment.ts';
 import { createTemporalHealth, findOutage } from '../../temporal/client/health.ts';
@@ -135,8 +136,10 @@ describe('worker builds', () => {
   });
 
   it('makes a build current before its workers poll where that is allowed', async () => {
+    expect(await waitForCurrentBuild(settings, 'early', 100)).toBe('third');
+    const waited = waitForCurrentBuild(settings, 'early', WAIT_MS);
     await makeBuildCurrent(settings, 'early', WAIT_MS, { allowNoPollers: true });
-    expect(await readCurrentBuild(settings)).toBe('early');
+    expect(await waited).toBe('early');
     const stop = await startBuild('early');
     await until(async () => (await look()) === 'well');
     await stop();

@@ -5,7 +5,7 @@ import type { Config } from '../../src/process/config.ts';
 import { collectGarbageAfterStart, notifyReady } from '../../src/process/lifecycle.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../src/services/common/files.ts';
-import { makeBuildCurrent, readCurrentBuild } from '../../temporal/client/deployment.ts';
+import { makeBuildCurrent, waitForCurrentBuild } from '../../temporal/client/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
 import { createRetentionActivities } from '../activities/retention.activities.ts';
 import { createEngineActivities } from '../activities/engine.activities.ts';
@@ -21,7 +21,6 @@ import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.
 const BUILD_LIMIT_MS = 20_000;
 /** The start of the embedded stack is making the build current, for at most that long. */
 const EARLY_CURRENT_LIMIT_MS = 2_000;
-const EARLY_CURRENT_PAUSE_MS = 50;
 /** On a new embedded stack the first action comes before schedules and reports matter. */
 const FURTHER_QUEUES_AFTER_MS = 2_000;
 
@@ -74,12 +73,7 @@ export async function serveQueues(
 
 /** Makes this build current: always in the embedded stack, elsewhere only if no build is. Later, deploys do it. */
 async function setCurrentIfAllowed(config: Config, buildId: string, logger: Logger): Promise<void> {
-  const until = Date.now() + (config.embedded ? EARLY_CURRENT_LIMIT_MS : 0);
-  let current = await readCurrentBuild(config);
-  while (current !== buildId && Date.now() < until) {
-    await delay(EARLY_CURRENT_PAUSE_MS);
-    current = await readCurrentBuild(config);
-  }
+  const current = await waitForCurrentBuild(config, buildId, config.embedded ? EARLY_CURRENT_LIMIT_MS : 0);
   if (current === buildId) return;
   if (config.embedded || current === null) await makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);
   else logger.warn({ buildId, current }, 'this build gets no work before the deploy step makes it current');
