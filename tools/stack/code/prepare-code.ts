@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
-import { runScript } from '../processes/run-script.ts';
+import { runBuild } from '../processes/run-script.ts';
 import type { ServiceContext } from '../processes/services.ts';
 
-/** Seconds on any machine that works; API and worker wait for it. */
-const LIMIT_MS = 120_000;
 const COMPILE = ['tools/stack/code/compile-main.ts'];
 
 /**
@@ -18,9 +16,7 @@ export async function prepareCode(
 ): Promise<string | null> {
   if (existsSync(folder)) return folder;
   report('the code is being compiled');
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-  await runScript([...command, folder], env, data.log('code'), limited).catch((error: Error) => {
-    if (!signal.aborted) report(`the sources run, because they could not be compiled: ${error.message}`);
-  });
+  const otherwise = 'the sources run, because they could not be compiled';
+  await runBuild([...command, folder], { env, report, logFile: data.log('code'), otherwise }, signal);
   return existsSync(folder) ? folder : null;
 }

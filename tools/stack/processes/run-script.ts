@@ -3,6 +3,25 @@ import { spawnLogged } from '../../temporal-server/logged-process.ts';
 import { StackError } from '../stack-error.ts';
 import { PROJECT } from '../topology/roles.ts';
 import { tailOf } from './log-follower.ts';
+import type { ServiceContext } from './services.ts';
+
+/** Seconds on any machine that works; what starts next waits for it. */
+const BUILD_LIMIT_MS = 120_000;
+
+/**
+ * Runs a script that builds what the stack can do without, for at most two minutes. Never rejects.
+ * @param build - `otherwise`: what happens if it fails, which is reported with the reason
+ */
+export async function runBuild(
+  command: readonly string[],
+  build: Pick<ServiceContext, 'env' | 'report'> & { logFile: string; otherwise: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(BUILD_LIMIT_MS)]);
+  await runScript(command, build.env, build.logFile, limited).catch((error: Error) => {
+    if (!signal.aborted) build.report(`${build.otherwise}: ${error.message}`);
+  });
+}
 
 /**
  * Runs a script of the project in a process of its own.

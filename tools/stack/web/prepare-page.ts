@@ -1,9 +1,6 @@
 import { BUILD_DIRECTORY, findWebPage } from '../../../src/process/web-page.ts';
 import type { ServiceContext } from '../processes/services.ts';
-import { runScript } from '../processes/run-script.ts';
-
-/** Seconds on any machine that works; the API waits for it. */
-const LIMIT_MS = 120_000;
+import { runBuild } from '../processes/run-script.ts';
 
 const BUILD = ['tools/stack/web/build-page-main.ts'];
 
@@ -16,10 +13,8 @@ export async function prepareWebPage(
   const { config, data, env, report } = context;
   if (!config.webPage || findWebPage(directory) !== null) return;
   report('the web page is being built');
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-  await runScript(command, env, data.log('web-page'), limited).catch((error: Error) => {
-    if (!signal.aborted) report(`there is no web page, because it could not be built: ${error.message}`);
-  });
+  const otherwise = 'there is no web page, because it could not be built';
+  await runBuild(command, { env, report, logFile: data.log('web-page'), otherwise }, signal);
 }
 
 /** A line for the user with the address of the page, if it is served. */
