@@ -54,6 +54,8 @@ export const POSTGRES_SETTINGS = {
   // An API or gateway may open 20, a worker 10, each of the four parts of the Temporal server 30.
   max_connections: '300',
   shared_buffers: '256MB',
+  // Only serializable transactions need such locks; the default reserves memory for 64.
+  max_pred_locks_per_transaction: '10',
   max_wal_size: '2GB',
   // Most of a large transaction's log is on disk before its commit has to wait.
   wal_writer_delay: '10ms',
