@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
@@ -23,6 +23,7 @@ describe('workflow bundle', () => {
     expect(built.buildId).toMatch(/^[\da-f]{16}$/);
     expect(built.buildId).not.toBe(built.digest);
     expect(await readdir(directory)).toEqual([`workflows-${built.digest}.js`]);
+    expect((await readFile(built.codePath)).every((byte) => byte < 0x80)).toBe(true);
   });
 
   it.each(['node:fs', 'pg', '@temporalio/client'])(

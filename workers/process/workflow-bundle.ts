@@ -50,10 +50,15 @@ export async function buildBundle(logger?: Logger, directory = BUNDLE_DIRECTORY)
   });
   await mkdir(directory, { recursive: true });
   const unfinished = `${bundle.codePath}.${process.pid}`;
-  await writeFile(unfinished, code);
+  await writeFile(unfinished, escapeNonAscii(code));
   await rename(unfinished, bundle.codePath);
   await removeOthers(directory, path.basename(bundle.codePath));
   return bundle;
+}
+
+/** V8 keeps the code in every worker thread, with two bytes for each character once one of them is not in Latin-1. */
+function escapeNonAscii(code: string): string {
+  return code.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The bundle of the current workflow code, whether or not it has been built. */

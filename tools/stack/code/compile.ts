@@ -32,7 +32,9 @@ async function compile(entries: readonly string[], project: string, folder: stri
   });
   // Names of classes are those of errors and entities.
   const names = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js', keepNames: true };
-  await bundle.write({ dir: folder, format: 'esm', ...names });
+  // V8 keeps the text of a module, with two bytes for each character once one of them is not in Latin-1.
+  const text = { comments: false, charset: 'ascii' } as const;
+  await bundle.write({ dir: folder, format: 'esm', ...names, ...text });
   await bundle.close();
 }
 

@@ -41,6 +41,14 @@ describe('compiled code', () => {
     });
   });
 
+  it('takes one byte for each character in memory', async () => {
+    await writeFile(join(project, 'main.ts'), `// “quoted”\nconsole.log('→');`);
+    await compileCode(folder, ['main.ts'], project);
+    expect((await readFile(join(folder, 'main.ts.js'))).every((byte) => byte < 0x80)).toBe(true);
+    const output = execFileSync(process.execPath, [join(folder, 'main.ts.js')], { encoding: 'utf8' });
+    expect(output).toBe('→\n');
+  });
+
   it('is not made again, and is left as a process that was faster made it', async () => {
     const compiling = compileCode(folder, ['main.ts'], project);
     await mkdir(folder, { recursive: true });
