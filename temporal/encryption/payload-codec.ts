@@ -8,6 +8,8 @@ const { Payload: ProtoPayload } = proto.temporal.api.common.v1;
 
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
+/** The server records it with a canceled activity that no worker had started. */
+const NOT_STARTED = '"ACTIVITY_ID_NOT_STARTED"';
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -34,8 +36,9 @@ export class EncryptionCodec implements PayloadCodec {
   /** @throws {ValueError} when a payload has an unknown key, was modified, or is not encrypted, so not ours */
   async decode(payloads: Payload[]): Promise<Payload[]> {
     return payloads.map((payload) => {
-      if (!isEncrypted(payload)) throw new ValueError('payload is not encrypted, so it is not from this deployment');
-      return this.#decrypt(payload);
+      if (isEncrypted(payload)) return this.#decrypt(payload);
+      if (payload.data && decodeText(payload.data) === NOT_STARTED) return payload;
+      throw new ValueError('payload is not encrypted, so it is not from this deployment');
     });
   }
 

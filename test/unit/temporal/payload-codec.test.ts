@@ -64,6 +64,13 @@ describe('EncryptionCodec', () => {
     expect(await codec.reveal([plain])).toEqual([plain]);
   });
 
+  it('accepts what the server says of a canceled activity that no worker had started', async () => {
+    const codec = new EncryptionCodec([current]);
+    const [ofServer, similar] = ['ACTIVITY_ID_NOT_STARTED', 'ACTIVITY_ID_NOT_STARTED.'].map(payloadOf);
+    expect(await codec.decode([ofServer!])).toEqual([ofServer]);
+    await expect(codec.decode([similar!])).rejects.toThrow('payload is not encrypted');
+  });
+
   it('requires a key', () => {
     expect(() => new EncryptionCodec([])).toThrow('at least one encryption key');
   });
