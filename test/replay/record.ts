@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/process/config.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, serverOptions } from '../../temporal/client/connection.ts';
 import { FakeBatches, FakeProfiles, FakeReports } from '../support/activities/fakes.ts';
-import { quietRuntime, TEST_KEYS, withWorker } from '../support/temporal/workflow-environment.ts';
+import { quietRuntime, TEST_KEYS, withReportWorker, withWorker } from '../support/temporal/workflow-environment.ts';
 import { writeHistory } from './history-file.ts';
 import { type FakeAudits, type Scenario, scheduledSteps, webhookSteps } from './paths.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -61,7 +61,7 @@ async function record(scenario: Scenario): Promise<void> {
   };
   const setup = { connection, namespace: settings.temporalNamespace, activities };
   const workflowIds = await withWorker(setup, (taskQueue) =>
-    scenario.run({ batches, profiles, reports, audits, client, taskQueue, ids, group }),
+    withReportWorker(setup, () => scenario.run({ batches, profiles, reports, audits, client, taskQueue, ids, group })),
   );
   for (const file of await readdir(DIRECTORY)) {
     if (file.startsWith(`${scenario.name}.`)) await rm(`${DIRECTORY}/${file}`);

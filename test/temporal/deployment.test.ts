@@ -1,5 +1,6 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ActivityStatus } from '../../src/domain/activities/status.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../temporal/client/connection.ts';
 import {
@@ -11,8 +12,9 @@ import {
   waitForPollers,
 } from '../../temporal/client/deployment.ts';
 import { createTemporalHealth, findOutage } from '../../temporal/client/health.ts';
+import type { ReportActivities } from '../../workflows/contracts/activities.ts';
 import { WAKE_UP_SIGNAL } from '../../workflows/contracts/activity.contract.ts';
-import { TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
+import { ACTIVITY_ONLY_QUEUE, TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
 import { OPERATION_WORKFLOW, REPORT_WORKFLOW } from '../../workflows/contracts/workflow-types.ts';
 import { FakeBatches, FakeReports } from '../support/activities/fakes.ts';
 import { createTestNamespace } from '../support/temporal/temporal.ts';
@@ -45,15 +47,19 @@ afterAll(async () => {
   await native?.close();
 });
 
-async function startBuild(buildId: string, taskQueue: TaskQueue = TASK_QUEUES.activity): Promise<() => Promise<void>> {
+async function startBuild(
+  buildId: string,
+  taskQueue: TaskQueue = TASK_QUEUES.activity,
+  over: Partial<ReportActivities> = {},
+): Promise<() => Promise<void>> {
   const worker = await Worker.create({
     connection: native,
     // As processes of their own: a worker that ends takes away the pollers of its name.
     identity: `${buildId}-${taskQueue}`,
     namespace: settings.temporalNamespace,
     taskQueue,
-    activities: { ...batches.activities(temporal.client), ...reports.activities(temporal.client) },
-    workflowBundle: { code: await workflowCode() },
+    activities: { ...batches.activities(temporal.client), ...reports.activities(temporal.client), ...over },
+    ...(taskQueue === ACTIVITY_ONLY_QUEUE ? {} : { workflowBundle: { code: await workflowCode() } }),
     dataConverter: TEST_DATA_CONVERTER,
     workerDeploymentOptions: {
       useWorkerVersioning: true,
@@ -108,16 +114,27 @@ describe('worker builds', () => {
   });
 
   it('ends a report on the build that started it, and reports when that build may be stopped', async () => {
-    const stopSecond = await startBuild('second', TASK_QUEUES.report);
+    let attempts = 0;
+    const writeReport = async (): Promise<ActivityStatus> => {
+      attempts += 1;
+      // Attempts after the first, too, are those of its build.
+      if (attempts < 4) throw new Error('the database is down');
+      return reports.activities(temporal.client).writeReport({ activity: 2 });
+    };
+    const stopSecond = await startBuild('second');
+    const stopReports = await startBuild('second', TASK_QUEUES.report, { writeReport });
     reports.outcome = 'never ends';
     const handle = await temporal.client.workflow.start(REPORT_WORKFLOW, {
-      taskQueue: TASK_QUEUES.report,
+      taskQueue: TASK_QUEUES.activity,
       workflowId: 'activity/2',
       args: [{ id: 2 }],
     });
-    await until(() => reports.started === 1);
-    const stopThird = await startBuild('third', TASK_QUEUES.report);
+    await until(() => attempts > 0);
+    const stopThird = await startBuild('third');
+    const stopThirdReports = await startBuild('third', TASK_QUEUES.report);
     await makeBuildCurrent(settings, 'third', WAIT_MS);
+    await until(() => reports.started === 1);
+    expect(attempts).toBe(4);
     await until(async () => (await countPinnedElsewhere(settings, 'third')) === 1);
     expect(await countPinnedElsewhere(settings, 'second')).toBe(0);
 
@@ -127,7 +144,7 @@ describe('worker builds', () => {
     expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('second');
     expect(reports).toMatchObject({ started: 1, ends: ['canceled'] });
     await until(async () => (await countPinnedElsewhere(settings, 'third')) === 0);
-    await Promise.all([stopSecond(), stopThird()]);
+    await Promise.all([stopSecond(), stopReports(), stopThird(), stopThirdReports()]);
   });
 
   it('cannot make a build current that no worker serves', async () => {

@@ -3,6 +3,7 @@ import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePoli
 import { shortSummary } from '../../src/domain/activities/summary.ts';
 import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
 import type { Startable, StartMode } from '../../src/services/activities/workflows.ts';
+import { CALL_LIMIT_MS } from '../../temporal/client/connection.ts';
 import type {
   BatchInput,
   ComputerOperationInput,
@@ -10,7 +11,6 @@ import type {
   ReportInput,
 } from '../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
-import { CALL_LIMIT_MS } from '../../temporal/client/connection.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
 
@@ -30,7 +30,7 @@ export function createStarter(client: Client, publicUrl: string, eagerClient: ()
     async start(row: Startable, mode: StartMode): Promise<boolean> {
       const common = {
         workflowId: row.workflowId,
-        taskQueue: isReport(row) ? TASK_QUEUES.report : TASK_QUEUES.activity,
+        taskQueue: TASK_QUEUES.activity,
         typedSearchAttributes: searchAttributes(row),
         staticSummary: shortSummary(row.summary),
         staticDetails: linksOf(row)
@@ -101,13 +101,9 @@ function searchAttributes(row: Startable): SearchAttributePair[] {
   );
 }
 
-function isReport({ type }: Startable): boolean {
-  return type === REPORT_ACTIVITY;
-}
-
 /** 1 is the most urgent. @see docs/architecture.md#priority-and-fairness */
 function priorityOf(row: Startable): number {
-  if (isReport(row)) return 5;
+  if (row.type === REPORT_ACTIVITY) return 5;
   if (row.computers > LARGE_GROUP) return 4;
   if (row.profileId !== null) return 3;
   return row.computers > 1 ? 2 : 1;

@@ -5,13 +5,13 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Config } from '../../src/process/config.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { createClient, serverOptions } from '../../temporal/client/connection.ts';
-import { createDataConverter } from '../../temporal/encryption/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../../temporal/client/deployment.ts';
-import { TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
-import { stepInterceptors, traceInterceptors } from './interceptors.ts';
+import { createDataConverter } from '../../temporal/encryption/data-converter.ts';
+import { ACTIVITY_ONLY_QUEUE, TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 import { throttledErrorLog } from '../telemetry/throttled-error-log.ts';
 import { WorkflowSpans } from '../telemetry/workflow-spans.ts';
+import { stepInterceptors, traceInterceptors } from './interceptors.ts';
 
 interface WorkerSettings {
   config: Config;
@@ -132,7 +132,8 @@ function workerOptions(
   return {
     namespace: config.temporalNamespace,
     taskQueue: queue,
-    workflowBundle: { code },
+    // Workflows take a thread with a heap of its own.
+    ...(queue === ACTIVITY_ONLY_QUEUE ? {} : { workflowBundle: { code } }),
     activities,
     interceptors: { activity: [stepInterceptors(measures), traceInterceptors] },
     sinks: spans.sinks(),

@@ -7,12 +7,12 @@ import type { Logger } from '../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../src/services/common/files.ts';
 import { makeBuildCurrent, waitForCurrentBuild } from '../../temporal/client/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
-import { createRetentionActivities } from '../activities/retention.activities.ts';
 import { createEngineActivities } from '../activities/engine.activities.ts';
 import { createHashIdDatabaseActivities } from '../activities/hash-id-database.activities.ts';
 import { createProfileActivities } from '../activities/profile.activities.ts';
 import { createReconciler } from '../activities/reconciler.activities.ts';
-import { createReportActivities } from '../activities/report.activities.ts';
+import { createReportActivities, createReportCloseActivities } from '../activities/report.activities.ts';
+import { createRetentionActivities } from '../activities/retention.activities.ts';
 import { createWebhookActivities } from '../activities/webhook.activities.ts';
 import type { Parts } from './parts.ts';
 import { activityConcurrency, type RunningWorker, superviseWorker } from './run-worker.ts';
@@ -81,10 +81,14 @@ async function setCurrentIfAllowed(config: Config, buildId: string, logger: Logg
 
 function createActivities(queue: TaskQueue, parts: Parts) {
   const { config, measures, db } = parts;
+  const reportParts = { ...parts, files: createDatabaseFileStore(db) };
   const { eventRetentionDays, eventFeedDays, activityRetentionDays, encryptionKeys } = config;
   switch (queue) {
     case TASK_QUEUES.activity:
-      return createEngineActivities({ ...parts, concurrency: activityConcurrency(config.databasePoolSize) });
+      return {
+        ...createEngineActivities({ ...parts, concurrency: activityConcurrency(config.databasePoolSize) }),
+        ...createReportCloseActivities(reportParts),
+      };
     case TASK_QUEUES.schedule:
       return {
         ...createReconciler({ ...parts, eventRetentionDays, eventFeedDays, metrics: measures }),
@@ -95,7 +99,7 @@ function createActivities(queue: TaskQueue, parts: Parts) {
         ...createWebhookActivities({ ...parts, encryptionKeys, privateAddresses: config.webhookPrivateAddresses }),
       };
     case TASK_QUEUES.report:
-      return createReportActivities({ ...parts, files: createDatabaseFileStore(db) });
+      return createReportActivities(reportParts);
   }
 }
 

@@ -83,14 +83,18 @@ export interface ProfileActivities {
   extendSchedule(input: { kind: ProfileKindName; profileId: number }): Promise<{ planned: string[] }>;
 }
 
-/** Activities of reports; each is idempotent. @see docs/architecture.md#task-queues */
+/** Of the queue for reports. @see docs/architecture.md#task-queues */
 export interface ReportActivities {
   /**
-   * Restarts the file in each of up to thirty attempts of 6 h (heartbeat timeout 10 s; then the activity fails); of
+   * Idempotent. Restarts the file in each of up to thirty attempts of 6 h (heartbeat timeout 10 s; then the activity fails); of
    * two, one closes the activity. Returns the status of the row, maybe canceled. @throws {CancelledFailure}
    */
   writeReport(input: { activity: number }): Promise<ActivityStatus>;
-  /** Deletes what was written of it. Returns the status of its row. Retried as {@link EngineActivities}. */
+}
+
+/** Of the queue of a report's workflow. */
+export interface ReportCloseActivities {
+  /** Idempotent. Deletes what was written of it. Returns the status of its row. Retried as {@link EngineActivities}. */
   closeReport(input: { activity: number; status: 'failed' | 'canceled' }): Promise<ActivityStatus>;
 }
 

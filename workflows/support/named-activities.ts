@@ -5,23 +5,26 @@ import type {
   OperationActivities,
   ReleasedActivities,
   ReportActivities,
+  ReportCloseActivities,
 } from '../contracts/activities.ts';
+import { TASK_QUEUES } from '../contracts/task-queues.ts';
 import {
-  RELEASED_GROUP_WORKFLOW,
   RELEASED_BATCH_WORKFLOW,
+  RELEASED_GROUP_WORKFLOW,
   RELEASED_REPORT_WORKFLOW,
 } from '../contracts/workflow-types.ts';
 import { proxyDatabaseActivities } from './database-activities.ts';
 
-/** Missing heartbeats reveal a dead worker; another one then restarts the report. */
+/** On workers of their own. Missing heartbeats reveal a dead one; another then restarts the report. */
 const WITH_HEARTBEATS = {
+  taskQueue: TASK_QUEUES.report,
   startToCloseTimeout: '6h',
   heartbeatTimeout: '10s',
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '1s', maximumInterval: '1m', maximumAttempts: 30 },
 } as const;
 
-const current = proxyDatabaseActivities<EngineActivities & CancelActivities & ReportActivities>();
+const current = proxyDatabaseActivities<EngineActivities & CancelActivities & ReportCloseActivities>();
 const released = proxyDatabaseActivities<ReleasedActivities>();
 const reports = proxyActivities<ReportActivities>(WITH_HEARTBEATS);
 const releasedReports = proxyActivities<Pick<ReleasedActivities, 'generateReport'>>(WITH_HEARTBEATS);
@@ -39,7 +42,7 @@ const RELEASED_TYPES: ReadonlySet<string> = new Set([
 const isReleased = (): boolean => RELEASED_TYPES.has(workflowInfo().workflowType);
 
 /** The Temporal activities of groups, batches and reports for workflow code. */
-export const activities: EngineActivities & CancelActivities & ReportActivities = {
+export const activities: EngineActivities & CancelActivities & ReportActivities & ReportCloseActivities = {
   processPendingEvents: (input) =>
     isReleased() ? released.advance(input.batch, input.cancelAll) : current.processPendingEvents(input),
   listOpenBatches: (input) => (isReleased() ? released.begin(input.group) : current.listOpenBatches(input)),

@@ -14,14 +14,14 @@ import { createEngineActivities } from '../../../workers/activities/engine.activ
 import { createHashIdDatabaseActivities } from '../../../workers/activities/hash-id-database.activities.ts';
 import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
 import { createReconciler, type ReconcilerOptions } from '../../../workers/activities/reconciler.activities.ts';
-import { createReportActivities } from '../../../workers/activities/report.activities.ts';
+import { createReportActivities, createReportCloseActivities } from '../../../workers/activities/report.activities.ts';
 import { createRetentionActivities } from '../../../workers/activities/retention.activities.ts';
 import { createWebhookActivities } from '../../../workers/activities/webhook.activities.ts';
 import { type Dispatcher, type DispatcherEvent, startDispatcher } from '../../../workers/dispatcher/dispatcher.ts';
 import { stepInterceptors } from '../../../workers/process/interceptors.ts';
 import { createProfileKinds } from '../../../workers/process/parts.ts';
 import type { ReconcileActivities, ReportActivities } from '../../../workflows/contracts/activities.ts';
-import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
+import { ACTIVITY_ONLY_QUEUE, TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { createTestNamespace } from '../temporal/temporal.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, TEST_KEYS, workflowCode } from '../temporal/workflow-environment.ts';
@@ -114,7 +114,8 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     reconcilerWith,
     async startWorker(code) {
       const at = { address, namespace, taskQueue: TASK_QUEUES.activity };
-      const stop = await runWorker(at, createEngineActivities({ engine, client }), code);
+      const closing = createReportCloseActivities({ ...common, files: createDatabaseFileStore(db) });
+      const stop = await runWorker(at, { ...createEngineActivities({ engine, client }), ...closing }, code);
       workers.push(stop);
       return stop;
     },
@@ -158,7 +159,7 @@ async function runWorker(
     taskQueue,
     activities,
     interceptors: { activity: [stepInterceptors({ activityEnded: () => undefined })] },
-    workflowBundle: { code: code ?? (await workflowCode()) },
+    ...(taskQueue === ACTIVITY_ONLY_QUEUE ? {} : { workflowBundle: { code: code ?? (await workflowCode()) } }),
     dataConverter: TEST_DATA_CONVERTER,
     maxCachedWorkflows: 100,
   });

@@ -7,11 +7,12 @@ import type {
   BatchProgress,
   CancelActivities,
   EngineActivities,
-  OperationActivities,
   GroupOperation,
   GroupProgress,
+  OperationActivities,
   ProfileActivities,
   ReportActivities,
+  ReportCloseActivities,
 } from '../../../workflows/contracts/activities.ts';
 
 type Outcome = 'succeeded' | 'failed' | 'canceled';
@@ -215,7 +216,7 @@ export class FakeReports {
   /** How reports ended without a file. */
   readonly ends: string[] = [];
 
-  activities(client: Client): ReportActivities & CancelActivities {
+  activities(client: Client): ReportActivities & ReportCloseActivities & CancelActivities {
     return {
       writeReport: async () => {
         this.started += 1;

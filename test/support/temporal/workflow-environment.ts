@@ -13,6 +13,7 @@ import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../../temporal/encryption/data-converter.ts';
 import { buildBundle } from '../../../workers/process/workflow-bundle.ts';
 import { WAKE_UP_SIGNAL } from '../../../workflows/contracts/activity.contract.ts';
+import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import type { ActivityRuntime } from '../activities/activity-runtime.ts';
 import { TEST_KEYS } from '../http/app.ts';
 
@@ -72,6 +73,19 @@ async function createWorker({ connection, namespace, activities, code }: WorkerS
 export async function withWorker<T>(setup: WorkerSetup, work: (taskQueue: string) => Promise<T>): Promise<T> {
   const { worker, taskQueue } = await createWorker(setup);
   return await worker.runUntil(work(taskQueue));
+}
+
+/** Runs a worker of the activities of reports while `work` runs. */
+export async function withReportWorker<T>(setup: Omit<WorkerSetup, 'code'>, work: () => Promise<T>): Promise<T> {
+  const { connection, namespace, activities } = setup;
+  const worker = await Worker.create({
+    connection,
+    ...(namespace ? { namespace } : {}),
+    taskQueue: TASK_QUEUES.report,
+    activities,
+    dataConverter: TEST_DATA_CONVERTER,
+  });
+  return await worker.runUntil(work());
 }
 
 /** Starts a worker on a task queue of its own; `stop` resolves when it has ended. */

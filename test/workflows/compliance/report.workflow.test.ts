@@ -3,7 +3,7 @@ import type { ReportInput } from '../../../workflows/contracts/activity.contract
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeReports } from '../../support/activities/fakes.ts';
 import { it } from '../../support/temporal/skipped-time.ts';
-import { failureOf, withWorker } from '../../support/temporal/workflow-environment.ts';
+import { failureOf, withReportWorker, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -19,10 +19,12 @@ describe('reportActivity', () => {
     const activities = { ...reports.activities(client), writeReport };
     const startedAt = await server.currentTimeMs();
 
-    const failure = await withWorker({ connection, activities }, async (taskQueue) => {
-      const options = { taskQueue, workflowId: 'activity/1', args: [{ id: 1 }] as [ReportInput] };
-      return failureOf(await client.workflow.start<(input: ReportInput) => Promise<void>>(REPORT_WORKFLOW, options));
-    });
+    const failure = await withWorker({ connection, activities }, (taskQueue) =>
+      withReportWorker({ connection, activities }, async () => {
+        const options = { taskQueue, workflowId: 'activity/1', args: [{ id: 1 }] as [ReportInput] };
+        return failureOf(await client.workflow.start<(input: ReportInput) => Promise<void>>(REPORT_WORKFLOW, options));
+      }),
+    );
 
     expect(failure).toMatchObject({ type: 'ReportFailure' });
     expect(reports.ends).toEqual(['failed']);

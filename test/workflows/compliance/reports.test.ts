@@ -9,13 +9,14 @@ import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { aRule, createUsgWorld, insertAuditedRun, type UsgWorld } from '../../support/compliance/usg.ts';
-import { countEvents, until } from '../../support/temporal/workflow-environment.ts';
+import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
 let usg: UsgWorld;
 
 beforeAll(async () => {
   runtime = await createActivityRuntime();
+  await runtime.startWorker();
   runtime.startDispatcher();
   usg = await createUsgWorld(runtime.db, systemClock, 20);
 });
@@ -60,7 +61,7 @@ const ended = (id: number) =>
   until(async () => (await runtime.status(wf(id)).catch(() => 'RUNNING')) !== 'RUNNING', 60_000);
 
 describe('reportActivity', () => {
-  it('makes a report on a queue of its own, as the least urgent work, and closes as its activity', async () => {
+  it('is made by workers of its own, as the least urgent work, and closes as its activity', async () => {
     const stop = await runtime.startReportWorker();
     const { id, profileId } = await requested();
     await until(async () => (await read(id))['status'] === 'succeeded');
@@ -71,23 +72,23 @@ describe('reportActivity', () => {
     const { raw } = await runtime.client.workflow.getHandle(wf(id)).describe();
     expect(raw.workflowExecutionInfo).toMatchObject({
       type: { name: 'UsgReport' },
-      taskQueue: 'fleet-report',
+      taskQueue: 'fleet-activity',
       priority: { priorityKey: 5 },
     });
-    const events = await countEvents(runtime.client.workflow.getHandle(wf(id)));
-    expect(events.total).toBeLessThanOrEqual(11);
+    const { events } = await runtime.client.workflow.getHandle(wf(id)).fetchHistory();
+    const scheduled = events?.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+    expect(scheduled).toMatchObject([{ activityType: { name: 'writeReport' }, taskQueue: { name: 'fleet-report' } }]);
+    expect(events?.length).toBeLessThanOrEqual(11);
     await stop();
   });
 
-  it('is canceled before a worker is there', async () => {
+  it('is canceled while no worker makes reports', async () => {
     const { id } = await requested();
     await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
     await runtime.client.workflow.getHandle(wf(id)).cancel();
-    const stop = await runtime.startReportWorker();
     await ended(id);
     expect(await runtime.status(wf(id))).toBe('CANCELLED');
     expect(await read(id)).toMatchObject({ status: 'canceled', text: null, files: 0 });
-    await stop();
   });
 
   it('is canceled while it is at work', async () => {
@@ -147,7 +148,7 @@ describe('reportActivity', () => {
     const { runId } = await new Client({ connection, namespace: runtime.namespace, dataConverter }).workflow
       .start(REPORT_WORKFLOW, {
         workflowId: wf(id),
-        taskQueue: TASK_QUEUES.report,
+        taskQueue: TASK_QUEUES.activity,
         args: [{ id }],
         workflowIdConflictPolicy: 'TERMINATE_EXISTING',
       })
