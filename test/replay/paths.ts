@@ -22,6 +22,8 @@ export interface Scenario {
   name: string;
   /** Batches by size. */
   sizes: readonly number[];
+  /** No worker takes what waits on the queue of reports. */
+  withoutReportWorker?: true;
   /** Runs the path on a real server; returns the workflows whose histories are kept, every run of them. */
   run(stage: Stage): Promise<string[]>;
 }
@@ -199,6 +201,24 @@ export function reportPath(name: string, outcome: FakeReports['outcome']): Scena
         await until(() => reports.started > 0);
         await handle.cancel();
       }
+      await ended(stage, workflowId);
+      return [workflowId];
+    },
+  };
+}
+
+/** A report that is canceled before a worker starts it. */
+export function waitingReportPath(name: string): Scenario {
+  return {
+    name,
+    sizes: [],
+    withoutReportWorker: true,
+    async run(stage) {
+      const { client, taskQueue, group } = stage;
+      const workflowId = wf(group);
+      const handle = await client.workflow.start(REPORT_WORKFLOW, { taskQueue, workflowId, args: [{ id: group }] });
+      await until(async () => (await handle.describe()).raw.pendingActivities?.length === 1);
+      await handle.cancel();
       await ended(stage, workflowId);
       return [workflowId];
     },

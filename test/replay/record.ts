@@ -60,9 +60,10 @@ async function record(scenario: Scenario): Promise<void> {
     ...webhookSteps(),
   };
   const setup = { connection, namespace: settings.temporalNamespace, activities };
-  const workflowIds = await withWorker(setup, (taskQueue) =>
-    withReportWorker(setup, () => scenario.run({ batches, profiles, reports, audits, client, taskQueue, ids, group })),
-  );
+  const workflowIds = await withWorker(setup, (taskQueue) => {
+    const run = () => scenario.run({ batches, profiles, reports, audits, client, taskQueue, ids, group });
+    return scenario.withoutReportWorker ? run() : withReportWorker(setup, run);
+  });
   for (const file of await readdir(DIRECTORY)) {
     if (file.startsWith(`${scenario.name}.`)) await rm(`${DIRECTORY}/${file}`);
   }

@@ -25,6 +25,7 @@ import {
   startBatch,
   succeed,
   triggerPath,
+  waitingReportPath,
   webhookPath,
   wf,
 } from './paths.ts';
@@ -155,6 +156,7 @@ export const SCENARIOS: readonly Scenario[] = [
   reportPath('usg-report-failed', 'fails'),
   reportPath('usg-report-canceled', 'never ends'),
   reportPath('usg-report-row-canceled', 'canceled meanwhile'),
+  waitingReportPath('usg-report-canceled-while-waiting'),
   triggerPath('profile-trigger-by-name', 0),
   triggerPath('profile-trigger-by-name-database-away', 4),
   ...GROUP_TYPES.filter((type) => type !== RELEASED_GROUP_WORKFLOW).map((type) =>
