@@ -7,6 +7,8 @@ import { ConfigError } from './config.ts';
 
 /** By then the start is over, and what follows it delays nothing. */
 const STARTED_MS = 20_000;
+/** Of the event loop's time. */
+const IDLE_SHARE = 0.05;
 
 interface ReadyMessage {
   ready: true;
@@ -29,26 +31,36 @@ export async function untilNeeded({ embedded }: { embedded: boolean }): Promise<
 
 /** Notifies the supervisor, if there is one, that this process serves now. */
 export function notifyReady(): void {
-  keepCompiledCode();
+  tidyAfterStart();
   process.send?.({ ready: true } satisfies ReadyMessage);
 }
 
-/** Writes the compile cache. */
-export function keepCompiledCode(): void {
+/** Writes the compile cache after the start, and frees the memory that only the start needed. */
+export function tidyAfterStart(): void {
   setTimeout(flushCompileCache, STARTED_MS).unref();
+  collectGarbageWhenIdle();
 }
 
 /**
- * Frees what only the start needed: V8 would keep it for hours in an idle process. Not in API and gateway: it also shrinks
- * the young generation, and collections of the next minutes under load would cost a quarter more.
+ * Once: V8 would keep the memory for minutes or hours. Not under load, because the collection also shrinks the young
+ * generation, and those of the next minutes would cost a quarter more.
  */
-export function collectGarbageAfterStart(): void {
-  setTimeout(() => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
-    setFlagsFromString('--no-expose-gc');
+function collectGarbageWhenIdle(): void {
+  let before = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const { utilization } = performance.eventLoopUtilization(before);
+    before = performance.eventLoopUtilization();
+    if (utilization > IDLE_SHARE) return;
+    clearInterval(timer);
     collectGarbage();
   }, STARTED_MS).unref();
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  setFlagsFromString('--no-expose-gc');
+  collect();
 }
 
 /** Calls `stop` once on SIGTERM, SIGINT or loss of the supervisor and exits; with 1 if too slow. Returns a trigger. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../src/process/config.ts';
-import { collectGarbageAfterStart, notifyReady } from '../../src/process/lifecycle.ts';
+import { notifyReady } from '../../src/process/lifecycle.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../src/services/common/files.ts';
 import { makeBuildCurrent, waitForCurrentBuild } from '../../temporal/client/deployment.ts';
@@ -62,7 +62,6 @@ export async function serveQueues(
       logger.info({ queue }, 'polling');
       if (!waiting.delete(queue) || waiting.size > 0) return;
       notifyReady();
-      collectGarbageAfterStart();
       ready.resolve();
     };
     const activities = createActivities(queue, parts);

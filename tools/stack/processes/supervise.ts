@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../src/process/config.ts';
-import { collectGarbageAfterStart, keepCompiledCode } from '../../../src/process/lifecycle.ts';
+import { tidyAfterStart } from '../../../src/process/lifecycle.ts';
 import { StackError } from '../stack-error.ts';
 
 /** Something that starts, runs until it is stopped, and stops in order. */
@@ -52,8 +52,7 @@ export async function supervise<Settings, Started>(options: SuperviseOptions<Set
     const settings = options.settings();
     running = options.create(settings);
     await options.announce(await running.start(), settings);
-    keepCompiledCode();
-    collectGarbageAfterStart();
+    tidyAfterStart();
     await running.failed;
   } catch (error) {
     if (isStopping) return;
