@@ -82,7 +82,7 @@ describe('a function in a child', () => {
 });
 
 describe('a function in the process of a service', () => {
-  const command = () => ['--max-semi-space-size=4', join(directory, 'service.mjs'), '--queues', 'a'];
+  const command = () => ['--max-semi-space-size=2', join(directory, 'service.mjs'), '--queues', 'a'];
 
   function start(log: string, of: Pick<Parameters<typeof startNodeProcess>[0], 'needs' | 'preparation'>) {
     const options = { command: command(), cwd: PROJECT, env: process.env, logFile: join(directory, log), ...of };
@@ -100,7 +100,7 @@ describe('a function in the process of a service', () => {
     expect(result).toMatchObject({ key: 'key', names: ['a', 'b'] });
     const printed = JSON.parse(await readFile(join(directory, 'prepared.log'), 'utf8')) as { options: string[] };
     expect(printed).toMatchObject({ pid: result.pid, args: ['--queues', 'a'] });
-    expect(printed.options).toContain('--max-semi-space-size=4');
+    expect(printed.options).toContain('--max-semi-space-size=2');
     await running.stop(5000);
     expect(preparation.command(command())).toEqual(command());
   });

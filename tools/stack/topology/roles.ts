@@ -97,7 +97,7 @@ export function localUrl(config: Config): string {
  * heap, freed only by a collection, and V8's defaults on a large machine let many of them accumulate.
  */
 export const API_COMMAND: readonly string[] = ['--max-semi-space-size=16', 'src/server/main.ts'];
-export const WORKER_COMMAND: readonly string[] = ['--max-semi-space-size=4', 'workers/main.ts'];
+export const WORKER_COMMAND: readonly string[] = ['--max-semi-space-size=2', 'workers/main.ts'];
 
 export const COMMANDS = {
   api: () => API_COMMAND,

@@ -79,14 +79,14 @@ describe('compiled code', () => {
   });
 
   it('takes the place of its sources in a command, as long as it is there', async () => {
-    const command = ['--max-semi-space-size=4', 'workers/main.ts', '--queues', 'fleet-report'];
+    const command = ['--max-semi-space-size=2', 'workers/main.ts', '--queues', 'fleet-report'];
     expect(useCompiled(command, null)).toEqual(command);
     expect(useCompiled(command, join(project, 'removed'))).toEqual(command);
     expect(useCompiled(['other.ts'], project)).toEqual(['other.ts']);
     const [warning, option, main, ...rest] = useCompiled(command, project);
     expect([warning, option, ...rest]).toEqual([
       '--disable-warning=DEP0169',
-      '--max-semi-space-size=4',
+      '--max-semi-space-size=2',
       '--queues',
       'fleet-report',
     ]);
