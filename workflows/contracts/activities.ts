@@ -86,8 +86,8 @@ export interface ProfileActivities {
 /** Of the queue for reports. @see docs/architecture.md#task-queues */
 export interface ReportActivities {
   /**
-   * Idempotent. Restarts the file in each of up to thirty attempts of 6 h (heartbeat timeout 10 s; then the activity fails); of
-   * two, one closes the activity. Returns the status of the row, maybe canceled. @throws {CancelledFailure}
+   * Idempotent. Restarts the file in each of up to thirty attempts of 6 h (heartbeat timeout 10 s; then the activity
+   * fails); of two, one closes the activity. Returns the status of the row, maybe canceled. @throws {CancelledFailure}
    */
   writeReport(input: { activity: number }): Promise<ActivityStatus>;
 }
