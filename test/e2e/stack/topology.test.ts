@@ -132,14 +132,17 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
     // Nobody has requested these days before: an activity makes the report.
     expect(report.id).not.toBeNull();
     expect((await a.pollActivity(report.id, 60_000)).activity_status).toBe('succeeded');
+    const { events } = await temporal.client.workflow.getHandle(`activity/${report.id}`).fetchHistory();
+    const scheduled = events?.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+    expect(scheduled).toMatchObject([{ activityType: { name: 'writeReport' }, taskQueue: { name: 'fleet-report' } }]);
 
     const queues = new Set<string>();
     const readQueues = async () => {
       for await (const workflow of temporal.client.workflow.list()) queues.add(workflow.taskQueue);
       return [...queues];
     };
-    const used = ['fleet-schedule', 'fleet-report'];
     // The list comes after the workflows, and the reconciler's starts once a minute.
+    const used = ['fleet-activity', 'fleet-schedule'];
     await expect.poll(readQueues, { timeout: 90_000, interval: 500 }).toEqual(expect.arrayContaining(used));
   });
 
