@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
-import { type HttpMethod, type OpenApiDocument, type PathItem, resolveReference } from './objects.ts';
+import { type HttpMethod, type OpenApiDocument, resolveReference } from './objects.ts';
 
 /** A copy of the document without what express-openapi-validator must not check. */
 export function prepareForValidator(document: OpenApiDocument): OpenApiDocument {
@@ -9,25 +9,22 @@ export function prepareForValidator(document: OpenApiDocument): OpenApiDocument 
   return copy;
 }
 
-/** The document of some operations, with the components that they need, and their success responses if wanted. */
+/** The document of one operation, with the components that it needs, and its success response if wanted. */
 export function documentOf(
   document: OpenApiDocument,
-  operations: readonly { path: string; method: HttpMethod; successStatus: number }[],
-  withResponses: boolean,
+  { path, method, successStatus }: { path: string; method: HttpMethod; successStatus: number },
+  withResponse: boolean,
 ): OpenAPIV3.DocumentV3_1 {
-  const paths: Record<string, PathItem> = {};
-  for (const { path, method, successStatus } of operations) {
-    const { security: _security, responses, ...rest } = document.paths[path]![method]!;
-    const operation = { ...rest, responses: withResponses ? { [successStatus]: responses[successStatus] } : {} };
-    paths[path] = { ...paths[path], [method]: operation };
-  }
+  const { security: _security, responses, ...rest } = document.paths[path]![method]!;
+  const operation = { ...rest, responses: withResponse ? { [successStatus]: responses[successStatus] } : {} };
+  const paths = { [path]: { [method]: operation } };
   const components: Record<string, Record<string, unknown>> = {};
   for (const reference of referencesIn(document, paths)) {
     const [, , kind, name] = reference.split('/');
     components[kind!] = { ...components[kind!], [name!]: resolveReference(document, { $ref: reference }) };
   }
   const { openapi, info } = document;
-  const part = { openapi, info, servers: [{ url: '/' }], paths, components };
+  const part = { openapi, info, paths, components };
   // The validator changes the document that it is given.
   return structuredClone(part) as unknown as OpenAPIV3.DocumentV3_1;
 }

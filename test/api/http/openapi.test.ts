@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as OpenApiValidator from 'express-openapi-validator';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../../src/api/app/app.ts';
 import { createValidators } from '../../../src/api/http/middleware/validate.ts';
 import { eachOperation, loadDocument, type OpenApiDocument } from '../../../src/api/openapi/document.ts';
@@ -23,6 +24,16 @@ afterAll(async () => {
 });
 
 const document = (): OpenApiDocument => structuredClone(loadDocument());
+
+/** @throws when it does not fit the schema of OpenAPI */
+async function validateAsOpenApi(of: OpenApiDocument): Promise<void> {
+  const apiSpec = of as unknown as Parameters<typeof OpenApiValidator.middleware>[0]['apiSpec'];
+  const [load] = OpenApiValidator.middleware({ apiSpec });
+  const request = { app: { param: () => undefined } } as never;
+  await new Promise<void>((resolve, reject) => {
+    void load!(request, {} as never, (error?: unknown) => (error ? reject(error as Error) : resolve()));
+  });
+}
 
 describe('the OpenAPI document', () => {
   it('fits the generated types', async () => {
@@ -62,6 +73,15 @@ describe('the OpenAPI document', () => {
     expect(() => readOperations(doc)).toThrow('an operationId is used twice or missing');
     doc.paths['/person']!.get!['x-permission'] = 'FlyToTheMoon';
     expect(() => readOperations(doc)).toThrow('login has no valid x-permission');
+  });
+
+  it('is valid OpenAPI', async () => {
+    await expect(validateAsOpenApi(document())).resolves.toBeUndefined();
+    const doc = document();
+    doc.paths['/person']!.get!.responses = { ok: {} };
+    const reported = vi.spyOn(console, 'error').mockReturnValue();
+    await expect(validateAsOpenApi(doc)).rejects.toThrow('args.apiDoc was invalid');
+    reported.mockRestore();
   });
 
   it('has valid schemas', async () => {

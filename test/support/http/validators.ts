@@ -5,13 +5,13 @@ import { loadDocument, type OpenApiDocument } from '../../../src/api/openapi/doc
 
 const document = loadDocument();
 
-/** Of all applications of a process: making them takes longer than most test files. */
+/** Of all applications of a process, so that each operation is prepared once. */
 export const VALIDATORS = createValidators(document, readOperations(document));
 
 /** Compiles all schemas of requests, which happens with the first request otherwise. @throws when one is broken */
 export async function compileSchemas(of: OpenApiDocument = document, validators = VALIDATORS): Promise<void> {
   for (const operation of readOperations(of).filter(takesInput)) {
-    const validate = validators.requests.get(operation.tag)!();
+    const validate = validators.requests.get(operation.id)!();
     const path = operation.path.replace(/\{\w+\}/g, '1');
     const sample = {
       method: operation.method.toUpperCase(),

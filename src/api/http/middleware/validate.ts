@@ -1,5 +1,10 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import * as OpenApiValidator from 'express-openapi-validator';
+import {
+  type BadRequest,
+  OpenApiValidator,
+  type OpenApiValidatorOpts,
+} from 'express-openapi-validator/dist/openapi.validator.js';
+import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
 import { DomainError, type ErrorDetail } from '../../../domain/common/errors.ts';
 import { MAX_FIELD_ERRORS } from '../../../services/common/fields.ts';
 import type { OpenApiDocument } from '../../openapi/document.ts';
@@ -14,15 +19,17 @@ export type ResponseCheck = (operation: Operation, req: Request, body: unknown) 
 const JSON_TYPE = 'application/json';
 
 /**
- * One validator of requests and one of responses for each tag of the document, made when first needed. They hold no
- * state of an application, so that several in one process can share them.
+ * One validator of requests and one of responses for each operation, made when first needed. They hold no state of an
+ * application, so that several in one process can share them.
  * @see docs/decisions/0013-openapi-first.md#the-validator
  */
 export function createValidators(document: OpenApiDocument, operations: readonly Operation[]) {
   const source = prepareForValidator(document);
+  const byId = <T>(of: readonly Operation[], create: (operation: Operation) => T) =>
+    new Map(of.map((operation) => [operation.id, once(() => create(operation))]));
   return {
-    requests: byTag(operations.filter(takesInput), (group) => requestValidator(source, group)),
-    responses: byTag(operations, (group) => responseValidator(source, group)),
+    requests: byId(operations.filter(takesInput), (operation) => requestValidator(source, operation)),
+    responses: byId(operations, (operation) => responseValidator(source, operation)),
   };
 }
 
@@ -37,8 +44,7 @@ export function createValidation(
   const checks = new Map(
     operations.map((operation) => [operation, once(() => prepareRequestCheck(document, operation, unknownKeys))]),
   );
-  const validatorOf = (operation: Operation) =>
-    takesInput(operation) ? validators.requests.get(operation.tag)! : null;
+  const validatorOf = (operation: Operation) => (takesInput(operation) ? validators.requests.get(operation.id)! : null);
   return {
     /** Removes ignored fields from the body. @throws {DomainError} InvalidParameter; NotFound for an impossible key */
     validate(operation: Operation): RequestHandler {
@@ -71,7 +77,7 @@ export function createResponseCheck({ responses }: Validators): ResponseCheck {
   return async (operation, req, body) => {
     // The validator does not support HEAD.
     if (body === undefined || body instanceof Uint8Array || req.method === 'HEAD') return;
-    const validator = responses.get(operation.tag)!();
+    const validator = responses.get(operation.id)!();
     const text = body instanceof JsonText ? body.text : JSON.stringify(body);
     await checkResponse(validator, req, operation.successStatus, text);
   };
@@ -82,11 +88,6 @@ export function takesInput({ takesBody, queryParameters }: Operation): boolean {
   return takesBody || queryParameters.size > 0;
 }
 
-function byTag<T>(operations: readonly Operation[], create: (group: readonly Operation[]) => T) {
-  const groups = Map.groupBy(operations, ({ tag }) => tag);
-  return new Map([...groups].map(([tag, group]) => [tag, once(() => create(group))]));
-}
-
 function once<T>(create: () => T): () => T {
   let value: T | undefined;
   return () => (value ??= create());
@@ -94,25 +95,27 @@ function once<T>(create: () => T): () => T {
 
 const OPTIONS = { validateSecurity: false, fileUploader: false, useRequestUrl: true } as const;
 
-function requestValidator(source: OpenApiDocument, operations: readonly Operation[]): RequestHandler {
-  return Router().use(
-    OpenApiValidator.middleware({
-      apiSpec: documentOf(source, operations, false),
-      validateRequests: { allowUnknownQueryParameters: true, coerceTypes: false },
-      // The document is fixed at build time, and tests validate it.
-      validateApiSpec: false,
-      ...OPTIONS,
-    }),
-  );
+function requestValidator(source: OpenApiDocument, operation: Operation): RequestHandler {
+  const validateRequests = { allowUnknownQueryParameters: true, coerceTypes: false };
+  return Router().use(createValidator(operation, documentOf(source, operation, false), { validateRequests }));
 }
 
-function responseValidator(source: OpenApiDocument, operations: readonly Operation[]): RequestHandler[] {
-  return OpenApiValidator.middleware({
-    apiSpec: documentOf(source, operations, true),
-    validateRequests: false,
-    validateResponses: { removeAdditional: false, coerceTypes: false },
-    ...OPTIONS,
-  });
+function responseValidator(source: OpenApiDocument, operation: Operation): RequestHandler[] {
+  const validateResponses = { removeAdditional: false, coerceTypes: false };
+  const document = documentOf(source, operation, true);
+  return createValidator(operation, document, { validateRequests: false, validateResponses });
+}
+
+/** Does without the loader of the package, which compiles the schema of OpenAPI itself for every document. */
+function createValidator(
+  { path, route, method }: Operation,
+  apiDoc: OpenAPIV3.DocumentV3_1,
+  checks: Pick<OpenApiValidatorOpts, 'validateRequests' | 'validateResponses'>,
+): RequestHandler[] {
+  const only = { basePath: '', openApiRoute: path, expressRoute: route, method: method.toUpperCase(), pathParams: [] };
+  const validator = new OpenApiValidator({ apiSpec: apiDoc, ...checks, ...OPTIONS });
+  const spec = Promise.resolve({ apiDoc, basePaths: [''], routes: [only], serial: 0 });
+  return validator.installMiddleware(spec) as RequestHandler[];
 }
 
 /** The validator hooks into `res.json`, so it gets a dummy response. */
@@ -144,7 +147,7 @@ function run(handler: RequestHandler, req: Request, res: Response, late?: (error
 }
 
 function toDomainError(error: unknown): unknown {
-  const { status, errors } = error as Partial<InstanceType<typeof OpenApiValidator.error.BadRequest>>;
+  const { status, errors } = error as Partial<BadRequest>;
   if (status === 415) return new DomainError('UnsupportedMediaType', 'The Content-Type must be application/json');
   if (status !== 400 || !errors) return error;
   const details = errors.slice(0, MAX_FIELD_ERRORS).map(({ path, message }): ErrorDetail => {
