@@ -6,7 +6,7 @@ import { readPollers } from './pollers.ts';
 
 const CALL_LIMIT_MS = 2_000;
 const CACHE_MS = 1_500;
-const FAILURE_CACHE_MS = 100;
+const FAILURE_CACHE_MS = 20;
 
 /** A check whether an activity accepted now would run now. Takes up to 2 s; a good result is cached for 1.5 s. */
 export function createTemporalHealth(
