@@ -63,7 +63,6 @@ function toOperation(document: OpenApiDocument, { path, method, operation }: Pat
   });
   return {
     id: operation.operationId,
-    tag: operation.tags[0]!,
     path,
     /** The path as Express has it. */
     route: path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1'),

@@ -112,6 +112,7 @@ function createValidator(
   apiDoc: OpenAPIV3.DocumentV3_1,
   checks: Pick<OpenApiValidatorOpts, 'validateRequests' | 'validateResponses'>,
 ): RequestHandler[] {
+  // Without names of path parameters: the package would register a handler for each with the application.
   const only = { basePath: '', openApiRoute: path, expressRoute: route, method: method.toUpperCase(), pathParams: [] };
   const validator = new OpenApiValidator({ apiSpec: apiDoc, ...checks, ...OPTIONS });
   const spec = Promise.resolve({ apiDoc, basePaths: [''], routes: [only], serial: 0 });
