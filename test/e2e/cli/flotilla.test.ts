@@ -16,6 +16,9 @@ interface Activity {
   children: Array<{ computer_id: number; activity_status: string; result_text: string | null }>;
 }
 
+/** They enrol in any order. */
+const byId = (computers: readonly number[]) => computers.toSorted((a, b) => a - b);
+
 describe('flotilla, on a running stack', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;
   let env: Environment;
@@ -51,12 +54,12 @@ describe('flotilla, on a running stack', { timeout: TIMEOUT_MS }, () => {
     });
 
     it('installs a snap, waits for its end, and undoes it', async () => {
-      const [one, two] = scenario.computers;
+      const [one, two] = byId(scenario.computers);
       const args = ['snaps', 'install', 'hello', '--id', `${one},${two}`];
       expect(await flotilla(...args, '--wait')).toMatchObject({ code: 2, stdout: '' });
       const [installed] = await json<Activity[]>(...args, '--yes', '--wait');
       expect(installed).toMatchObject({ activity_status: 'succeeded' });
-      expect(new Set(installed!.children.map((child) => child.computer_id))).toEqual(new Set([one, two]));
+      expect(installed!.children.map((child) => child.computer_id).sort((a, b) => a - b)).toEqual([one, two]);
       expect((await flotilla('snaps', 'list', String(one))).stdout).toContain('hello');
       const reverted = await flotilla('activities', 'revert', String(installed!.id), '--wait');
       expect(reverted).toMatchObject({ code: 0, stderr: expect.stringContaining('2 succeeded') });
@@ -83,9 +86,9 @@ describe('flotilla, on a running stack', { timeout: TIMEOUT_MS }, () => {
     });
 
     it('tags computers, finds them by the tag, and shows them', async () => {
-      const [one, two] = scenario.computers;
+      const [one, two] = byId(scenario.computers);
       const tagged = await json<Array<{ id: number }>>('computers', 'tag', 'cli', '--id', `${one},${two}`, '--yes');
-      expect(new Set(tagged.map(({ id }) => id))).toEqual(new Set([one, two]));
+      expect(tagged.map(({ id }) => id)).toEqual([one, two]);
       expect((await json<object[]>('computers', 'list', '-q', 'tag:cli')).length).toBe(2);
       await flotilla('computers', 'untag', 'cli', '-q', 'tag:cli', '--yes');
       expect(await json<object[]>('computers', 'list', '-q', 'tag:cli')).toEqual([]);
