@@ -91,11 +91,11 @@ export const REASONS = `## What is behind some figures
   come while a group is accepted or delivered, and varies by tenths from window to window. With V8's own bound of young
   objects the memory of all processes grew by 5.3 % in the hour, which was memory of the API beside its heap. Bounded as
   processes are started now (embedded), the API had 367 to 390 MiB between minutes 25 and 100, and the worker 229 to 242, with a
-  trend of 12 MiB an hour each. Of that, pages of V8's heaps grew by 10 MiB in the API and by 6 in the worker, and glibc's
+  trend of 12 MiB an hour each. In that time pages of V8's heaps grew by 10 MiB in the API and by 6 in the worker, and glibc's
   arenas by 5 in the worker (PSS by mapping). The heaps hold garbage: in another soak both processes collected it after 5, 10, 15
   and 28 minutes, and the API's heap held 55, 50, 51 and 53 MiB then, the process 116, 115, 111 and 115 (PSS; 307 to 327 just
   before). The worker's three heaps held 78, 79, 80 and 79 MiB, the process 150, 152, 153 and 154 (169 to 178 before). So what
-  the heaps retain stays the same. To collect more often, or with smaller heaps, costs each exchange more processor time.
+  the heaps retain stays the same; the worker's growth outside them, 2 MiB from minute 10 to 28, is not explained. To collect more often, or with smaller heaps, costs each exchange more processor time.
 - Traces: every request and every Temporal activity is recorded and sent. \`OTEL_TRACES_SAMPLER\` records a share of them.`;
 
 /** What each benchmark does. */
