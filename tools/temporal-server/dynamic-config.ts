@@ -6,6 +6,9 @@ const LIMITS = {
   'frontend.persistenceMaxQPS': 100_000,
   'history.rps': 100_000,
   'history.persistenceMaxQPS': 100_000,
+  // A slice of a queue that is narrowed to the only namespace cannot be merged with the next one: each new task then reads
+  // all tasks of the last 30 s.
+  'history.queueShrinkPredicateMaxPendingKeys': 0,
   // Of each shard: above the default of 20, a workflow task after a signal waits up to 50 ms until it is read.
   'history.transferProcessorMaxPollRPS': 1000,
   'matching.rps': 100_000,
