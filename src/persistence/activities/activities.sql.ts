@@ -16,7 +16,7 @@ import {
   MANAGEABLE,
   RUNNABLE,
   scopeParameters,
-  VISIBLE,
+  VISIBLE_BY_KEY,
   VISIBLE_COMPUTERS,
 } from '../query/activity-visibility.ts';
 import { type ChildCounters, countVisible, findPage, matching } from './activity-pages.sql.ts';
@@ -167,7 +167,7 @@ const list = (columns: string, page: string) => `
 
 const FIND = `
   select ${detail('= any(:ids::int[])')}
-  from ${SOURCE} where ${VISIBLE} and a.id = any(:ids::int[])`;
+  from ${SOURCE} where ${VISIBLE_BY_KEY} and a.id = any(:ids::int[])`;
 const READ_BASE = `select ${base()} from ${SOURCE} where a.id = :id`;
 
 /** At most `:limit` visible children of each `parent(id)`. @param further - more columns of the activity `a` */
@@ -176,7 +176,7 @@ export const childrenOf = (parents: string, further = '') => `
   from ${parents} as parent(id)
   cross join lateral (
     select ${base('false', OPERATION_HELD)}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested${further}
-    from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit :limit) page
+    from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE_BY_KEY} order by a.id limit :limit) page
   left join computer c on c.id = page.computer_id left join removed_computer r on r.id = page.computer_id
   order by page.id`;
 const CHILDREN = childrenOf('unnest(:parents::int[])');

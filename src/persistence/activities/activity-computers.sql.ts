@@ -8,7 +8,7 @@ import {
   type ActivityScope,
   hasFullView,
   scopeParameters,
-  VISIBLE,
+  VISIBLE_BY_KEY,
   VISIBLE_COMPUTERS,
 } from '../query/activity-visibility.ts';
 import { alertRule, LAST_HEARD } from '../query/alert-conditions.ts';
@@ -103,7 +103,7 @@ export const OWN = `a.account_id = :accountId and (a.parent_id = :group::int or 
     and (:view::int[] is null or a.computer_id in ${VISIBLE_COMPUTERS})`;
 
 const FIND = `select a.id, a.computer_id, a.children_count, a.creation_time, a.completion_time
-  from activity a where ${VISIBLE} and a.id = :id`;
+  from activity a where ${VISIBLE_BY_KEY} and a.id = :id`;
 
 // As `shownResult` in src/domain/scripts/result.ts.
 const REASON = `case a.result_code ${Object.entries(SCRIPT_FAILURES)

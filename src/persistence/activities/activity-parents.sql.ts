@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts';
 import { ONLY_LATER } from '../query/activity-fields.ts';
 import { NOW } from '../query/compilation.ts';
-import { type ActivityScope, scopeParameters, VISIBLE } from '../query/activity-visibility.ts';
+import { type ActivityScope, scopeParameters, VISIBLE_BY_KEY } from '../query/activity-visibility.ts';
 import { type ParentRow, parentColumns, SOURCE } from './activities.sql.ts';
 import { COUNT, countVisible } from './activity-pages.sql.ts';
 
@@ -17,7 +17,7 @@ export async function readParentTag(db: Sql, scope: ActivityScope, id: number, n
   return row?.tag ?? '';
 }
 
-const FIND = `select ${parentColumns(ONLY_LATER)} from ${SOURCE} where ${VISIBLE} and a.id = any(:ids::int[])`;
+const FIND = `select ${parentColumns(ONLY_LATER)} from ${SOURCE} where ${VISIBLE_BY_KEY} and a.id = any(:ids::int[])`;
 
 const TAG = `
   with parent as materialized (${FIND})

@@ -1,5 +1,6 @@
 import type { DoneOperation } from '../../domain/engine/inverse.ts';
 import type { Sql } from '../database/sql.ts';
+import { isReverted } from '../query/activity-fields.ts';
 import { Activity } from './activity.entity.ts';
 import type { NotReverted } from './activities.sql.ts';
 import type { OperationMessage } from './activity-creation.repository.ts';
@@ -96,14 +97,11 @@ const MESSAGES = `
   select id, message_type as type, fields, answer_seconds as "answerSeconds", script_id as "scriptId"
   from operation_payload where id = any(:payloads::bigint[])`;
 
-const UNDONE = (operation: string) => `exists (
-      select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
-
 const NOT_REVERTED = `
   select a.id as activity_id, a.computer_id, coalesce(c.title, g.title) as computer_title, case
       when a.status <> 'succeeded' then a.status
       when c.id is null or c.archived then 'computer_gone'
-      when ${UNDONE('a')} then 'reverted' else 'unchanged' end as reason
+      when ${isReverted('a')} then 'reverted' else 'unchanged' end as reason
   from activity a left join computer c on c.id = a.computer_id left join removed_computer g on g.id = a.computer_id
   where a.id = any(:operations::int[]) order by a.id`;
 
@@ -115,7 +113,7 @@ const DONE = `
   left join package_change_result c on c.activity_id = a.id
   left join snap_operation_before b on b.activity_id = a.id
   where a.id = any(:operations::int[]) and a.status = 'succeeded' and b.idle is not true
-    and (p.message_type <> 'change-packages' or a.changes <> '[]') and not ${UNDONE('a')}`;
+    and (p.message_type <> 'change-packages' or a.changes <> '[]') and not ${isReverted('a')}`;
 
 // Where several operations revert one, the last represents them: it is canceled when an earlier one fails.
 const linked = (column: string, target: string) => `

@@ -2,7 +2,7 @@ import { FINAL_STATUSES } from '../../domain/activities/status.ts';
 import type { Row } from '../database/row.ts';
 import type { Sql } from '../database/sql.ts';
 import { statusList } from '../database/status-sql.ts';
-import { type ActivityScope, scopeParameters, VISIBLE } from '../query/activity-visibility.ts';
+import { type ActivityScope, scopeParameters, VISIBLE_BY_KEY } from '../query/activity-visibility.ts';
 import { NOW } from '../query/compilation.ts';
 import { type ActivityRow, type ChildRow, childrenOf, detail, SOURCE } from './activities.sql.ts';
 
@@ -75,7 +75,7 @@ const LATER = `(a.deliver_at > ${NOW}) is true as later`;
 const SHOWN = `
   select ${detail('= any(:ids::int[])')}, ${LATER}, a.open_count, a.delivered_count, a.succeeded_count, a.failed_count,
     a.canceled_count
-  from ${SOURCE} where ${VISIBLE} and a.id = any(:ids::int[])`;
+  from ${SOURCE} where ${VISIBLE_BY_KEY} and a.id = any(:ids::int[])`;
 
 const FIND = `
   with shown as materialized (${SHOWN})

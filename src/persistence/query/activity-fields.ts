@@ -55,16 +55,19 @@ export const CANCEL_REQUESTED = `case when ${NOT_PENDING} then false
 
 const REVERSIBLE = REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ');
 
-// Changed something, as far as is known, and no revert of it is open or done.
+/** Of an operation: a revert of it is open or done; true or false. */
+// A scalar, here and below: where statistics know few rows, PostgreSQL would hash the whole table for an EXISTS.
+export const isReverted = (operation: string) => `(
+      select r.status not in ('failed', 'canceled') from activity r where r.id = ${operation}.reverted_by) is true`;
+
+// Changed something, as far as is known, and was not reverted.
 const inForce = (operation: string) => `${operation}.status = 'succeeded'
     and ${operation}.type in (${REVERSIBLE})
     and (${operation}.type like '%Snaps' or ${operation}.changes <> '[]')
-    and not exists (select from snap_operation_before b where b.activity_id = ${operation}.id and b.idle)
-    and not exists (
-      select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
+    and (select b.idle from snap_operation_before b where b.activity_id = ${operation}.id) is not true
+    and not ${isReverted(operation)}`;
 
-const isHere = (operation: string) => `exists (
-      select from computer c where c.id = ${operation}.computer_id and not c.archived)`;
+const isHere = (operation: string) => `(select not c.archived from computer c where c.id = ${operation}.computer_id)`;
 
 /** Over `a` of `activity`: succeeded, invertible, not fully reverted; an ended group: one on a remaining computer. */
 export const UNDOABLE = `case when a.computer_id is not null then ${inForce('a')}

@@ -47,12 +47,18 @@ const profileIn = (usgGroups: string, scriptGroups: string) => `case when a.type
       then ${ownerAmong('script', 'script_id', scriptGroups)} else ${ownerAmong('usg_profile', 'profile_id', usgGroups)} end`;
 const VISIBLE_PROFILE = profileIn(':usgProfiles', ':scriptProfiles');
 
-/** Over `a`, with {@link scopeParameters}: by its (last) access group, any child, or its profile or script. */
-export const VISIBLE = `a.account_id = :accountId
+const visible = (inAccount: string) => `${inAccount}
   and ((:view::int[] is null and :usgProfiles::int[] is null and :scriptProfiles::int[] is null)
     or case when ${ON_NO_COMPUTER} then ${VISIBLE_PROFILE}
       else :view::int[] is null or a.computer_id in ${VISIBLE_COMPUTERS}
         or (a.computer_id is null and ${anyChild(`k.computer_id in ${VISIBLE_COMPUTERS}`)}) end)`;
+
+/** Over `a`, with {@link scopeParameters}: by its (last) access group, any child, or its profile or script. */
+export const VISIBLE = visible('a.account_id = :accountId');
+
+/** As {@link VISIBLE}, of activities that are found by their own ids or those of their groups. */
+// No index of accounts applies: before the first statistics, PostgreSQL would read all activities of the account.
+export const VISIBLE_BY_KEY = visible('(a.account_id = :accountId) is true');
 
 // From the computers, which bound the cost. Groups have none of their own, so that there are no duplicates.
 const withOperationsOn = (computers: string, further = '') => `with own as materialized (

@@ -2,12 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findTaggedActivity } from '../../../src/persistence/activities/activity-tags.sql.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { readOpenBatches } from '../../../src/persistence/engine/batches.sql.ts';
+import { addCancel, readBatchesWithEvents } from '../../../src/persistence/engine/pending-events.sql.ts';
 import { readStartableActivities, readStartableBatches } from '../../../src/persistence/engine/startable.sql.ts';
 import { aGroup, anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { countRowsRead, createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const COMPUTERS = 2_000;
 const LARGE_GROUPS = 5;
+const SINGLE_ACTIONS = 100;
 /** Activities that a statement about one of them may read. */
 const FEW = 20;
 
@@ -28,7 +30,6 @@ afterAll(() => database.drop());
 describe('an action on one computer after large groups', () => {
   let group: number;
   let batch: number;
-  const scope = { view: 'all', manage: 'all', execute: 'all', usgProfiles: 'all', scriptProfiles: 'all' } as const;
 
   beforeAll(async () => {
     group = await aGroup(db, { ...account, computers: account.computers.slice(0, 1) });
@@ -48,8 +49,55 @@ describe('an action on one computer after large groups', () => {
     expect(count).toBeLessThan(FEW);
   });
 
-  async function readIt(tx: Sql): Promise<unknown[]> {
-    const found = await findTaggedActivity(tx, { accountId: account.accountId, ...scope }, group, new Date());
-    return found!.children;
-  }
+  const readIt = (tx: Sql) => readChildren(tx, account, group);
 });
+
+describe('an action on one computer of a new installation, without statistics', () => {
+  let fresh: TestDatabase;
+  let its: TestAccount;
+  let group: number;
+
+  beforeAll(async () => {
+    fresh = await createTestDatabase();
+    its = await anAccount(fresh.persistence.db, { computers: COMPUTERS });
+    group = await aGroup(fresh.persistence.db, { ...its, computers: its.computers.slice(0, 1) });
+  });
+  afterAll(() => fresh.drop());
+
+  it('is read by a plan from when it was alone without reading those after it', async () => {
+    const { db: custom, genericPlanDb } = fresh.persistence;
+    const countRead = () =>
+      genericPlanDb.transaction((tx) => countRowsRead(tx, ['activity'], () => readChildren(tx, its, group)));
+    await countRead();
+    await aGroup(custom, its);
+
+    const { result, count } = await countRead();
+
+    expect(result).toHaveLength(1);
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThan(FEW);
+  });
+
+  it('has its events found without reading all batches', async () => {
+    const { db: custom } = fresh.persistence;
+    for (const computer of its.computers.slice(0, SINGLE_ACTIONS))
+      await aGroup(custom, { ...its, computers: [computer] });
+    await custom.query('update lane set opened_at = now()');
+    const [batch] = await custom.query<{ id: number }>('select id from lane where parent_id = $1', [group]);
+    await addCancel(custom, batch!.id, 'A cancel is an event.');
+
+    const { result, count } = await custom.transaction((tx) =>
+      countRowsRead(tx, ['lane'], () => readBatchesWithEvents(tx, 0)),
+    );
+
+    expect(result.map(({ id }) => id)).toEqual([batch!.id]);
+    expect(count).toBe(1);
+  });
+});
+
+const scope = { view: 'all', manage: 'all', execute: 'all', usgProfiles: 'all', scriptProfiles: 'all' } as const;
+
+async function readChildren(tx: Sql, { accountId }: TestAccount, group: number): Promise<unknown[]> {
+  const found = await findTaggedActivity(tx, { accountId, ...scope }, group, new Date());
+  return found!.children;
+}
