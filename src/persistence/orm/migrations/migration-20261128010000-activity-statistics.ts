@@ -4,8 +4,8 @@ import { Migration } from '@mikro-orm/migrations';
  * Groups and batches have one operation or thousands. With the average of a few large ones, the planner looks for the first
  * operation of a small one by reading activities in the order of their ids, from the oldest of all accounts. With five
  * rows for each, it uses the indexes of groups and batches. A negative number is a share of all rows.
- * @remarks Only an existing table is analyzed: one that was empty then counts as one page, and plans that are made
- *   before the next analysis, and kept, read all of it.
+ * @remarks Analyzed only if it has rows. Once analyzed, an empty table counts as one page: plans made before the next
+ *   analysis, and kept, read all of it.
  */
 export class Migration20261128010000ActivityStatistics extends Migration {
   override up(): void {
