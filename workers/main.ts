@@ -39,8 +39,8 @@ async function main(env: NodeJS.ProcessEnv, args: readonly string[]): Promise<vo
   const measures = createWorkerMetrics(registry);
   metrics.registerPools(persistence.pools);
   await waitForMigrations(persistence, logger);
-  const [{ db }, { client }, { buildId }] = [persistence, temporal, bundle];
-  const parts = createParts({ config, logger, db, client, registry, measures, buildId });
+  const [{ db, genericPlanDb }, { client }, { buildId }] = [persistence, temporal, bundle];
+  const parts = createParts({ config, logger, db, genericPlanDb, client, registry, measures, buildId });
 
   workers.push(...(await serveQueues(queues, bundle, parts)));
   const background = queues.includes(TASK_QUEUES.activity) ? startBackground(parts, () => eagerClient(workers)) : null;

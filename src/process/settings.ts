@@ -43,7 +43,7 @@ export const SETTINGS = {
     about: 'Port of the embedded PostgreSQL.',
   }),
   FLOTILLA_DATABASE_POOL_SIZE: setting(types.wholeNumber(4, 200).default(10), 'all', {
-    about: 'Database connections of a process. An API or gateway opens as many again for its point queries.',
+    about: 'Database connections of a process. It opens as many again for statements that find rows by key.',
     unit: 'connections',
   }),
   FLOTILLA_DATABASE_STATEMENT_TIMEOUT: setting(types.wholeNumber(0, 86_400).default(120), 'all', {

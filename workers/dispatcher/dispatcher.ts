@@ -1,4 +1,5 @@
 import { DELIVERED, OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
 import type { RepairMade } from '../../src/services/activities/workflows.ts';
 import { type BatchRepairDeps, repairBatch } from '../../src/services/engine/repairs.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
@@ -13,6 +14,8 @@ import { DELIVERY_WAIT_MS, type WakeUpSettings } from './wake-up-planner.ts';
 import { webhooksPoll } from './webhooks.ts';
 
 interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
+  /** Runs the statements of the outbox. */
+  genericPlanDb: Database;
   settings: WakeUpSettings;
   kinds: ProfileKinds;
   clock: { now(): Date };

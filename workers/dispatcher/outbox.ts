@@ -19,7 +19,7 @@ import { isServerUnavailable, RejectedEntries } from './rejected.ts';
 import type { Starter } from './starter.ts';
 
 interface OutboxDeps {
-  db: Database;
+  genericPlanDb: Database;
   client: Client;
   starter: Starter;
   logger: Logger;
@@ -41,10 +41,10 @@ export function outboxPoll(deps: OutboxDeps): Poll {
   const memory: Memory = { rejected: new RejectedEntries(), budget: new SpanLimit() };
   const { rejected } = memory;
   return async () => {
-    if (!(await hasCommands(deps.db, ['start', 'cancel']))) return false;
+    if (!(await hasCommands(deps.genericPlanDb, ['start', 'cancel']))) return false;
     const now = Date.now();
     const waiting = rejected.waiting(performance.now());
-    return await deps.db.transaction(async (tx) => {
+    return await deps.genericPlanDb.transaction(async (tx) => {
       const commands = await claimCommands(tx, waiting, LIMIT);
       if (commands.length === 0) return KEPT_POLL_MS;
       const done = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => execute(deps, tx, commands, memory));
@@ -141,5 +141,5 @@ async function cancel(
     return true;
   }
   // Not found: another dispatcher may be starting it. Otherwise the inbox delivers the cancel to the next start.
-  return !(await hasStartCommand(deps.db, parseActivityWorkflowId(key)));
+  return !(await hasStartCommand(deps.genericPlanDb, parseActivityWorkflowId(key)));
 }

@@ -18,12 +18,13 @@ export function createParts(options: {
   config: Config;
   logger: Logger;
   db: Database;
+  genericPlanDb: Database;
   client: Client;
   registry: Registry;
   measures: WorkerMetrics;
   buildId: string;
 }) {
-  const { config, logger, db, measures } = options;
+  const { config, logger, db, genericPlanDb, measures } = options;
   const { publicUrl, activities: settings, scriptProfiles: limits } = config;
   const onProcessed = (events: number, closed: boolean): void => {
     measures.eventsProcessed(events);
@@ -34,7 +35,7 @@ export function createParts(options: {
     publicUrl,
     stuck: measures.stuck,
     clock: systemClock,
-    engine: createEngine({ db, clock: systemClock, settings, onProcessed }),
+    engine: createEngine({ db, genericPlanDb, clock: systemClock, settings, onProcessed }),
     kinds: createProfileKinds({ db, settings, limits, publicUrl, logger }),
   };
 }

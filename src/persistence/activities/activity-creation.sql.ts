@@ -34,6 +34,7 @@ export async function nextGroupIds(tx: Sql, accountIds: readonly number[]): Prom
   const rows = await tx.query<{ id: number }>(
     `select nextval('activity_id_seq')::int as id from generate_series(1, :count::int)`,
     { count: accountIds.length },
+    'next-group-ids',
   );
   return rows.map(({ id }) => id);
 }

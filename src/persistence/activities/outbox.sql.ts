@@ -35,12 +35,12 @@ export async function hasCommands(
 
 /** Claims commands until the transaction ends, round-robin by account, without `except` and those of other dispatchers. */
 export function claimCommands(tx: Sql, except: readonly number[], limit: number): Promise<OutboxCommand[]> {
-  return tx.query<OutboxCommand>(CLAIM, { except, limit });
+  return tx.query<OutboxCommand>(CLAIM, { except, limit }, 'claim-commands');
 }
 
 /** Idempotent. */
 export async function deleteCommands(tx: Sql, commands: readonly number[]): Promise<void> {
-  await tx.query('delete from outbox where id = any(:commands::bigint[])', { commands });
+  await tx.query('delete from outbox where id = any(:commands::bigint[])', { commands }, 'delete-commands');
 }
 
 /** Whether the command that starts the workflow of an activity is still pending. */
@@ -66,6 +66,8 @@ const CLAIM = `
       select id from outbox
       where kind in ('start', 'cancel') and account_id = a.id and id <> all(:except::bigint[])
       order by id limit greatest(${LOOKED_AT_LEAST}, ${LOOKED_AT_SHARE} * :limit::int / (select count(*) from account))) e
+  ), next as (
+    select array_agg(id order by turn, id) as ids from waiting
   )
-  select o.id, o.kind, o.key, o.traceparent from waiting w join outbox o on o.id = w.id
-  order by w.turn, o.id limit :limit for update of o skip locked`;
+  select o.id, o.kind, o.key, o.traceparent from outbox o where o.id = any((select ids from next)::bigint[])
+  order by array_position((select ids from next), o.id) limit :limit for update of o skip locked`;

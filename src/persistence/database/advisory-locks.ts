@@ -24,13 +24,21 @@ export const SESSION_LOCKS = {
 
 /** Waits for the locks on `subjects`, in ascending order against deadlocks, and holds them until the transaction ends. */
 export async function lockExclusive(tx: Sql, lock: TransactionLock, ...subjects: number[]): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock(:lock, s) from unnest(:subjects::int[]) s', lockValues(lock, subjects));
+  await tx.query(
+    'select pg_advisory_xact_lock(:lock, s) from unnest(:subjects::int[]) s',
+    lockValues(lock, subjects),
+    'lock-exclusive',
+  );
 }
 
 /** As {@link lockExclusive}, but shared with other callers of this. */
 export async function lockShared(tx: Sql, lock: TransactionLock, ...subjects: number[]): Promise<void> {
   const values = lockValues(lock, subjects);
-  await tx.query('select pg_advisory_xact_lock_shared(:lock, s) from unnest(:subjects::int[]) s', values);
+  await tx.query(
+    'select pg_advisory_xact_lock_shared(:lock, s) from unnest(:subjects::int[]) s',
+    values,
+    'lock-shared',
+  );
 }
 
 function lockValues(lock: TransactionLock, subjects: readonly number[]) {

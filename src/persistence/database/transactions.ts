@@ -17,6 +17,12 @@ export async function withSavepoint<T>(tx: Sql, work: () => Promise<T>, keep = t
   }
 }
 
+/** Ends generic plans for this transaction: its statements change sets of rows, for which keys are not the best way. */
+export async function planStatementsEachTime(tx: Sql): Promise<void> {
+  await tx.query('set local plan_cache_mode = auto');
+  await tx.query('set local enable_seqscan = on');
+}
+
 /** @throws if the connection, or every connection of a pool, is lost */
 export async function checkConnection(sql: { query(text: string): Promise<unknown> }): Promise<void> {
   await sql.query('select 1');

@@ -14,7 +14,8 @@ export interface BatchTurn {
 export type BatchCounters = Row<'lane', 'open_count, succeeded_count, failed_count, canceled_count, next_due_at'>;
 
 /** `awaited`: operations of other batches wait for some of its operations. */
-export type LockedBatch = BatchCounters &
+export type LockedBatch = Pick<BatchTurn, 'isLarge'> &
+  BatchCounters &
   Row<'lane', 'id, parent_id, has_dependents, answer_seconds, after_activity_id, awaited, opened_at, usg_run_id'>;
 
 /** A batch with more operations moves thousands of rows at a time. */
@@ -28,7 +29,7 @@ export async function readBatchTurn(db: Sql, batch: number): Promise<BatchTurn |
 
 /** Locks a batch until the transaction ends; undefined when there is no such batch. */
 export async function lockBatch(tx: Sql, batch: number): Promise<LockedBatch | undefined> {
-  const [row] = await tx.query<LockedBatch>(LOCK, { batch }, 'batch-lock');
+  const [row] = await tx.query<LockedBatch>(LOCK, { batch, smallBatch: SMALL_BATCH }, 'batch-lock');
   return row;
 }
 
@@ -126,7 +127,8 @@ const TURN = `select account_id as account, size > :smallBatch as "isLarge" from
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
-    l.has_dependents, l.answer_seconds, l.after_activity_id, l.awaited, l.opened_at, l.next_due_at, l.usg_run_id
+    l.has_dependents, l.answer_seconds, l.after_activity_id, l.awaited, l.opened_at, l.next_due_at, l.usg_run_id,
+    l.size > :smallBatch as "isLarge"
   from lane l where l.id = :batch for update`;
 
 const MOVE_BATCH = `

@@ -1,6 +1,7 @@
 import { PACKAGE_OPERATION_TYPES } from '../../domain/software/package-operations.ts';
 import type { Sql } from '../database/sql.ts';
 import { transitionGuard } from '../database/status-sql.ts';
+import type { LockedBatch } from './batches.sql.ts';
 import { type Change, inBatch, SENDABLE } from './operations.sql.ts';
 
 export interface CancelRequest {
@@ -33,14 +34,19 @@ export const EVENTS_LIMIT = 5000;
 
 /** Applies and deletes pending events of a locked batch. @see docs/architecture.md#processing-pending-events */
 // The first result wins and replaces `canceled` once; events of unknown or ended operations change nothing.
-export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Promise<AppliedEvents> {
-  const [row] = await tx.query<AppliedEvents>(APPLY, {
-    batch,
+export async function applyPendingEvents(
+  tx: Sql,
+  { id, isLarge }: Pick<LockedBatch, 'id' | 'isLarge'>,
+  now: Date,
+): Promise<AppliedEvents> {
+  const values = {
+    batch: id,
     limit: EVENTS_LIMIT,
     now,
     lostText: 'The computer lost its identity before it answered.',
     packageTypes: PACKAGE_OPERATION_TYPES,
-  });
+  };
+  const [row] = await tx.query<AppliedEvents>(APPLY, values, isLarge ? undefined : 'apply-events');
   return row!;
 }
 
@@ -97,7 +103,7 @@ const FAIL_UNSENT = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)
   select lane_id, id, 'gone', text, :now from unsent`;
 
-// Not prepared: a plan made for an empty inbox would always scan it. Cancels overtake other events, which could
+// Cancels overtake other events, which could
 // otherwise release and deliver operations that the cancel covers.
 const APPLY = `
   with event as (

@@ -6,10 +6,11 @@ import { isSerializationFailure } from '../database/errors.ts';
 import { type Parameters, positional } from '../database/named-parameters.ts';
 import type { Database, EntityManager, Sql } from '../database/sql.ts';
 
+const MAX_ATTEMPTS = 4;
 const FIRST_RETRY_MS = 15;
 
-/** Statements and transactions over a pool. @param maxAttempts - of those aborted by PostgreSQL for another */
-export function createDatabase(pool: Pool, em: EntityManager, maxAttempts = 1): Database {
+/** Statements and transactions over a pool. Transactions that PostgreSQL aborts for another one are repeated. */
+export function createDatabase(pool: Pool, em: EntityManager): Database {
   return {
     get em() {
       return em.fork();
@@ -22,7 +23,7 @@ export function createDatabase(pool: Pool, em: EntityManager, maxAttempts = 1): 
     transaction(work, options) {
       const attempt = () => em.fork().transactional((own) => work(statementsOf(own)), { ...options });
       const retries = {
-        retries: maxAttempts - 1,
+        retries: MAX_ATTEMPTS - 1,
         minTimeout: FIRST_RETRY_MS,
         randomize: true,
         shouldRetry: ({ error }: { error: unknown }) => isSerializationFailure(error),

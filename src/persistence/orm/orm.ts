@@ -29,8 +29,6 @@ interface PersistenceOptions extends PoolOptions {
   lazy?: boolean;
 }
 
-const MAX_ATTEMPTS = 4;
-
 /** Opens the pool without touching the schema. @throws when the server cannot be reached, unless `lazy` */
 export async function openPersistence(options: PersistenceOptions): Promise<Persistence> {
   const pool = openPool(options);
@@ -48,7 +46,7 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   }
   return {
     orm,
-    db: createDatabase(pool, orm.em, MAX_ATTEMPTS),
+    db: createDatabase(pool, orm.em),
     genericPlanDb: createDatabase(genericPlanPool, genericPlanDriver.createEntityManager() as typeof orm.em),
     pools: () => [poolState('main', pool), poolState('keyed', genericPlanPool)],
     close,

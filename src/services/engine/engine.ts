@@ -6,6 +6,7 @@ import { wakeDispatchers } from '../../persistence/activities/outbox.sql.ts';
 import { recordPackageChanges } from '../../persistence/activities/package-changes.sql.ts';
 import { recordAuditProgress } from '../../persistence/compliance/usg-audits.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { planStatementsEachTime } from '../../persistence/database/transactions.ts';
 import {
   type BatchCounters,
   type BatchTurn,
@@ -35,8 +36,10 @@ import { listGroupOperations, nameOperations } from './named-operations.ts';
 /** Longest timer; waking up earlier than necessary does no harm. */
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 
+/** `genericPlanDb` processes batches; the statements of large ones are planned each time. */
 interface EngineOptions {
   db: Database;
+  genericPlanDb: Database;
   clock: Clock;
   settings: Pick<ActivitySettings, 'expiryDays'>;
   /** Called for each processed batch with the number of events, and whether its last operation has just ended. */
@@ -63,18 +66,19 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock } = options;
+  const { db, genericPlanDb, clock } = options;
   const process = (batch: number, cancelAll: boolean) =>
-    db.transaction((tx) => moveBatch(tx, batch, cancelAll, options));
+    genericPlanDb.transaction((tx) => moveBatch(tx, batch, cancelAll, options));
   return {
     turnOf: async (batch) => (await readBatchTurn(db, batch)) ?? { account: 0, isLarge: false },
     async processPendingEvents(batch, cancelAll) {
       const first = await process(batch, cancelAll);
       // Dispatchers skip a batch until it is opened: no wake-up follows for what came in this transaction.
-      const isRepeated = first.isOpening && first.progress.open > 0 && (await hasEvents(db, batch));
+      const isRepeated = first.isOpening && first.progress.open > 0 && (await hasEvents(genericPlanDb, batch));
       const { progress, events, isClosed, changes } = isRepeated ? combine(first, await process(batch, false)) : first;
       options.onProcessed?.(events, isClosed);
-      return { ...progress, ...(await nameOperations(db, batch, { open: progress.open, changes, now: clock.now() })) };
+      const named = await nameOperations(genericPlanDb, batch, { open: progress.open, changes, now: clock.now() });
+      return { ...progress, ...named };
     },
     async listOpenBatches(group) {
       const plans = await readOpenBatches(db, group);
@@ -122,10 +126,11 @@ async function moveBatch(
 ): Promise<Processed> {
   const batch = await lockBatch(tx, id);
   if (!batch) return { progress: NOTHING, events: 0, isOpening: false, isClosed: false, changes: [] };
+  if (batch.isLarge) await planStatementsEachTime(tx);
   const now = clock.now();
   const isOpened = batch.opened_at !== null;
   const limits = { expiryDays, answerSeconds: batch.answer_seconds };
-  const { consumed, changes: applied, cancels } = await applyPendingEvents(tx, id, now);
+  const { consumed, changes: applied, cancels } = await applyPendingEvents(tx, batch, now);
   const changes = [...applied];
   await recordPackages(tx, applied);
   const known = dueTimeAfter(batch.next_due_at, applied, limits, now);

@@ -26,7 +26,7 @@ const found = async (query: string) =>
 /** Lets the computers of a run respond; those that are not named do nothing. */
 async function respond(activity: number, responses: Record<number, 'fetched' | 'passes' | 'fails' | 'breaks'>) {
   const { db } = world;
-  const engine = createEngine({ db, clock: { now }, settings: { expiryDays: 30 } });
+  const engine = createEngine({ ...world.persistence, clock: { now }, settings: { expiryDays: 30 } });
   for (const { id, computer_id, lane_id } of await childrenOf(db, activity)) {
     const how = responses[computer_id];
     if (how) {

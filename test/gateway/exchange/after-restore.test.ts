@@ -18,7 +18,7 @@ let agent: RawAgent;
 
 beforeAll(async () => {
   world = await createGatewayWorld();
-  engine = createEngine({ db: world.db, clock: world.clock, settings: { expiryDays: 30 } });
+  engine = createEngine({ db: world.db, genericPlanDb: world.db, clock: world.clock, settings: { expiryDays: 30 } });
   account = await anAccount(world.db);
 });
 afterAll(() => world?.close());

@@ -9,7 +9,7 @@ let agent: RawAgent;
 
 beforeAll(async () => {
   fleet = await createServedFleet();
-  engine = createEngine({ db: fleet.db, clock: systemClock, settings: { expiryDays: 30 } });
+  engine = createEngine({ db: fleet.db, genericPlanDb: fleet.db, clock: systemClock, settings: { expiryDays: 30 } });
 });
 afterAll(() => fleet?.close());
 beforeEach(async () => {

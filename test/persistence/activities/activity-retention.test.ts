@@ -36,7 +36,7 @@ afterAll(() => database?.drop());
 beforeEach(async () => {
   for (const table of [...TABLES, 'usg_run', 'usg_profile']) await db.query(`delete from ${table}`);
   clock = new TestClock();
-  engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
+  engine = createEngine({ ...database.persistence, clock, settings: { expiryDays: 30 } });
   account = await anAccount(db, { computers: 3 });
 });
 

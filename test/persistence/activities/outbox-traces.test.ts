@@ -44,7 +44,7 @@ async function dispatch(rejects: readonly string[] = []): Promise<void> {
     if (rejects.includes(workflowId)) throw new Error('rejected');
   };
   const round = outboxPoll({
-    db,
+    ...database.persistence,
     client: {
       withDeadline: (_: number, work: () => Promise<unknown>) => work(),
       workflow: { getHandle: (id: string) => ({ cancel: () => take(id) }) },

@@ -22,7 +22,7 @@ afterAll(() => database?.drop());
 /** A dispatcher whose server takes every start. */
 function dispatcher(started: Startable[]): Poll {
   return outboxPoll({
-    db,
+    ...database.persistence,
     client: { withDeadline: (_: number, work: () => Promise<unknown>) => work() } as unknown as Client,
     starter: {
       start: async (row) => {

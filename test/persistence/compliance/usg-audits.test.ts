@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 beforeAll(async () => {
   database = await createTestDatabase();
   db = database.persistence.db;
-  engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
+  engine = createEngine({ ...database.persistence, clock, settings: { expiryDays: 30 } });
 });
 afterAll(() => database.drop());
 

@@ -56,7 +56,7 @@ class RunTrial {
   private constructor(world: UsgWorld, clock: TestClock, profile: number, activity: number) {
     this.#world = world;
     this.#clock = clock;
-    this.#engine = createEngine({ db, clock, settings: { expiryDays: 1 } });
+    this.#engine = createEngine({ ...database.persistence, clock, settings: { expiryDays: 1 } });
     this.#profile = profile;
     this.#activity = activity;
   }

@@ -70,7 +70,7 @@ describe('profiles due at one moment', () => {
     ]);
     expect(audits.map(({ computer_id }) => computer_id)).toEqual(world.computers);
     // The results come before the workflow.
-    const engine = createEngine({ db, clock: { now: () => now }, settings: { expiryDays: 30 } });
+    const engine = createEngine({ ...database.persistence, clock: { now: () => now }, settings: { expiryDays: 30 } });
     const { id, lane_id: batch } = children[0]!;
     await addEvent(db, { batch, activity: id, kind: 'result', ok: true, body: 'done', at: now });
     expect(await engine.processPendingEvents(batch, false)).toMatchObject({ open: 1, succeeded: 1 });

@@ -78,7 +78,12 @@ describe('figures of the fleet', () => {
   it('shows messages once batches are open, and the engine reports how many events it applied', async () => {
     const processed: Array<[number, boolean]> = [];
     const onProcessed = (events: number, closed: boolean): void => void processed.push([events, closed]);
-    const engine = createEngine({ db, clock: systemClock, settings: SETTINGS, onProcessed: onProcessed });
+    const engine = createEngine({
+      ...database.persistence,
+      clock: systemClock,
+      settings: SETTINGS,
+      onProcessed: onProcessed,
+    });
     const [plan] = await engine.listOpenBatches(group);
     await engine.processPendingEvents(plan!.batch, false);
     expect((await readFleetFigures(db)).messages.queued).toBe(30);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { planStatementsEachTime } from '../../../src/persistence/database/transactions.ts';
 import { Account } from '../../../src/persistence/identity/account.entity.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
@@ -62,6 +63,18 @@ describe('a transaction', () => {
       const prepared = await tx.query(`select statement from pg_prepared_statements where name = 'types-of-rows'`);
       expect(prepared).toEqual([{ statement: text }]);
     });
+  });
+
+  it('returns to custom plans until its end', async () => {
+    const { genericPlanDb } = database.persistence;
+    const [mode, scans] = ['show plan_cache_mode', 'show enable_seqscan'];
+    await genericPlanDb.transaction(async (tx) => {
+      await planStatementsEachTime(tx);
+      expect(await tx.query(mode)).toEqual([{ plan_cache_mode: 'auto' }]);
+      expect(await tx.query(scans)).toEqual([{ enable_seqscan: 'on' }]);
+    });
+    expect(await genericPlanDb.query(mode)).toEqual([{ plan_cache_mode: 'force_generic_plan' }]);
+    expect(await genericPlanDb.query(scans)).toEqual([{ enable_seqscan: 'off' }]);
   });
 
   it.each(['db', 'genericPlanDb'] as const)('whose connection is lost leaves the pool whole (%s)', async (name) => {

@@ -15,7 +15,7 @@ const clock = new TestClock();
 beforeAll(async () => {
   database = await createTestDatabase();
   db = database.persistence.db;
-  engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
+  engine = createEngine({ ...database.persistence, clock, settings: { expiryDays: 30 } });
 });
 afterAll(() => database?.drop());
 

@@ -60,7 +60,7 @@ class Trial {
 
   constructor(clock = new TestClock()) {
     this.clock = clock;
-    this.engine = createEngine({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
+    this.engine = createEngine({ ...database.persistence, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
   }
 
   /** @param dependencies - for each step but the first, the earlier one it waits for, or none */
@@ -152,7 +152,12 @@ class Trial {
   async #crash(statements: number): Promise<void> {
     const before = await childrenOf(db, this.group);
     const settings = { expiryDays: EXPIRY_DAYS };
-    const dying = createEngine({ db: dyingAfter(db, statements), clock: this.clock, settings });
+    const dying = createEngine({
+      db,
+      genericPlanDb: dyingAfter(database.persistence.genericPlanDb, statements),
+      clock: this.clock,
+      settings,
+    });
     const survived = await dying.processPendingEvents(this.batch, false).then(
       () => true,
       (error: Error) => {

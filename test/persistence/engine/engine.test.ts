@@ -249,7 +249,9 @@ describe('a crash', () => {
         { batch, activity: ids[4]!, kind: 'cancel', at: world.clock.now() },
       );
       const before = await childrenOf(world.db, group);
-      const dying = world.engineWith(30, dyingAfter(world.db, statements));
+      const dying = world.engineWith(30, {
+        genericPlanDb: dyingAfter(world.persistence.genericPlanDb, statements),
+      });
       survived = await dying.processPendingEvents(batch, false).then(
         () => true,
         () => false,

@@ -63,15 +63,15 @@ export class AccountTrial {
   readonly #engine: Engine;
 
   private constructor(db: Database, account: TestAccount, caller: Caller) {
-    const deps = { db, clock: this.clock, settings: SETTINGS };
+    const deps = { db, genericPlanDb: db, clock: this.clock, settings: SETTINGS };
     this.db = db;
     this.account = account;
     this.caller = caller;
-    this.activities = createActivitiesService({ ...deps, genericPlanDb: db });
+    this.activities = createActivitiesService(deps);
     this.repeats = createActivityRepeatsService(deps);
     this.backlog = createMessageBacklogService(deps);
     this.removal = createComputerRemovalService(deps);
-    this.#engine = createEngine({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
+    this.#engine = createEngine({ ...deps, settings: { expiryDays: EXPIRY_DAYS } });
   }
 
   static async start(db: Database, computers: number): Promise<AccountTrial> {

@@ -41,7 +41,7 @@ async function completed(fields: Record<string, unknown>, response: ApiResponse 
   });
   const [child] = await childrenOf(db, group);
   const batch = child!.lane_id;
-  const engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
+  const engine = createEngine({ ...database.persistence, clock, settings: { expiryDays: 30 } });
   await engine.processPendingEvents(batch, false);
   if (response.mustInstall || response.mustRemove) {
     await db.query('insert into package_change_result values ($1, $2, $3, $4)', [

@@ -63,9 +63,9 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const settings = { temporalAddress: address, temporalNamespace: namespace, encryptionKeys: TEST_KEYS };
   await bootstrap(settings);
   const { client, close } = await connectClient(settings);
-  const { db } = database.persistence;
+  const { db, genericPlanDb } = database.persistence;
   const { activities, scriptProfiles: limits, hashIdDatabases } = loadConfig({}, 'stack');
-  const engine = createEngine({ db, clock: systemClock, settings: activities });
+  const engine = createEngine({ ...database.persistence, clock: systemClock, settings: activities });
   const events = {
     scheduled: 0,
     started: 0,
@@ -79,7 +79,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   };
   const publicUrl = 'http://localhost:8080';
   const kinds = createProfileKinds({ db, settings: activities, limits, publicUrl, logger });
-  const common = { db, client, engine, publicUrl, logger, kinds, clock: systemClock };
+  const common = { db, genericPlanDb, client, engine, publicUrl, logger, kinds, clock: systemClock };
   const reconcilerWith = (own: Client, over: Partial<ReconcilerOptions> = {}) =>
     createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, eventFeedDays: 30, ...over });
   const dispatchers: Dispatcher[] = [];

@@ -1,5 +1,6 @@
 import { rollUp } from '../../../src/domain/engine/roll-up.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import type { Persistence } from '../../../src/persistence/orm/orm.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { aGroup, anAccount, childrenOf, ONE_BATCH, type PendingEvent, TestClock } from './activity-rows.ts';
@@ -9,10 +10,12 @@ export class EngineWorld {
   readonly db: Database;
   clock = new TestClock();
   engine: Engine;
+  readonly persistence: Persistence;
   readonly #database: TestDatabase;
 
   private constructor(database: TestDatabase) {
     this.#database = database;
+    this.persistence = database.persistence;
     this.db = database.persistence.db;
     this.engine = this.engineWith(30);
   }
@@ -31,8 +34,8 @@ export class EngineWorld {
     this.engine = this.engineWith(30);
   }
 
-  engineWith(expiryDays: number, db = this.db): Engine {
-    return createEngine({ db, clock: this.clock, settings: { expiryDays } });
+  engineWith(expiryDays: number, databases: Partial<Persistence> = {}): Engine {
+    return createEngine({ ...this.persistence, ...databases, clock: this.clock, settings: { expiryDays } });
   }
 
   /** A group whose operations are all in one batch, not opened yet. */

@@ -63,7 +63,7 @@ export async function createFleetWorld(options: Pick<TestAppOptions, 'logger'> =
     [accountId, mixed.personId],
   );
   const app = await createTestApp(database.persistence, { ...options, clock, settings: { encryptionKeys: TEST_KEYS } });
-  const engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
+  const engine = createEngine({ ...database.persistence, clock, settings: { expiryDays: 30 } });
   return {
     db,
     persistence: database.persistence,

@@ -231,7 +231,7 @@ async function serve(url: string) {
   const app = await createTestApp(persistence, { gateway: gateway.router });
   return {
     app,
-    engine: createEngine({ db: persistence.db, clock: systemClock, settings: { expiryDays: 30 } }),
+    engine: createEngine({ ...persistence, clock: systemClock, settings: { expiryDays: 30 } }),
     async close() {
       await app.close();
       await gateway.close();

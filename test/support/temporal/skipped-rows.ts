@@ -22,11 +22,12 @@ export interface SkippedClock extends Clock {
  */
 export const itOnRows = base
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
-  .extend('db', { scope: 'file' }, async ({}, { onCleanup }) => {
+  .extend('persistence', { scope: 'file' }, async ({}, { onCleanup }) => {
     const database = await createTestDatabase();
     onCleanup(() => database.drop());
-    return database.persistence.db;
+    return database.persistence;
   })
+  .extend('db', { scope: 'file' }, ({ persistence }) => persistence.db)
   // One for each test: what a test leaves open would keep the clock of the next from skipping.
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
   .extend('server', async ({}, { onCleanup }) => {
@@ -42,7 +43,7 @@ export const itOnRows = base
     };
     return { now: () => now, read };
   })
-  .extend('engine', ({ db, clock }) => createEngine({ db, clock, settings: { expiryDays: 30 } }))
+  .extend('engine', ({ persistence, clock }) => createEngine({ ...persistence, clock, settings: { expiryDays: 30 } }))
   .extend('taskQueue', async ({ server, clock, engine }, { onCleanup }) => {
     const { client, nativeConnection: connection } = server;
     const onTime: typeof engine = {

@@ -51,7 +51,7 @@ const SUPERUSER = 'postgres';
 
 /** Settings for a server that serves Flotilla and Temporal; docker-compose.yml has the same. */
 export const POSTGRES_SETTINGS = {
-  // An API or gateway may open 20, a worker 10, each of the four parts of the Temporal server 30.
+  // An API, gateway or worker may open 20, each of the four parts of the Temporal server 30.
   max_connections: '300',
   shared_buffers: '256MB',
   // Only serializable transactions need such locks; the default reserves memory for 64.
