@@ -23,18 +23,26 @@ export function proxyDatabaseActivities<A>(): A {
   const retried = proxyActivities<UntypedActivities>(ENDLESS_RETRIES);
   const call =
     (name: string) =>
-    async (...args: unknown[]) =>
-      CancellationScope.nonCancellable(async () => {
+    (...args: unknown[]) =>
+      withoutCancellation(async () => {
         try {
-          return await local[name]!(...args).catch((error: unknown) => {
-            if (finalFailure(error)) throw error;
-            return retried[name]!(...args);
-          });
+          return await local[name]!(...args);
+        } catch (error) {
+          const final = finalFailure(error);
+          if (final) throw final;
+        }
+        try {
+          return await retried[name]!(...args);
         } catch (error) {
           throw finalFailure(error) ?? error;
         }
       });
   return new Proxy({}, { get: (_, name: string) => call(name) }) as A;
+}
+
+/** A scope in one that is not cancellable either would change nothing, and each costs half a dozen promises. */
+function withoutCancellation<T>(work: () => Promise<T>): Promise<T> {
+  return CancellationScope.current().cancellable ? CancellationScope.nonCancellable(work) : work();
 }
 
 /** The permanent failure of an activity; null when a retry may succeed. */
