@@ -1,4 +1,4 @@
-import { DELIVERED, OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
+import { ACTIVITIES, DELIVERED, OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import type { RepairMade } from '../../src/services/activities/workflows.ts';
 import { type BatchRepairDeps, repairBatch } from '../../src/services/engine/repairs.ts';
@@ -70,9 +70,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const outbox = loop('outbox', OUTBOX_POLL_MS, outboxPoll(deps));
   // Separate, so that schedules do not delay starts.
   const schedules = loop('schedules', OUTBOX_POLL_MS, scheduleCommandsPoll(deps));
-  const onCommands = (): void => {
+  const onCommands = (what = ''): void => {
     outbox.wake();
-    schedules.wake();
+    if (what !== ACTIVITIES) schedules.wake();
     // Of new batches and changed profiles.
     inbox.wake(INBOX_POLL_MS);
     dueRuns.wake(DUE_RUNS_POLL_MS);
@@ -83,7 +83,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     if (event !== DELIVERED) options.onResults?.();
   };
   const listener = startListener(db, logger, {
-    onNotify: (channel, payload) => (channel === OUTBOX_CHANNEL ? onCommands() : onEvents(payload)),
+    onNotify: (channel, payload) => (channel === OUTBOX_CHANNEL ? onCommands : onEvents)(payload),
     onMissed() {
       onCommands();
       onEvents('');

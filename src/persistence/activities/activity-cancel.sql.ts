@@ -4,7 +4,7 @@ import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen, transitionGuard } from '../database/status-sql.ts';
 import { withdrawBatchMessages, withdrawMessages } from './agent-messages.sql.ts';
-import { wakeDispatchers } from './outbox.sql.ts';
+import { ACTIVITIES, wakeDispatchers } from './outbox.sql.ts';
 
 /** What a request cancels: whole groups, and single operations outside them. */
 export interface Cancellation {
@@ -39,7 +39,7 @@ export async function cancelActivities(tx: Sql, cancellation: Cancellation): Pro
     traceparent,
   });
   await tx.query(CANCEL_REPORTS, { groups, now });
-  await wakeDispatchers(tx);
+  await wakeDispatchers(tx, ACTIVITIES);
 }
 
 /** Those of some activities all of whose open operations have a final event pending. The caller locks their batches. */

@@ -14,7 +14,7 @@ import {
   nextGroupIds,
 } from './activity-creation.sql.ts';
 import { OutboxCommand } from './outbox.entity.ts';
-import { wakeDispatchers } from './outbox.sql.ts';
+import { ACTIVITIES, wakeDispatchers } from './outbox.sql.ts';
 
 export interface OperationMessage {
   type: string;
@@ -148,7 +148,7 @@ async function createSmallGroups(tx: Sql, plans: readonly GroupPlan[]): Promise<
     payloads,
   };
   await insertRows(tx, CREATE_SMALL_GROUPS, values, 'create-small-groups');
-  await wakeDispatchers(tx);
+  await wakeDispatchers(tx, ACTIVITIES);
   return ids;
 }
 
@@ -252,7 +252,7 @@ export async function addStartCommand(
 ): Promise<void> {
   const { accountId, traceparent = null, now: creationTime } = command;
   await tx.em.insert(OutboxCommand, { kind: 'start', key: String(activityId), traceparent, creationTime, accountId });
-  await wakeDispatchers(tx);
+  await wakeDispatchers(tx, ACTIVITIES);
 }
 
 export interface EmptyRun {

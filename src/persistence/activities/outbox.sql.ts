@@ -6,6 +6,8 @@ import { OutboxCommand as OutboxCommandEntity } from './outbox.entity.ts';
 export type OutboxCommand = Row<'outbox', 'id, kind, key, traceparent'>;
 
 export const OUTBOX_CHANNEL = 'flotilla_outbox';
+/** Payload of {@link OUTBOX_CHANNEL} when no schedule has changed; otherwise empty. */
+export const ACTIVITIES = 'activities';
 /** Notified when operations of batches with at most {@link SMALL_BATCH} computers were delivered or have ended. */
 export const RESULTS_CHANNEL = 'flotilla_results';
 /** Payload of {@link RESULTS_CHANNEL} when operations were only delivered; otherwise empty. */
@@ -19,9 +21,9 @@ export async function listenForWork(connection: { query(text: string): Promise<u
   await connection.query(`listen ${OUTBOX_CHANNEL}; listen ${RESULTS_CHANNEL}`);
 }
 
-/** Wakes dispatchers when this transaction commits. */
-export async function wakeDispatchers(tx: Sql): Promise<void> {
-  await tx.query(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
+/** Wakes dispatchers when this transaction commits. @param what - {@link ACTIVITIES}, or all commands */
+export async function wakeDispatchers(tx: Sql, what: typeof ACTIVITIES | '' = ''): Promise<void> {
+  await tx.query(`select pg_notify('${OUTBOX_CHANNEL}', '${what}')`);
 }
 
 /** Whether the outbox has commands of these kinds. One statement, where a claim needs a transaction. */

@@ -1,7 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ACTIVITIES, listenForWork, OUTBOX_CHANNEL } from '../../../src/persistence/activities/outbox.sql.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { Startable } from '../../../src/persistence/engine/startable.sql.ts';
+import { enqueueScheduleSync } from '../../../src/persistence/schedules/schedule-syncs.sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import type { Poll } from '../../../workers/dispatcher/loop.ts';
 import { outboxPoll } from '../../../workers/dispatcher/outbox.ts';
@@ -70,4 +72,21 @@ it('shares the commands of one account among outbox dispatchers', async () => {
     await Promise.all([drain(dispatcher(started)), drain(dispatcher(started))]);
   }
   expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual(created);
+});
+
+it('notifies dispatchers of activities apart from schedules, which then wait for no poll', async () => {
+  const fleet = await createSqlFleet(db, 1);
+  const connection = await db.connect();
+  const notified: string[][] = [];
+  connection.on('notification', ({ channel, payload }) => notified.push([channel, payload!]));
+  await listenForWork(connection);
+  await fleet.act();
+  await connection.query('select 1');
+  expect(notified).toEqual([[OUTBOX_CHANNEL, ACTIVITIES]]);
+
+  await db.transaction((tx) => enqueueScheduleSync(tx, 'usg/1', new Date()));
+  await connection.query('select 1');
+
+  expect(notified.slice(1)).toEqual([[OUTBOX_CHANNEL, '']]);
+  connection.release(true);
 });
