@@ -46,6 +46,7 @@ export async function applyPendingEvents(
     lostText: 'The computer lost its identity before it answered.',
     packageTypes: PACKAGE_OPERATION_TYPES,
   };
+  // The best plan for a large batch depends on how many events it has.
   const [row] = await tx.query<AppliedEvents>(APPLY, values, isLarge ? undefined : 'apply-events');
   return row!;
 }
@@ -103,8 +104,7 @@ const FAIL_UNSENT = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)
   select lane_id, id, 'gone', text, :now from unsent`;
 
-// Cancels overtake other events, which could
-// otherwise release and deliver operations that the cancel covers.
+// Cancels overtake other events, which could otherwise release and deliver operations that the cancel covers.
 const APPLY = `
   with event as (
     delete from agent_inbox
