@@ -17,10 +17,9 @@ export async function withSavepoint<T>(tx: Sql, work: () => Promise<T>, keep = t
   }
 }
 
-/** Ends generic plans for this transaction: its statements change sets of rows, for which keys are not the best way. */
-export async function planStatementsEachTime(tx: Sql): Promise<void> {
-  await tx.query('set local plan_cache_mode = auto');
-  await tx.query('set local enable_seqscan = on');
+/** Has this transaction planned as outside the pool of generic plans: its statements change sets of rows, not rows by key. */
+export async function useDefaultPlanning(tx: Sql): Promise<void> {
+  await tx.query(`select set_config('plan_cache_mode', 'auto', true), set_config('enable_seqscan', 'on', true)`);
 }
 
 /** @throws if the connection, or every connection of a pool, is lost */

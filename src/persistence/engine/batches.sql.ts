@@ -23,13 +23,13 @@ const SMALL_BATCH = 25;
 
 /** The turn of a batch; undefined when there is no such batch. */
 export async function readBatchTurn(db: Sql, batch: number): Promise<BatchTurn | undefined> {
-  const [row] = await db.query<BatchTurn>(TURN, { batch, smallBatch: SMALL_BATCH }, 'batch-turn');
+  const [row] = await db.query<BatchTurn>(TURN, { batch }, 'batch-turn');
   return row;
 }
 
 /** Locks a batch until the transaction ends; undefined when there is no such batch. */
 export async function lockBatch(tx: Sql, batch: number): Promise<LockedBatch | undefined> {
-  const [row] = await tx.query<LockedBatch>(LOCK, { batch, smallBatch: SMALL_BATCH }, 'batch-lock');
+  const [row] = await tx.query<LockedBatch>(LOCK, { batch }, 'batch-lock');
   return row;
 }
 
@@ -123,12 +123,14 @@ export function readGroupOperations(db: Sql, group: number, limit: number): Prom
 
 type GroupOperationRow = Pick<NamedOperation, 'id' | 'title' | 'status' | 'deliver_at'> & { wf_id: string };
 
-const TURN = `select account_id as account, size > :smallBatch as "isLarge" from lane where id = :batch`;
+const IS_LARGE = `size > ${SMALL_BATCH} as "isLarge"`;
+
+const TURN = `select account_id as account, ${IS_LARGE} from lane where id = :batch`;
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
     l.has_dependents, l.answer_seconds, l.after_activity_id, l.awaited, l.opened_at, l.next_due_at, l.usg_run_id,
-    l.size > :smallBatch as "isLarge"
+    ${IS_LARGE}
   from lane l where l.id = :batch for update`;
 
 const MOVE_BATCH = `

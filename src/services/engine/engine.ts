@@ -6,7 +6,7 @@ import { wakeDispatchers } from '../../persistence/activities/outbox.sql.ts';
 import { recordPackageChanges } from '../../persistence/activities/package-changes.sql.ts';
 import { recordAuditProgress } from '../../persistence/compliance/usg-audits.sql.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { planStatementsEachTime } from '../../persistence/database/transactions.ts';
+import { useDefaultPlanning } from '../../persistence/database/transactions.ts';
 import {
   type BatchCounters,
   type BatchTurn,
@@ -36,7 +36,7 @@ import { listGroupOperations, nameOperations } from './named-operations.ts';
 /** Longest timer; waking up earlier than necessary does no harm. */
 const LONGEST_WAIT_MS = 365 * DAY_MS;
 
-/** `genericPlanDb` processes batches; the statements of large ones are planned each time. */
+/** `genericPlanDb` processes batches; large ones return to default planning. */
 interface EngineOptions {
   db: Database;
   genericPlanDb: Database;
@@ -126,7 +126,7 @@ async function moveBatch(
 ): Promise<Processed> {
   const batch = await lockBatch(tx, id);
   if (!batch) return { progress: NOTHING, events: 0, isOpening: false, isClosed: false, changes: [] };
-  if (batch.isLarge) await planStatementsEachTime(tx);
+  if (batch.isLarge) await useDefaultPlanning(tx);
   const now = clock.now();
   const isOpened = batch.opened_at !== null;
   const limits = { expiryDays, answerSeconds: batch.answer_seconds };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { planStatementsEachTime } from '../../../src/persistence/database/transactions.ts';
+import { useDefaultPlanning } from '../../../src/persistence/database/transactions.ts';
 import { Account } from '../../../src/persistence/identity/account.entity.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
@@ -65,11 +65,11 @@ describe('a transaction', () => {
     });
   });
 
-  it('returns to custom plans until its end', async () => {
+  it('returns to default planning until its end', async () => {
     const { genericPlanDb } = database.persistence;
     const [mode, scans] = ['show plan_cache_mode', 'show enable_seqscan'];
     await genericPlanDb.transaction(async (tx) => {
-      await planStatementsEachTime(tx);
+      await useDefaultPlanning(tx);
       expect(await tx.query(mode)).toEqual([{ plan_cache_mode: 'auto' }]);
       expect(await tx.query(scans)).toEqual([{ enable_seqscan: 'on' }]);
     });

@@ -62,7 +62,7 @@ const MARKS: ReadonlyArray<readonly [Mark, RegExp]> = [
   ['cancel', /insert into agent_inbox[^;]*'cancel'/],
   ['accept', /insert into ("outbox"|outbox \(kind, key, traceparent)/],
   ['outbox', /delete from outbox\b/],
-  ['events', /from lane l where l\.id = \$\d for update/],
+  ['events', /from lane l where l\.id = \$1 for update/],
   ['exchange', /update agent\b/],
 ];
 
@@ -71,7 +71,7 @@ const SINGLE: ReadonlyArray<readonly [RegExp, Passed]> = [
   [/delete from outbox\b/, { before: 'after-start', after: null }],
   [/order by l\.ordinal/, { before: null, after: 'after-list-batches' }],
   [/insert into agent_message\b/, { before: null, after: 'inside-open' }],
-  [/from lane l where l\.id = \$\d for update/, { before: 'before-events', after: null }],
+  [/from lane l where l\.id = \$1 for update/, { before: 'before-events', after: null }],
   [
     /case when open_count = 0 then status else 'open' end/,
     { before: 'before-group-progress', after: 'after-group-progress' },
