@@ -1,4 +1,4 @@
-import { ACTIVITIES, DELIVERED, OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
+import { ACTIVITIES, AUDIT_REPORTS, DELIVERED, OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.sql.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import type { RepairMade } from '../../src/services/activities/workflows.ts';
 import { type BatchRepairDeps, repairBatch } from '../../src/services/engine/repairs.ts';
@@ -21,8 +21,8 @@ interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, Workflow
   clock: { now(): Date };
   count?: (what: DispatcherEvent) => void;
   repaired?: (outcome: RepairMade) => void;
-  /** Called when operations may have ended. */
-  onResults?: () => void;
+  /** Called when audit reports may wait. */
+  onReports?: () => void;
 }
 
 /**
@@ -78,15 +78,16 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     dueRuns.wake(DUE_RUNS_POLL_MS);
     webhooks.wake(WEBHOOKS_POLL_MS);
   };
-  const onEvents = (event: string): void => {
-    inbox.wake(event === DELIVERED ? DELIVERY_WAIT_MS : 0);
-    if (event !== DELIVERED) options.onResults?.();
+  const onEvents = (event = ''): void => {
+    if (event === AUDIT_REPORTS) options.onReports?.();
+    else inbox.wake(event === DELIVERED ? DELIVERY_WAIT_MS : 0);
   };
   const listener = startListener(db, logger, {
     onNotify: (channel, payload) => (channel === OUTBOX_CHANNEL ? onCommands : onEvents)(payload),
     onMissed() {
       onCommands();
-      onEvents('');
+      onEvents();
+      options.onReports?.();
     },
   });
   const { isLeader } = listener;

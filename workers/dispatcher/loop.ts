@@ -6,8 +6,11 @@ const MAX_BACKOFF_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_REST_MS = 2_000;
 
-/** @returns whether more may be left, or after how many milliseconds to call it again */
-export type Poll = () => Promise<boolean | number>;
+/**
+ * @param isWoken - whether `wake` caused it
+ * @returns whether more may be left, or after how many milliseconds to call it again
+ */
+export type Poll = (isWoken?: boolean) => Promise<boolean | number>;
 
 export interface LoopOptions {
   name: string;
@@ -34,6 +37,7 @@ export function startLoop(options: LoopOptions): Loop {
   const stopping = new AbortController();
   const pause = new Pause();
   let nextPauseMs = everyMs;
+  let isWoken = false;
   /** The poll may have been slow only because the database hung. */
   const restAfter = async (startedAt: number): Promise<void> => {
     const ms = Math.min((performance.now() - startedAt) * restShare, LONGEST_REST_MS);
@@ -46,7 +50,9 @@ export function startLoop(options: LoopOptions): Loop {
       pause.reset();
       const startedAt = performance.now();
       try {
-        const more = await options.poll();
+        const wasWoken = isWoken;
+        isWoken = false;
+        const more = await options.poll(wasWoken);
         backoffMs = FIRST_BACKOFF_MS;
         report(null);
         await restAfter(startedAt);
@@ -68,6 +74,7 @@ export function startLoop(options: LoopOptions): Loop {
   return {
     wake(withinMs = 0) {
       nextPauseMs = everyMs;
+      isWoken = true;
       pause.limit(withinMs);
     },
     async stop() {

@@ -40,8 +40,8 @@ interface Memory {
 export function outboxPoll(deps: OutboxDeps): Poll {
   const memory: Memory = { rejected: new RejectedEntries(), budget: new SpanLimit() };
   const { rejected } = memory;
-  return async () => {
-    if (!(await hasCommands(deps.genericPlanDb, ['start', 'cancel']))) return false;
+  return async (isWoken) => {
+    if (!isWoken && !(await hasCommands(deps.genericPlanDb, ['start', 'cancel']))) return false;
     const now = Date.now();
     const waiting = rejected.waiting(performance.now());
     return await deps.genericPlanDb.transaction(async (tx) => {

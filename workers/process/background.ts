@@ -22,7 +22,7 @@ export function startBackground(parts: Parts, eagerClient: () => Client | null):
     settings: config.activities,
     count: measures.dispatcherEvent,
     repaired: (outcome) => measures.repaired('relay', outcome),
-    onResults: () => reports.wake(),
+    onReports: () => reports.wake(),
   });
   const gauges = startFleetGauges({ db, registry, logger, isLeader: dispatcher.isLeader });
   const audits = { ...parts, read: createReportReader(), sets: createRuleSetCache() };

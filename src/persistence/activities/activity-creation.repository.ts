@@ -10,7 +10,6 @@ import {
   CREATE_UNIFORM_GROUP,
   insertPayloads,
   insertRows,
-  nextGroupId,
   nextGroupIds,
 } from './activity-creation.sql.ts';
 import { OutboxCommand } from './outbox.entity.ts';
@@ -68,7 +67,7 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSetti
     plan,
     plan.operations.map(({ message }) => ({ ...message, accountId: plan.accountId })),
   );
-  const parent = await nextGroupId(tx, plan.accountId);
+  const parent = (await nextGroupIds(tx, [plan.accountId]))[0]!;
   const group = groupValues(plan, parent, settings);
   const [first, ...others] = plan.operations;
   const isAtOnce = plan.windowMinutes <= 0 && group.afterActivity === null;
@@ -148,7 +147,6 @@ async function createSmallGroups(tx: Sql, plans: readonly GroupPlan[]): Promise<
     payloads,
   };
   await insertRows(tx, CREATE_SMALL_GROUPS, values, 'create-small-groups');
-  await wakeDispatchers(tx, ACTIVITIES);
   return ids;
 }
 
@@ -178,7 +176,7 @@ export async function createPerComputerGroup(
   const { operations, accountId } = plan;
   const messages = plan.messages.map((message) => ({ ...message, accountId }));
   const payloads = await createPayloads(tx, plan, messages);
-  const parent = await nextGroupId(tx, plan.accountId);
+  const parent = (await nextGroupIds(tx, [plan.accountId]))[0]!;
   await insertRows(tx, CREATE_PER_COMPUTER_GROUP, {
     ...groupValues(plan, parent, settings),
     ...operationValues(operations),

@@ -1,5 +1,6 @@
-import { lockExclusive, TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
+import { LOCK_EXCLUSIVE, lockValues } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
+import { ACTIVITIES, OUTBOX_CHANNEL } from './outbox.sql.ts';
 
 /** Inserts the rows of a group by one of the statements below. */
 export async function insertRows(tx: Sql, statement: string, values: object, name?: string): Promise<void> {
@@ -22,25 +23,20 @@ export async function insertPayloads(
   return (await tx.query<{ id: number }>(CREATE_PAYLOADS, values, 'create-payloads')).map(({ id }) => id);
 }
 
-/** Id of the next group. Locks the account's groups until commit: no operation becomes visible after a higher id. */
-export async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(NEXT_GROUP, { acceptance: TRANSACTION_LOCKS.acceptance, accountId });
-  return row!.id;
-}
-
-/** As {@link nextGroupId}, for as many groups as there are entries, in ascending order. */
+/**
+ * Ids of the next groups, ascending, one for each entry. Locks the groups of the accounts until commit: no operation
+ * becomes visible after a higher id.
+ */
 export async function nextGroupIds(tx: Sql, accountIds: readonly number[]): Promise<number[]> {
-  await lockExclusive(tx, 'acceptance', ...accountIds);
-  const rows = await tx.query<{ id: number }>(
-    `select nextval('activity_id_seq')::int as id from generate_series(1, :count::int)`,
-    { count: accountIds.length },
-    'next-group-ids',
-  );
+  const values = { ...lockValues('acceptance', accountIds), count: accountIds.length };
+  const rows = await tx.query<{ id: number }>(NEXT_GROUPS, values, 'next-group-ids');
   return rows.map(({ id }) => id);
 }
 
-// The lock has to come before the number.
-const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock(:acceptance::int, :accountId::int)`;
+// The locks have to come before the numbers.
+const NEXT_GROUPS = `
+  with locked as materialized (${LOCK_EXCLUSIVE})
+  select nextval('activity_id_seq')::int as id from (select count(*) from locked) l cross join generate_series(1, :count::int)`;
 
 const CREATE_PAYLOADS = `
   insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id, traceparent)
@@ -157,7 +153,8 @@ export const CREATE_UNIFORM_GROUP = `
 
 /**
  * Many groups of a few computers, each with its own batch. Also queues the messages that are due, so that computers get
- * them before the workflows start, and adds the commands that start these. A group without computers has succeeded.
+ * them before the workflows start, and adds the commands that start these and notifies dispatchers. A group without
+ * computers has succeeded.
  */
 export const CREATE_SMALL_GROUPS = `
   with plan as materialized (
@@ -201,4 +198,5 @@ export const CREATE_SMALL_GROUPS = `
     coalesce(t.types, '{}'), coalesce(t.operations, 0), g.computers, coalesce(t.operations, 0),
     case when g.computers = 0 then :now::timestamptz end, case when g.computers = 0 then :now::timestamptz end
   from plan g left join (
-    select parent, array_agg(distinct type) as types, count(*) as operations from target group by parent) t using (parent)`;
+    select parent, array_agg(distinct type) as types, count(*) as operations from target group by parent) t using (parent)
+  returning pg_notify('${OUTBOX_CHANNEL}', '${ACTIVITIES}')`;

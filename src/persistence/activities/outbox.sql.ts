@@ -10,8 +10,10 @@ export const OUTBOX_CHANNEL = 'flotilla_outbox';
 export const ACTIVITIES = 'activities';
 /** Notified when operations of batches with at most {@link SMALL_BATCH} computers were delivered or have ended. */
 export const RESULTS_CHANNEL = 'flotilla_results';
-/** Payload of {@link RESULTS_CHANNEL} when operations were only delivered; otherwise empty. */
+/** Payload of {@link RESULTS_CHANNEL} when operations were only delivered; empty when some have ended. */
 export const DELIVERED = 'delivered';
+/** Payload of {@link RESULTS_CHANNEL} when audit reports have come. */
+export const AUDIT_REPORTS = 'audit reports';
 
 /** Batches up to this size are woken for each result; for larger ones, wake-ups are coalesced. */
 export const SMALL_BATCH = 10;

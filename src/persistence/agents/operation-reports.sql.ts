@@ -1,4 +1,5 @@
 import type { AuditReport, PackageChangeResult } from '../../domain/agents/facts.ts';
+import { AUDIT_REPORTS, RESULTS_CHANNEL, SMALL_BATCH } from '../activities/outbox.sql.ts';
 import type { Sql } from '../database/sql.ts';
 
 interface EncryptedRecoveryKey {
@@ -14,7 +15,7 @@ export async function saveRecoveryKey(tx: Sql, key: EncryptedRecoveryKey): Promi
   await tx.query(SAVE_RECOVERY_KEY, key);
 }
 
-/** Saves the report of an audit of this computer; the first one of an operation counts. */
+/** Saves the report of an audit of this computer, and notifies workers; the first one of an operation counts. */
 export async function saveAuditReport(tx: Sql, computerId: number, report: AuditReport, now: Date): Promise<void> {
   await tx.query(SAVE_AUDIT_REPORT, { ...report, computerId, now });
 }
@@ -50,7 +51,9 @@ const SAVE_AUDIT_REPORT = `
   insert into usg_audit_report (activity_id, computer_id, run_id, report, received_at)
   select :operationId, :computerId, :runId, :report, :now ${whereSent('usg')}
     and a.status <> 'failed' and ${firstResult('i.ok')} is distinct from false
-  on conflict (activity_id) do nothing`;
+  on conflict (activity_id) do nothing
+  returning (select pg_notify('${RESULTS_CHANNEL}', '${AUDIT_REPORTS}') from activity a join lane l on l.id = a.lane_id
+    where a.id = :operationId and l.size <= ${SMALL_BATCH})`;
 
 const onlyNamable = (ids: string) => `
   array(select u.id from unnest(${ids}::int[]) with ordinality u(id, ordinal)

@@ -24,12 +24,11 @@ export const SESSION_LOCKS = {
 
 /** Waits for the locks on `subjects`, in ascending order against deadlocks, and holds them until the transaction ends. */
 export async function lockExclusive(tx: Sql, lock: TransactionLock, ...subjects: number[]): Promise<void> {
-  await tx.query(
-    'select pg_advisory_xact_lock(:lock, s) from unnest(:subjects::int[]) s',
-    lockValues(lock, subjects),
-    'lock-exclusive',
-  );
+  await tx.query(LOCK_EXCLUSIVE, lockValues(lock, subjects), 'lock-exclusive');
 }
+
+/** {@link lockExclusive} as a part of a statement, with {@link lockValues}. */
+export const LOCK_EXCLUSIVE = 'select pg_advisory_xact_lock(:lock, s) from unnest(:subjects::int[]) s';
 
 /** As {@link lockExclusive}, but shared with other callers of this. */
 export async function lockShared(tx: Sql, lock: TransactionLock, ...subjects: number[]): Promise<void> {
@@ -41,7 +40,8 @@ export async function lockShared(tx: Sql, lock: TransactionLock, ...subjects: nu
   );
 }
 
-function lockValues(lock: TransactionLock, subjects: readonly number[]) {
+/** @param subjects - in any order, also several times */
+export function lockValues(lock: TransactionLock, subjects: readonly number[]) {
   return { lock: TRANSACTION_LOCKS[lock], subjects: [...new Set(subjects)].sort((a, b) => a - b) };
 }
 

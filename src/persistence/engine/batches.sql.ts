@@ -33,15 +33,30 @@ export async function lockBatch(tx: Sql, batch: number): Promise<LockedBatch | u
   return row;
 }
 
-/** Moves the counters of a batch, opens it if necessary, and closes it when nothing is left open. */
-export async function moveBatchCounters(
-  tx: Sql,
-  batch: number,
-  difference: ChildCounts,
-  { now, nextDueAt }: { now: Date; nextDueAt: Date | null },
-): Promise<BatchCounters> {
-  const values = { ...difference, batch, now, nextDueAt };
-  const [row] = await tx.query<BatchCounters>(MOVE_BATCH, values, 'batch-move');
+interface MoveCounters {
+  batch: number;
+  /** The group of the batch, if its counters change too. */
+  group: number | null;
+  difference: ChildCounts;
+  now: Date;
+  nextDueAt: Date | null;
+  /** Of the first operation that was delivered now; null for none. */
+  deliveredAt: Date | null;
+}
+
+export type MovedGroup = ChildCounts & Row<'activity', 'status'> & { isDelivered: boolean };
+
+interface MovedCounters extends BatchCounters {
+  /** Null without one, also when its row was deleted by hand. */
+  group: MovedGroup | null;
+}
+
+/**
+ * Moves the counters of a batch, opens it if necessary, and closes it when nothing is left open. Moves those of its group
+ * too, which its first delivery starts.
+ */
+export async function moveCounters(tx: Sql, { difference, ...values }: MoveCounters): Promise<MovedCounters> {
+  const [row] = await tx.query<MovedCounters>(MOVE_COUNTERS, { ...difference, ...values }, 'counters-move');
   return row!;
 }
 
@@ -49,20 +64,6 @@ export async function moveBatchCounters(
 export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
   const [row] = await db.query<GroupProgress>(GROUP_PROGRESS, { group });
   if (!row) throw new DomainError('UnknownActivity', `there is no activity ${group}`);
-  return row;
-}
-
-type MovedGroup = ChildCounts & Row<'activity', 'status, delivery_time'>;
-
-/** Moves the counters of a group; the first delivery starts it (null: none). @returns undefined when it was deleted */
-export async function moveGroupCounters(
-  tx: Sql,
-  group: number,
-  difference: ChildCounts,
-  { now, deliveredAt }: { now: Date; deliveredAt: Date | null },
-): Promise<MovedGroup | undefined> {
-  const values = { ...difference, group, now, deliveredAt };
-  const [row] = await tx.query<MovedGroup>(MOVE_GROUP, values, 'group-move');
   return row;
 }
 
@@ -133,30 +134,32 @@ const LOCK = `
     ${IS_LARGE}
   from lane l where l.id = :batch for update`;
 
-const MOVE_BATCH = `
-  update lane set open_count = open_count + :open, succeeded_count = succeeded_count + :succeeded,
-    failed_count = failed_count + :failed, canceled_count = canceled_count + :canceled,
-    opened_at = coalesce(opened_at, :now),
-    closed_at = case when open_count + :open = 0 then coalesce(closed_at, :now) end,
-    next_due_at = case when open_count + :open = 0 then null else :nextDueAt::timestamptz end
-  where id = :batch
-  returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
+// The batch is locked already, so that its group is locked last. It may report an earlier delivery than another before.
+const MOVE_COUNTERS = `
+  with moved as (
+    update lane set open_count = open_count + :open, succeeded_count = succeeded_count + :succeeded,
+      failed_count = failed_count + :failed, canceled_count = canceled_count + :canceled,
+      opened_at = coalesce(opened_at, :now),
+      closed_at = case when open_count + :open = 0 then coalesce(closed_at, :now) end,
+      next_due_at = case when open_count + :open = 0 then null else :nextDueAt::timestamptz end
+    where id = :batch
+    returning open_count, succeeded_count, failed_count, canceled_count, next_due_at
+  ), parent as (
+    update activity set open_count = open_count + :open, delivered_count = delivered_count + :delivered,
+      succeeded_count = succeeded_count + :succeeded, failed_count = failed_count + :failed, canceled_count = canceled_count + :canceled,
+      modification_time = :now,
+      delivery_time = case when delivered_count + :delivered > 0 or :deliveredAt::timestamptz is not null
+        then coalesce(least(delivery_time, :deliveredAt), :now) else delivery_time end
+    where id = :group::int
+    returning status, delivery_time is not null as "isDelivered", open_count as open, delivered_count as delivered,
+      succeeded_count as succeeded, failed_count as failed, canceled_count as canceled
+  )
+  select moved.*, (select to_jsonb(parent) from parent) as "group" from moved`;
 
 const GROUP_PROGRESS = `
   select open_count as open, succeeded_count as succeeded, failed_count as failed, canceled_count as canceled,
     case when open_count = 0 then status else 'open' end as status
   from activity where id = :group`;
-
-// A batch may report an earlier delivery than another one before.
-const MOVE_GROUP = `
-  update activity set open_count = open_count + :open, delivered_count = delivered_count + :delivered,
-    succeeded_count = succeeded_count + :succeeded, failed_count = failed_count + :failed, canceled_count = canceled_count + :canceled,
-    modification_time = :now,
-    delivery_time = case when delivered_count + :delivered > 0 or :deliveredAt::timestamptz is not null
-      then coalesce(least(delivery_time, :deliveredAt), :now) else delivery_time end
-  where id = :group
-  returning status, delivery_time, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
-    failed_count as failed, canceled_count as canceled`;
 
 const GROUP_UNDELIVERED = `
   update activity p set status = coalesce((

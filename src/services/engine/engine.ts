@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../domain/common/durations.ts';
 import type { BatchPlan, BatchProgress, GroupProgress } from '../../domain/engine/progress.ts';
-import { type ChildCounts, countDifference, rollUp } from '../../domain/engine/roll-up.ts';
+import { countDifference, rollUp } from '../../domain/engine/roll-up.ts';
 import { queueMessages } from '../../persistence/activities/agent-messages.sql.ts';
 import { wakeDispatchers } from '../../persistence/activities/outbox.sql.ts';
 import { recordPackageChanges } from '../../persistence/activities/package-changes.sql.ts';
@@ -14,8 +14,8 @@ import {
   endGroup,
   type LockedBatch,
   lockBatch,
-  moveBatchCounters,
-  moveGroupCounters,
+  moveCounters,
+  type MovedGroup,
   readBatchTurn,
   readGroupProgress,
   readOpenBatches,
@@ -167,7 +167,7 @@ function momentsAfter(now: Date, released: readonly Released[]): number[] {
   return released.filter(({ deliver_at }) => deliver_at > now).map(({ deliver_at }) => deliver_at.getTime());
 }
 
-/** Updates the counters of a batch and its group. @returns the state of the batch */
+/** Updates the counters of a batch, and counters and status of its group. @returns the state of the batch */
 async function recordCounters(
   tx: Sql,
   batch: LockedBatch,
@@ -177,12 +177,14 @@ async function recordCounters(
   const isSame = at.nextDueAt?.getTime() === batch.next_due_at?.getTime();
   if (changes.length === 0 && batch.opened_at !== null && isSame) return progressOf(batch, batch, at.now);
   const difference = countDifference(changes);
-  const counters = await moveBatchCounters(tx, batch.id, difference, at);
+  const deliveries = changes.flatMap(({ deliveredAt }) => deliveredAt ?? []);
   // The delivery of a canceled operation changes no counter, but it starts the group.
-  const isMoved =
-    Object.values(difference).some((value) => value !== 0) || changes.some((change) => change.deliveredAt);
-  if (batch.parent_id !== null && isMoved) await moveGroup(tx, batch.parent_id, difference, changes, at.now);
-  return progressOf(batch, counters, at.now);
+  const isMoved = Object.values(difference).some((value) => value !== 0) || deliveries.length > 0;
+  const group = isMoved ? batch.parent_id : null;
+  const deliveredAt = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
+  const moved = await moveCounters(tx, { ...at, batch: batch.id, group, difference, deliveredAt });
+  if (group !== null && moved.group) await setGroupStatus(tx, group, moved.group, changes);
+  return progressOf(batch, moved, at.now);
 }
 
 function progressOf({ has_dependents }: LockedBatch, counters: BatchCounters, now: Date): BatchProgress {
@@ -198,12 +200,9 @@ function progressOf({ has_dependents }: LockedBatch, counters: BatchCounters, no
   };
 }
 
-async function moveGroup(tx: Sql, group: number, difference: ChildCounts, changes: readonly Change[], now: Date) {
-  const deliveries = changes.flatMap(({ deliveredAt }) => deliveredAt ?? []);
-  const deliveredAt = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
-  const moved = await moveGroupCounters(tx, group, difference, { now, deliveredAt });
-  if (!moved) return;
-  const status = rollUp(moved, moved.delivery_time !== null);
+/** @param moved - its counters after the changes */
+async function setGroupStatus(tx: Sql, group: number, moved: MovedGroup, changes: readonly Change[]): Promise<void> {
+  const status = rollUp(moved, moved.isDelivered);
   if (moved.open === 0) {
     const ends = changes.flatMap(({ endedAt }) => endedAt ?? []);
     await endGroup(tx, group, status, ends.length > 0 ? new Date(Math.max(...ends)) : null);

@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  AUDIT_REPORTS,
+  listenForWork,
+  RESULTS_CHANNEL,
+  SMALL_BATCH,
+} from '../../../src/persistence/activities/outbox.sql.ts';
 import { anAccount, anOperation, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
 import { RawAgent, result } from '../../support/agents/raw-agent.ts';
 
@@ -55,6 +61,28 @@ describe('audit reports and results', () => {
   ])('a report %s of a successful audit is kept', async (_, exchanges) => {
     for (const messages of exchanges()) await agent.exchange(messages);
     expect(await isKept()).toBe(true);
+  });
+
+  it.each([
+    ['of a small batch wakes workers', SMALL_BATCH, [[RESULTS_CHANNEL, AUDIT_REPORTS]]],
+    ['of a larger batch waits for them', SMALL_BATCH + 1, []],
+  ])('a report %s', async (_, size, expected) => {
+    await world.db.query(
+      `with batch as (
+         insert into lane (account_id, wf_id, single, ordinal, size, open_count, summary)
+         select account_id, 'activity/' || id, false, 0, $2, $2, 'test' from activity where id = $1 returning id
+       )
+       update activity set lane_id = batch.id from batch where activity.id = $1`,
+      [id, size],
+    );
+    const connection = await world.db.connect();
+    const notified: string[][] = [];
+    connection.on('notification', ({ channel, payload }) => notified.push([channel, payload!]));
+    await listenForWork(connection);
+    await agent.exchange([report()]);
+    await connection.query('select 1');
+    connection.release(true);
+    expect(notified).toEqual(expected);
   });
 
   it('a report after a cancel is kept, as its result would be', async () => {

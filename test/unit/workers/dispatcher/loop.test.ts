@@ -18,6 +18,14 @@ describe('a loop', () => {
     await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(2));
   });
 
+  it('passes on to the next poll, and only to that one, that it was woken', async () => {
+    const poll = vi.fn(async (isWoken?: boolean) => isWoken === true);
+    loop = startLoop({ name: 'test', everyMs: HOUR_MS, poll, logger });
+    await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(1));
+    loop.wake();
+    await vi.waitFor(() => expect(poll.mock.calls).toEqual([[false], [true], [false]]));
+  });
+
   it('polls again when more may be left', async () => {
     const poll = vi.fn(async () => poll.mock.calls.length < 3);
     loop = startLoop({ name: 'test', everyMs: HOUR_MS, poll, logger });
