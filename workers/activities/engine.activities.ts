@@ -8,6 +8,7 @@ import type {
   ReleasedActivities,
 } from '../../workflows/contracts/activities.ts';
 import { cancelRunWith } from '../../temporal/client/workflow-calls.ts';
+import { DELIVERY_WAIT_MS, type ReportNotifications } from '../dispatcher/report-notifications.ts';
 
 /** Shorter than the timeout that workflows set for a local activity. */
 const QUEUE_TIMEOUT_MS = 15_000;
@@ -16,6 +17,8 @@ const REMEMBERED = 10_000;
 interface EngineActivitiesDeps {
   engine: Engine;
   client: Client;
+  /** Those of the dispatcher in this process. */
+  reports: ReportNotifications;
   concurrency?: number;
 }
 
@@ -23,6 +26,7 @@ interface EngineActivitiesDeps {
 export function createEngineActivities({
   engine,
   client,
+  reports,
   concurrency = 6,
 }: EngineActivitiesDeps): EngineActivities &
   OperationActivities &
@@ -38,7 +42,10 @@ export function createEngineActivities({
     limiter.run(await turnOf(batch), () => engine.processPendingEvents(batch, cancelAll));
   const activities: EngineActivities & OperationActivities & CancelActivities = {
     processPendingEvents: ({ batch, cancelAll }) => process(batch, cancelAll),
-    queueMessage: ({ batch }) => process(batch, false),
+    async queueMessage({ batch }) {
+      await reports.wait(batch, DELIVERY_WAIT_MS, () => engine.isReportExpected(batch));
+      return process(batch, false);
+    },
     recordReport: ({ batch }) => process(batch, false),
     processDueTime: ({ batch }) => process(batch, false),
     cancelOperations: ({ batch }) => process(batch, true),

@@ -9,8 +9,9 @@ import { inboxPoll } from './inbox.ts';
 import { startListener } from './listener.ts';
 import { type Poll, startLoop } from './loop.ts';
 import { outboxPoll } from './outbox.ts';
+import { DELIVERY_WAIT_MS, type ReportNotifications } from './report-notifications.ts';
 import { scheduleCommandsPoll } from './schedule-commands.ts';
-import { DELIVERY_WAIT_MS, type WakeUpSettings } from './wake-up-planner.ts';
+import type { WakeUpSettings } from './wake-up-planner.ts';
 import { webhooksPoll } from './webhooks.ts';
 
 interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, WorkflowsOptions {
@@ -21,6 +22,7 @@ interface DispatcherOptions extends Omit<BatchRepairDeps, 'workflows'>, Workflow
   clock: { now(): Date };
   count?: (what: DispatcherEvent) => void;
   repaired?: (outcome: RepairMade) => void;
+  reports: ReportNotifications;
   /** Called when audit reports may wait. */
   onReports?: () => void;
 }
@@ -80,7 +82,11 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
   const onEvents = (event = ''): void => {
     if (event === AUDIT_REPORTS) options.onReports?.();
-    else inbox.wake(event === DELIVERED ? DELIVERY_WAIT_MS : 0);
+    else if (event === DELIVERED) inbox.wake(DELIVERY_WAIT_MS);
+    else {
+      inbox.wake();
+      options.reports.publish(event.split(' ').map(Number));
+    }
   };
   const listener = startListener(db, logger, {
     onNotify: (channel, payload) => (channel === OUTBOX_CHANNEL ? onCommands : onEvents)(payload),

@@ -1,5 +1,6 @@
 import { SMALL_BATCH } from '../../src/persistence/activities/outbox.sql.ts';
 import type { BatchEvents } from '../../src/persistence/engine/pending-events.sql.ts';
+import { DELIVERY_WAIT_MS } from './report-notifications.ts';
 
 export interface WakeUpSettings {
   wakeUpMinMs: number;
@@ -14,9 +15,6 @@ const BATCHES_PER_INTERVAL = 2;
 const REPEAT_AFTER_MS = 5_000;
 /** A run accepts 10,000 signals; a stuck workflow must not use them up before it is fixed. */
 const LAST_REPEAT_AFTER_MS = 5 * 60_000;
-
-/** The report of an operation often follows its delivery at once; both then take one wake-up. */
-export const DELIVERY_WAIT_MS = 250;
 
 interface WakeUp {
   fingerprint: string;

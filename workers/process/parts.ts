@@ -9,6 +9,7 @@ import { createUsgKind } from '../../src/services/compliance/profiles/usg-runs.t
 import { createEngine } from '../../src/services/engine/engine.ts';
 import type { ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { createScriptKind } from '../../src/services/scripts/profiles/script-kind.ts';
+import { ReportNotifications } from '../dispatcher/report-notifications.ts';
 import type { WorkerMetrics } from '../telemetry/metrics.ts';
 
 export type Parts = ReturnType<typeof createParts>;
@@ -35,6 +36,7 @@ export function createParts(options: {
     publicUrl,
     stuck: measures.stuck,
     clock: systemClock,
+    reports: new ReportNotifications(),
     engine: createEngine({ db, genericPlanDb, clock: systemClock, settings, onProcessed }),
     kinds: createProfileKinds({ db, settings, limits, publicUrl, logger }),
   };

@@ -8,15 +8,20 @@ export type OutboxCommand = Row<'outbox', 'id, kind, key, traceparent'>;
 export const OUTBOX_CHANNEL = 'flotilla_outbox';
 /** Payload of {@link OUTBOX_CHANNEL} when no schedule has changed; otherwise empty. */
 export const ACTIVITIES = 'activities';
-/** Notified when operations of batches with at most {@link SMALL_BATCH} computers were delivered or have ended. */
+/**
+ * Notified when operations of batches with at most {@link SMALL_BATCH} computers were delivered or have ended. The payload
+ * then is the ids of these batches, separated by spaces, or empty.
+ */
 export const RESULTS_CHANNEL = 'flotilla_results';
-/** Payload of {@link RESULTS_CHANNEL} when operations were only delivered; empty when some have ended. */
+/** Payload of {@link RESULTS_CHANNEL} when operations were only delivered. */
 export const DELIVERED = 'delivered';
 /** Payload of {@link RESULTS_CHANNEL} when audit reports have come. */
 export const AUDIT_REPORTS = 'audit reports';
 
 /** Batches up to this size are woken for each result; for larger ones, wake-ups are coalesced. */
 export const SMALL_BATCH = 10;
+/** Ids in one payload, which has less than 8,000 bytes; the payload of more batches is empty. */
+export const NOTIFIED_BATCHES = 500;
 
 /** Subscribes a connection to notifications of new outbox commands and of results. */
 export async function listenForWork(connection: { query(text: string): Promise<unknown> }): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Session, SessionChange } from '../../domain/agents/session.ts';
-import { DELIVERED, RESULTS_CHANNEL, SMALL_BATCH } from '../activities/outbox.sql.ts';
+import { DELIVERED, NOTIFIED_BATCHES, RESULTS_CHANNEL, SMALL_BATCH } from '../activities/outbox.sql.ts';
 import type { Sql } from '../database/sql.ts';
 import { withoutPendingIndex } from '../database/status-sql.ts';
 import { arraysOf, columnsOf, unnest } from './per-computer.ts';
@@ -131,7 +131,10 @@ const SESSIONS_AND_MESSAGES = `
   select (select array_agg(computer_id) from session) as written,
     (select array_agg(activity_id) from newly_sent) as sent,
     (select array_agg(id) from reported) as accepted,
-    (select pg_notify('${RESULTS_CHANNEL}', case when bool_or(e.has_ended) then '' else '${DELIVERED}' end)
+    (select pg_notify('${RESULTS_CHANNEL}', case
+          when not bool_or(e.has_ended) then '${DELIVERED}'
+          when count(*) > ${NOTIFIED_BATCHES} then ''
+          else string_agg(distinct e.lane_id::text, ' ') filter (where e.has_ended) end)
       from (
         select lane_id, true as has_ended from reported
         union all select lane_id, true from changed where state = 'dropped'

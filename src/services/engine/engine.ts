@@ -24,7 +24,7 @@ import {
   setGroupUndelivered,
 } from '../../persistence/engine/batches.sql.ts';
 import type { Change, Released } from '../../persistence/engine/operations.sql.ts';
-import { applyPendingEvents, EVENTS_LIMIT, hasEvents } from '../../persistence/engine/pending-events.sql.ts';
+import { applyPendingEvents, EVENTS_LIMIT, hasEvents, isFetched } from '../../persistence/engine/pending-events.sql.ts';
 import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import type { Clock } from '../common/ports.ts';
@@ -54,6 +54,8 @@ interface EngineOptions {
 export interface Engine {
   /** Account and size class of a batch, for the concurrency limiter. */
   turnOf(batch: number): Promise<BatchTurn>;
+  /** Whether the report of a batch of one computer may follow at once: its message was fetched before it was opened. */
+  isReportExpected(batch: number): Promise<boolean>;
   /**
    * Applies the pending events of a batch; the first call opens it. Results may replace `canceled` after the workflow.
    * The state is from its rows: `nextDueAt` is now if events remain; without a row nothing is open.
@@ -71,6 +73,7 @@ export function createEngine(options: EngineOptions): Engine {
     genericPlanDb.transaction((tx) => moveBatch(tx, batch, cancelAll, options));
   return {
     turnOf: async (batch) => (await readBatchTurn(db, batch)) ?? { account: 0, isLarge: false },
+    isReportExpected: (batch) => isFetched(genericPlanDb, batch),
     async processPendingEvents(batch, cancelAll) {
       const first = await process(batch, cancelAll);
       // Dispatchers skip a batch until it is opened: no wake-up follows for what came in this transaction.

@@ -199,7 +199,8 @@ describe('results', () => {
     expect(notified).toHaveLength(1);
     await given.agent.exchange([result(small)]);
     await connection.query('select 1');
-    expect(notified.slice(1)).toEqual([[RESULTS_CHANNEL, '']]);
+    const [batch] = await db.query<{ lane_id: number }>('select lane_id from activity where id = $1', [small]);
+    expect(notified.slice(1)).toEqual([[RESULTS_CHANNEL, String(batch!.lane_id)]]);
     connection.release(true);
   });
 

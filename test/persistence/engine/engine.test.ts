@@ -55,6 +55,21 @@ describe('opening a batch', () => {
     expect(await opening).toMatchObject({ open: 0, succeeded: 1 });
   });
 
+  it('expects a report only once its message was fetched, and only before', async () => {
+    const { batch, ids } = await world.oneBatch();
+    const event = { batch, activity: ids[0]!, at: world.clock.now() };
+    const isExpected = () => world.engine.isReportExpected(batch);
+    expect(await isExpected()).toBe(false);
+    await addEvent(world.db, { ...event, kind: 'delivered' });
+    expect(await isExpected()).toBe(true);
+    await addEvent(world.db, { ...event, kind: 'result', ok: true });
+    expect(await isExpected()).toBe(false);
+    await world.engine.processPendingEvents(batch, false);
+    await addEvent(world.db, { ...event, kind: 'delivered' });
+    expect(await isExpected()).toBe(false);
+    expect(await world.engine.isReportExpected(2_000_000_000)).toBe(false);
+  });
+
   it('reports a batch without a row as one with nothing open', async () => {
     expect(await world.engine.processPendingEvents(2_000_000_000, false)).toMatchObject({ open: 0, nextDueAt: null });
   });

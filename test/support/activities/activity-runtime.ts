@@ -11,6 +11,7 @@ import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient } from '../../../temporal/client/connection.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
+import { ReportNotifications } from '../../../workers/dispatcher/report-notifications.ts';
 import { createHashIdDatabaseActivities } from '../../../workers/activities/hash-id-database.activities.ts';
 import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
 import { createReconciler, type ReconcilerOptions } from '../../../workers/activities/reconciler.activities.ts';
@@ -36,6 +37,8 @@ export interface ActivityRuntime {
   namespace: string;
   /** A client whose calls go through `interceptor`. */
   clientWith(interceptor: WorkflowClientInterceptor): Client;
+  /** Those that its dispatchers publish, and its workers wait for. */
+  reports: ReportNotifications;
   /** How often outbox dispatchers of this runtime did what. */
   events: Record<DispatcherEvent | 'repaired', number>;
   /** Starts an outbox dispatcher, with a client of its own if need be. */
@@ -82,12 +85,14 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const common = { db, genericPlanDb, client, engine, publicUrl, logger, kinds, clock: systemClock };
   const reconcilerWith = (own: Client, over: Partial<ReconcilerOptions> = {}) =>
     createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, eventFeedDays: 30, ...over });
+  const reports = new ReportNotifications();
   const dispatchers: Dispatcher[] = [];
   const workers: Array<() => Promise<void>> = [];
   return {
     db,
     client,
     engine,
+    reports,
     address,
     namespace,
     clientWith: (interceptor) =>
@@ -106,7 +111,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
       const repaired = (): void => {
         events.repaired += 1;
       };
-      const dispatcher = startDispatcher({ ...common, client: own, settings: activities, count, repaired });
+      const dispatcher = startDispatcher({ ...common, reports, client: own, settings: activities, count, repaired });
       dispatchers.push(dispatcher);
       return dispatcher;
     },
@@ -115,7 +120,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     async startWorker(code) {
       const at = { address, namespace, taskQueue: TASK_QUEUES.activity };
       const closing = createReportCloseActivities({ ...common, files: createDatabaseFileStore(db) });
-      const stop = await runWorker(at, { ...createEngineActivities({ engine, client }), ...closing }, code);
+      const stop = await runWorker(at, { ...createEngineActivities({ engine, client, reports }), ...closing }, code);
       workers.push(stop);
       return stop;
     },

@@ -3,6 +3,7 @@ import { readStartableActivities } from '../../../src/persistence/engine/startab
 import type { Clock } from '../../../src/services/common/ports.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createEngineActivities } from '../../../workers/activities/engine.activities.ts';
+import { ReportNotifications } from '../../../workers/dispatcher/report-notifications.ts';
 import { workflowOf } from '../../../workers/dispatcher/starter.ts';
 import { addEvent, type ChildState, childrenOf } from '../activities/activity-rows.ts';
 import { createTestDatabase } from '../database/database.ts';
@@ -53,7 +54,9 @@ export const itOnRows = base
         return engine.processPendingEvents(id, cancelAll);
       },
     };
-    const worker = await startWorker({ connection, activities: createEngineActivities({ engine: onTime, client }) });
+    const reports = new ReportNotifications();
+    const activities = createEngineActivities({ engine: onTime, client, reports });
+    const worker = await startWorker({ connection, activities });
     onCleanup(worker.stop);
     return worker.taskQueue;
   })

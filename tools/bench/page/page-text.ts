@@ -47,12 +47,14 @@ others come from their own documents and other hardware; they show what kind of 
 export const REASONS = `## What is behind some figures
 
 - **1a**, actions on one computer: each is one workflow that starts on the worker of the dispatcher's process, queues the message,
-  waits and is signaled: two workflow tasks and a signal, where a no-op is one task. The bare groups, a parent whose one child
+  waits and is signaled: two workflow tasks and a signal, where a no-op is one task. Only where an agent fetches the message before
+  the workflow starts and reports within 250 ms, it is one task too. The bare groups, a parent whose one child
   waits for a signal, without a database, an API or agents, are as fast. As two workflows the action reached 0.22 (embedded) and
   0.16 (topology) on another machine. Embedded, two thirds of its processor time are those of Temporal and of the worker. Large
   groups do not pay it per computer: from 26 computers on, one workflow drives up to 5,000 of them (1b).
 - **1d**, one action at a time: the processor time includes the agent's pings, every 5 ms, two exchanges, and a client that reads the
-  activity every 5 ms. What remains of the latency are the two workflow tasks and their database transactions in turn.
+  activity every 5 ms. This agent has mostly fetched the message before the workflow starts, whose one task then waits for the
+  report. What remains of the latency is that task and four database transactions in turn.
 - **1b** is judged by processor time, which is that of the work alone. Per second the ratio is lower, because the simulated agents
   run on the same two cores, share 64 connections, and no group ends before its agents have pinged. With 1,000 connections a group
   of 10,000 ended after 12.4 s instead of 17.9 s (embedded, three rounds), with 1.44 ms of processor time for each computer; the

@@ -175,7 +175,9 @@ function report({ options }: BenchContext, rounds: Record<Side, Round[]>): Repor
   builder.note(
     `${alone[0]!.count} a round one at a time: the agent pings every ${EAGER_PING_MS} ms, then exchanges twice; a client polls the activity`,
   );
-  builder.note('an action on one computer is one workflow that is signaled; a no-op is one without signals');
+  builder.note(
+    'an action on one computer is one workflow, signaled unless its report comes within 250 ms; a no-op is never signaled',
+  );
   builder.note(
     'a bare group is a workflow whose one child waits for a signal, as actions of several computers have for each',
   );

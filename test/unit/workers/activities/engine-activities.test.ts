@@ -1,9 +1,18 @@
 import type { Client } from '@temporalio/client';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../../src/services/engine/engine.ts';
 import { createEngineActivities } from '../../../../workers/activities/engine.activities.ts';
+import { DELIVERY_WAIT_MS, ReportNotifications } from '../../../../workers/dispatcher/report-notifications.ts';
 
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
+const IDLE: Engine = {
+  turnOf: async (batch) => ({ account: batch, isLarge: false }),
+  isReportExpected: async () => false,
+  processPendingEvents: async () => DONE,
+  listOpenBatches: async () => [],
+  getGroupProgress: async () => ({ ...DONE, status: 'succeeded' as const }),
+};
+const client = {} as Client;
 const LARGE_FROM = 1000;
 
 it('runs the activity of a small batch before those of large batches, of its own account too', async () => {
@@ -14,6 +23,7 @@ it('runs the activity of a small batch before those of large batches, of its own
   });
   let reads = 0;
   const engine: Engine = {
+    ...IDLE,
     turnOf: async (batch) => {
       reads += 1;
       return { account: batch % 2, isLarge: batch >= LARGE_FROM };
@@ -23,10 +33,8 @@ it('runs the activity of a small batch before those of large batches, of its own
       if (batch >= LARGE_FROM) await large;
       return DONE;
     },
-    listOpenBatches: async () => [],
-    getGroupProgress: async () => ({ ...DONE, status: 'succeeded' as const }),
   };
-  const steps = createEngineActivities({ engine: engine, client: {} as Client, concurrency: 4 });
+  const steps = createEngineActivities({ engine, client, reports: new ReportNotifications(), concurrency: 4 });
   const fanOut = [1000, 1002, 1004, 1006, 1008].map((batch) => steps.processPendingEvents({ batch, cancelAll: false }));
   await steps.processPendingEvents({ batch: 1, cancelAll: false });
   await steps.processPendingEvents({ batch: 2, cancelAll: false });
@@ -35,4 +43,54 @@ it('runs the activity of a small batch before those of large batches, of its own
   await Promise.all(fanOut);
   await steps.processPendingEvents({ batch: 1, cancelAll: false });
   expect([started.length, reads]).toEqual([8, 7]);
+});
+
+describe('the first activity of one computer', () => {
+  const FETCHED = 1;
+
+  function startWorld(reports: ReportNotifications, over: Partial<Engine> = {}) {
+    const processed: number[] = [];
+    const engine: Engine = {
+      ...IDLE,
+      isReportExpected: async (batch) => batch === FETCHED,
+      processPendingEvents: async (batch) => {
+        processed.push(batch);
+        return DONE;
+      },
+      ...over,
+    };
+    return { processed, ...createEngineActivities({ engine, client, reports }) };
+  }
+
+  it('waits for the report that is expected, and for that one only', async () => {
+    const reports = new ReportNotifications();
+    const { processed, queueMessage } = startWorld(reports);
+    const waiting = queueMessage({ batch: FETCHED });
+    await queueMessage({ batch: 2 });
+    reports.publish([2, 3]);
+    await queueMessage({ batch: 3 });
+    expect(processed).toEqual([2, 3]);
+    reports.publish([3, FETCHED]);
+    await waiting;
+    expect(processed).toEqual([2, 3, FETCHED]);
+  });
+
+  it('misses no report that comes while it looks whether to expect one', async () => {
+    const reports = new ReportNotifications();
+    const { queueMessage } = startWorld(reports, {
+      isReportExpected: async () => {
+        reports.publish([FETCHED]);
+        return true;
+      },
+    });
+    const startedAt = performance.now();
+    await queueMessage({ batch: FETCHED });
+    expect(performance.now() - startedAt).toBeLessThan(DELIVERY_WAIT_MS);
+  });
+
+  it('goes on without a report after a while', async () => {
+    const { processed, queueMessage } = startWorld(new ReportNotifications());
+    await queueMessage({ batch: FETCHED });
+    expect(processed).toEqual([FETCHED]);
+  });
 });

@@ -1,0 +1,30 @@
+import { EventEmitter } from 'node:events';
+
+/** The report of an operation often follows its delivery at once; both then take one wake-up or none. */
+export const DELIVERY_WAIT_MS = 250;
+
+/** Passes the notifications of reports to those in this process that wait for the report of a batch. */
+export class ReportNotifications {
+  readonly #reports = new EventEmitter();
+
+  /** A report has come for each of these batches. */
+  publish(batches: readonly number[]): void {
+    for (const batch of batches) this.#reports.emit(String(batch));
+  }
+
+  /**
+   * Resolves with the next report of a batch, from now on, and after `limitMs` without one, as when a notification is
+   * lost; at once unless `isExpected`. @throws the error of `isExpected`
+   */
+  async wait(batch: number, limitMs: number, isExpected: () => Promise<boolean>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#reports.on(String(batch), resolve);
+    const timer = setTimeout(resolve, limitMs);
+    try {
+      if (await isExpected()) await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#reports.off(String(batch), resolve);
+    }
+  }
+}
