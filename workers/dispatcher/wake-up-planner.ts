@@ -9,8 +9,6 @@ export interface WakeUpSettings {
 
 /** The wake-up interval grows with the batch: a twentieth of its age. */
 const AGE_SHARE = 20;
-/** Large batches of an account woken per shortest interval; when there are more, they share these wake-ups. */
-const BATCHES_PER_INTERVAL = 2;
 /** Events still pending after this time get another wake-up, and again after twice as long each time. */
 const REPEAT_AFTER_MS = 5_000;
 /** A run accepts 10,000 signals; a stuck workflow must not use them up before it is fixed. */
@@ -69,10 +67,13 @@ export class WakeUpPlanner {
     return nowMs - since < DELIVERY_WAIT_MS;
   }
 
-  /** Every wake-up costs the same, so for many batches of a group they would cost more than the work itself. */
+  /**
+   * Large batches of an account share one wake-up per shortest interval. Every wake-up costs the same, so for many batches
+   * of a group they would cost more than the work itself.
+   */
   #interval(ageMs: number, largeBatches: number): number {
     const { wakeUpMinMs, wakeUpMaxMs } = this.#settings;
-    const shared = (largeBatches / BATCHES_PER_INTERVAL) * wakeUpMinMs;
+    const shared = largeBatches * wakeUpMinMs;
     return Math.min(Math.max(ageMs / AGE_SHARE, shared, wakeUpMinMs), wakeUpMaxMs);
   }
 

@@ -82,8 +82,8 @@ describe('WakeUpPlanner', () => {
     ];
     expect(picks(planner, 0, ...batches('1'))).toHaveLength(8);
     expect(picks(planner, 500, ...batches('2'))).toEqual([7, 8]);
-    expect(picks(planner, 1499, ...batches('2'))).toEqual([]);
-    expect(picks(planner, 1500, ...batches('2'))).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(picks(planner, 2999, ...batches('2'))).toEqual([]);
+    expect(picks(planner, 3000, ...batches('2'))).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it('lets no number of batches wait longer than the longest interval', () => {
