@@ -37,13 +37,13 @@ export function createEngineActivities({
     concurrencyPerKey: Math.max(1, Math.ceil(concurrency / 2)),
     queueTimeoutMs: QUEUE_TIMEOUT_MS,
   });
-  const turnOf = remember((batch) => engine.turnOf(batch));
+  const turns = rememberTurns(engine);
   const process = async (batch: number, cancelAll: boolean) =>
-    limiter.run(await turnOf(batch), () => engine.processPendingEvents(batch, cancelAll));
+    limiter.run(await turns.keyOf(batch), () => engine.processPendingEvents(batch, cancelAll));
   const activities: EngineActivities & OperationActivities & CancelActivities = {
     processPendingEvents: ({ batch, cancelAll }) => process(batch, cancelAll),
     async queueMessage({ batch }) {
-      await reports.wait(batch, DELIVERY_WAIT_MS, () => engine.isReportExpected(batch));
+      await reports.wait(batch, DELIVERY_WAIT_MS, async () => (await turns.read(batch)).isReportExpected);
       return process(batch, false);
     },
     recordReport: ({ batch }) => process(batch, false),
@@ -62,16 +62,18 @@ export function createEngineActivities({
   };
 }
 
-/** Caches the latest results, up to a limit: the account of a batch never changes. */
-function remember(read: Engine['turnOf']): (batch: number) => Promise<string> {
-  const known = new Map<number, string>();
-  return async (batch) => {
-    const found = known.get(batch);
-    if (found !== undefined) return found;
-    const { account, isLarge } = await read(batch);
-    const turn = `${account} ${isLarge ? 'large' : 'small'}`;
-    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
-    known.set(batch, turn);
+type Turn = Awaited<ReturnType<Engine['turnOf']>>;
+
+/** Caches the keys of turns, up to a limit: the account of a batch never changes. */
+function rememberTurns(engine: Engine) {
+  const keys = new Map<number, string>();
+  const read = async (batch: number): Promise<Turn> => {
+    const turn = await engine.turnOf(batch);
+    if (keys.size >= REMEMBERED) keys.delete(keys.keys().next().value!);
+    keys.set(batch, keyFor(turn));
     return turn;
   };
+  return { read, keyOf: async (batch: number): Promise<string> => keys.get(batch) ?? keyFor(await read(batch)) };
 }
+
+const keyFor = ({ account, isLarge }: Turn): string => `${account} ${isLarge ? 'large' : 'small'}`;

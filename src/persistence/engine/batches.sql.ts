@@ -9,6 +9,8 @@ import { isOpen } from '../database/status-sql.ts';
 export interface BatchTurn {
   account: number;
   isLarge: boolean;
+  /** A message was fetched before the batch was opened, and nothing else has happened: a report may follow at once. */
+  isReportExpected: boolean;
 }
 
 export type BatchCounters = Row<'lane', 'open_count, succeeded_count, failed_count, canceled_count, next_due_at'>;
@@ -126,7 +128,10 @@ type GroupOperationRow = Pick<NamedOperation, 'id' | 'title' | 'status' | 'deliv
 
 const IS_LARGE = `size > ${SMALL_BATCH} as "isLarge"`;
 
-const TURN = `select account_id as account, ${IS_LARGE} from lane where id = :batch`;
+const TURN = `
+  select account_id as account, ${IS_LARGE}, opened_at is null
+    and (select bool_and(kind = 'delivered') from agent_inbox where lane_id = l.id) is true as "isReportExpected"
+  from lane l where l.id = :batch`;
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,

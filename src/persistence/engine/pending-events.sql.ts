@@ -61,12 +61,6 @@ export async function hasEvents(db: Sql, batch: number): Promise<boolean> {
   return (await db.query('select from agent_inbox where lane_id = :batch limit 1', { batch }, 'has-events')).length > 0;
 }
 
-/** Whether a computer of a batch that was never opened has fetched its message, and nothing else has happened. */
-export async function isFetched(db: Sql, batch: number): Promise<boolean> {
-  const [row] = await db.query<{ fetched: boolean | null }>(IS_FETCHED, { batch }, 'is-fetched');
-  return row?.fetched === true;
-}
-
 /** Adds a cancel of everything that is open in a batch. */
 export async function addCancel(db: Sql, batch: number, text: string): Promise<void> {
   await db.query(`insert into agent_inbox (lane_id, kind, body) values (:batch, 'cancel', :text)`, { batch, text });
@@ -92,10 +86,6 @@ export async function failUnsent(
     now,
   });
 }
-
-const IS_FETCHED = `
-  select (select bool_and(kind = 'delivered') from agent_inbox where lane_id = l.id) as fetched
-  from lane l where l.id = :batch and l.opened_at is null`;
 
 const RECORD_RESULT = `
   insert into agent_inbox (lane_id, activity_id, kind, ok, body, at)

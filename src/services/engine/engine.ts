@@ -24,7 +24,7 @@ import {
   setGroupUndelivered,
 } from '../../persistence/engine/batches.sql.ts';
 import type { Change, Released } from '../../persistence/engine/operations.sql.ts';
-import { applyPendingEvents, EVENTS_LIMIT, hasEvents, isFetched } from '../../persistence/engine/pending-events.sql.ts';
+import { applyPendingEvents, EVENTS_LIMIT, hasEvents } from '../../persistence/engine/pending-events.sql.ts';
 import { wakeWaiting } from '../../persistence/engine/prior-activities.sql.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import type { Clock } from '../common/ports.ts';
@@ -52,10 +52,8 @@ interface EngineOptions {
  * @see docs/architecture.md#processing-pending-events
  */
 export interface Engine {
-  /** Account and size class of a batch, for the concurrency limiter. */
+  /** Account and size class of a batch, for the concurrency limiter, and whether to wait for a report. */
   turnOf(batch: number): Promise<BatchTurn>;
-  /** Whether the report of a batch of one computer may follow at once: its message was fetched before it was opened. */
-  isReportExpected(batch: number): Promise<boolean>;
   /**
    * Applies the pending events of a batch; the first call opens it. Results may replace `canceled` after the workflow.
    * The state is from its rows: `nextDueAt` is now if events remain; without a row nothing is open.
@@ -72,8 +70,7 @@ export function createEngine(options: EngineOptions): Engine {
   const process = (batch: number, cancelAll: boolean) =>
     genericPlanDb.transaction((tx) => moveBatch(tx, batch, cancelAll, options));
   return {
-    turnOf: async (batch) => (await readBatchTurn(db, batch)) ?? { account: 0, isLarge: false },
-    isReportExpected: (batch) => isFetched(genericPlanDb, batch),
+    turnOf: async (batch) => (await readBatchTurn(genericPlanDb, batch)) ?? NO_TURN,
     async processPendingEvents(batch, cancelAll) {
       const first = await process(batch, cancelAll);
       // Dispatchers skip a batch until it is opened: no wake-up follows for what came in this transaction.
@@ -119,6 +116,7 @@ function combine(first: Processed, second: Processed): Processed {
   };
 }
 
+const NO_TURN: BatchTurn = { account: 0, isLarge: false, isReportExpected: false };
 const NOTHING: BatchProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 
 async function moveBatch(
@@ -144,14 +142,12 @@ async function moveBatch(
   const chains = await moveChains(tx, batch, changes, now);
   changes.push(...chains.canceled);
   if (batch.awaited) await wakeWaiting(tx, endedIn(batch, changes), now);
-  await queueMessages(tx, {
-    batch: id,
-    operations: isOpened ? chains.released.map((operation) => operation.id) : null,
-    now,
-  });
+  const isDone = batch.open_count + countDifference(changes).open === 0;
+  const released = chains.released.map((operation) => operation.id);
+  if (!isDone) await queueMessages(tx, { batch: id, operations: isOpened ? released : null, now });
   if (batch.usg_run_id !== null) await recordAuditProgress(tx, batch.usg_run_id, changes, now);
   const nextDueAt =
-    isDue || !isOpened
+    !isDone && (isDue || !isOpened)
       ? await readNextDueTime(tx, id, limits, { now, isAgain: isDue })
       : earliest([known?.getTime(), ...momentsAfter(now, chains.released)]);
   const progress = await recordCounters(tx, batch, changes, { nextDueAt, now });

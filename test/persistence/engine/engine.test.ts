@@ -58,7 +58,7 @@ describe('opening a batch', () => {
   it('expects a report only once its message was fetched, and only before', async () => {
     const { batch, ids } = await world.oneBatch();
     const event = { batch, activity: ids[0]!, at: world.clock.now() };
-    const isExpected = () => world.engine.isReportExpected(batch);
+    const isExpected = async () => (await world.engine.turnOf(batch)).isReportExpected;
     expect(await isExpected()).toBe(false);
     await addEvent(world.db, { ...event, kind: 'delivered' });
     expect(await isExpected()).toBe(true);
@@ -67,7 +67,7 @@ describe('opening a batch', () => {
     await world.engine.processPendingEvents(batch, false);
     await addEvent(world.db, { ...event, kind: 'delivered' });
     expect(await isExpected()).toBe(false);
-    expect(await world.engine.isReportExpected(2_000_000_000)).toBe(false);
+    expect((await world.engine.turnOf(2_000_000_000)).isReportExpected).toBe(false);
   });
 
   it('reports a batch without a row as one with nothing open', async () => {

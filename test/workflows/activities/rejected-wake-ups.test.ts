@@ -37,8 +37,14 @@ describe('a dispatcher', () => {
     runtime.startDispatcher(client);
     const fleet = await createSqlFleet(runtime.db, 3);
     const id = await fleet.act();
-    const batches = 'select wf_id from lane where parent_id = $1 order by ordinal';
-    rejected = (await runtime.db.query<{ wf_id: string }>(batches, [id]))[0]!.wf_id;
+    const batches = () =>
+      runtime.db.query<{ wf_id: string; is_opened: boolean }>(
+        'select wf_id, opened_at is not null as is_opened from lane where parent_id = $1 order by ordinal',
+        [id],
+      );
+    // What comes before is processed without a wake-up.
+    await until(async () => (await batches()).every((batch) => batch.is_opened));
+    rejected = (await batches())[0]!.wf_id;
     let delivered = 0;
     await until(async () => {
       delivered += await fleet.deliver();

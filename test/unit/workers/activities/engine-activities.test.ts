@@ -6,8 +6,7 @@ import { DELIVERY_WAIT_MS, ReportNotifications } from '../../../../workers/dispa
 
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 const IDLE: Engine = {
-  turnOf: async (batch) => ({ account: batch, isLarge: false }),
-  isReportExpected: async () => false,
+  turnOf: async (batch) => ({ account: batch, isLarge: false, isReportExpected: false }),
   processPendingEvents: async () => DONE,
   listOpenBatches: async () => [],
   getGroupProgress: async () => ({ ...DONE, status: 'succeeded' as const }),
@@ -26,7 +25,7 @@ it('runs the activity of a small batch before those of large batches, of its own
     ...IDLE,
     turnOf: async (batch) => {
       reads += 1;
-      return { account: batch % 2, isLarge: batch >= LARGE_FROM };
+      return { account: batch % 2, isLarge: batch >= LARGE_FROM, isReportExpected: false };
     },
     processPendingEvents: async (batch) => {
       started.push(batch);
@@ -52,7 +51,7 @@ describe('the first activity of one computer', () => {
     const processed: number[] = [];
     const engine: Engine = {
       ...IDLE,
-      isReportExpected: async (batch) => batch === FETCHED,
+      turnOf: async (batch) => ({ account: 1, isLarge: false, isReportExpected: batch === FETCHED }),
       processPendingEvents: async (batch) => {
         processed.push(batch);
         return DONE;
@@ -78,9 +77,9 @@ describe('the first activity of one computer', () => {
   it('misses no report that comes while it looks whether to expect one', async () => {
     const reports = new ReportNotifications();
     const { queueMessage } = startWorld(reports, {
-      isReportExpected: async () => {
+      turnOf: async () => {
         reports.publish([FETCHED]);
-        return true;
+        return { account: 1, isLarge: false, isReportExpected: true };
       },
     });
     const startedAt = performance.now();
