@@ -72,15 +72,21 @@ export function processName(bytes: number, mark: string): string {
   return mark.padEnd(Math.max(mark.length, bytes - REST_BYTES), 'x');
 }
 
-/** Each agent's owner requests one operation, which the agent notices by a ping, fetches and reports; then the next. */
+/**
+ * As many requests as are parallel for one operation each, which an agent notices by a ping, fetches and reports; then the
+ * next, for the next agent: no agent pings as often as its limit.
+ */
 export async function single(agents: readonly BenchAgent[], command: SingleCommand): Promise<LoadResult> {
   const tally = new Tally();
   let left = command.count;
-  const act = async (agent: BenchAgent, index: number) => {
+  const act = async (index: number) => {
     const ports = { api: portOf(command.apiPort, index), gateway: portOf(command.port, index) };
-    while (left-- > 0) await tally.time(() => oneOperation(agent, command, ports));
+    const mine = agents.filter((_, i) => i % command.parallel === index);
+    for (let turn = 0; left-- > 0; turn++) {
+      await tally.time(() => oneOperation(mine[turn % mine.length]!, command, ports));
+    }
   };
-  await Promise.all(agents.slice(0, command.parallel).map(act));
+  await Promise.all(Array.from({ length: command.parallel }, (_, index) => act(index)));
   return tally.result();
 }
 

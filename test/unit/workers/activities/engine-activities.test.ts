@@ -2,7 +2,11 @@ import type { Client } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../../src/services/engine/engine.ts';
 import { createEngineActivities } from '../../../../workers/activities/engine.activities.ts';
-import { DELIVERY_WAIT_MS, ReportNotifications } from '../../../../workers/dispatcher/report-notifications.ts';
+import {
+  DELIVERY_WAIT_MS,
+  MOST_WAITING,
+  ReportNotifications,
+} from '../../../../workers/dispatcher/report-notifications.ts';
 
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 const IDLE: Engine = {
@@ -85,6 +89,19 @@ describe('the first activity of one computer', () => {
     const startedAt = performance.now();
     await queueMessage({ batch: FETCHED });
     expect(performance.now() - startedAt).toBeLessThan(DELIVERY_WAIT_MS);
+  });
+
+  it('waits only a few at a time', async () => {
+    const reports = new ReportNotifications();
+    const turnOf: Engine['turnOf'] = async () => ({ account: 1, isLarge: false, isReportExpected: true });
+    const { processed, queueMessage } = startWorld(reports, { turnOf });
+    const batches = Array.from({ length: MOST_WAITING }, (_, index) => index + 1);
+    const waiting = batches.map((batch) => queueMessage({ batch }));
+    await queueMessage({ batch: MOST_WAITING + 1 });
+    expect(processed).toEqual([MOST_WAITING + 1]);
+    reports.publish(batches);
+    await Promise.all(waiting);
+    expect(processed).toHaveLength(MOST_WAITING + 1);
   });
 
   it('goes on without a report after a while', async () => {
