@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../domain/common/durations.ts';
 import type { BatchPlan, BatchProgress, GroupProgress } from '../../domain/engine/progress.ts';
-import { countDifference, rollUp } from '../../domain/engine/roll-up.ts';
+import { type ChildCounts, countDifference, rollUp } from '../../domain/engine/roll-up.ts';
 import { queueMessages } from '../../persistence/activities/agent-messages.sql.ts';
 import { wakeDispatchers } from '../../persistence/activities/outbox.sql.ts';
 import { recordPackageChanges } from '../../persistence/activities/package-changes.sql.ts';
@@ -142,7 +142,8 @@ async function moveBatch(
   const chains = await moveChains(tx, batch, changes, now);
   changes.push(...chains.canceled);
   if (batch.awaited) await wakeWaiting(tx, endedIn(batch, changes), now);
-  const isDone = batch.open_count + countDifference(changes).open === 0;
+  const difference = countDifference(changes);
+  const isDone = batch.open_count + difference.open === 0;
   const released = chains.released.map((operation) => operation.id);
   if (!isDone) await queueMessages(tx, { batch: id, operations: isOpened ? released : null, now });
   if (batch.usg_run_id !== null) await recordAuditProgress(tx, batch.usg_run_id, changes, now);
@@ -150,10 +151,10 @@ async function moveBatch(
     !isDone && (isDue || !isOpened)
       ? await readNextDueTime(tx, id, limits, { now, isAgain: isDue })
       : earliest([known?.getTime(), ...momentsAfter(now, chains.released)]);
-  const progress = await recordCounters(tx, batch, changes, { nextDueAt, now });
+  const progress = await recordCounters(tx, batch, changes, { difference, nextDueAt, now });
   if (consumed >= EVENTS_LIMIT) progress.nextDueAt = now.getTime();
   if (cancels.some(isOfWholeBatch)) progress.wasCanceled = true;
-  const isClosed = batch.open_count > 0 && progress.open === 0;
+  const isClosed = batch.open_count > 0 && isDone;
   return { progress, events: consumed, isOpening: !isOpened, isClosed, changes };
 }
 
@@ -171,17 +172,16 @@ async function recordCounters(
   tx: Sql,
   batch: LockedBatch,
   changes: readonly Change[],
-  at: { nextDueAt: Date | null; now: Date },
+  at: { difference: ChildCounts; nextDueAt: Date | null; now: Date },
 ): Promise<BatchProgress> {
   const isSame = at.nextDueAt?.getTime() === batch.next_due_at?.getTime();
   if (changes.length === 0 && batch.opened_at !== null && isSame) return progressOf(batch, batch, at.now);
-  const difference = countDifference(changes);
   const deliveries = changes.flatMap(({ deliveredAt }) => deliveredAt ?? []);
   // The delivery of a canceled operation changes no counter, but it starts the group.
-  const isMoved = Object.values(difference).some((value) => value !== 0) || deliveries.length > 0;
+  const isMoved = Object.values(at.difference).some((value) => value !== 0) || deliveries.length > 0;
   const group = isMoved ? batch.parent_id : null;
   const deliveredAt = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
-  const moved = await moveCounters(tx, { ...at, batch: batch.id, group, difference, deliveredAt });
+  const moved = await moveCounters(tx, { ...at, batch: batch.id, group, deliveredAt });
   if (group !== null && moved.group) await setGroupStatus(tx, group, moved.group, changes);
   return progressOf(batch, moved, at.now);
 }
