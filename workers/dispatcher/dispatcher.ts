@@ -55,15 +55,13 @@ const INBOX_POLL_MS = 500;
 const IDLE_POLL_MS = 10_000;
 const DUE_RUNS_POLL_MS = 2_000;
 const WEBHOOKS_POLL_MS = 1_000;
-/** Under load, polls of the inbox take at most a quarter of one connection's time. */
-const INBOX_REST_SHARE = 3;
 
 /** Passes work from the rows to Temporal. Several are safe. @see docs/architecture.md#starting-it */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
   const workflows = createWorkflows(options);
   const deps = { ...options, workflows, starter: workflows, count };
-  const loop = (name: string, everyMs: number, poll: Poll, pauses: { idleMs?: number; restShare?: number } = {}) =>
+  const loop = (name: string, everyMs: number, poll: Poll, pauses: { idleMs?: number } = {}) =>
     startLoop({ name, everyMs, idleMs: IDLE_POLL_MS, ...pauses, poll, logger, onFailure: () => count('failed') });
   const repair = async (batch: number): Promise<void> => {
     const outcome = await repairBatch(deps, batch);
@@ -98,7 +96,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   });
   const { isLeader } = listener;
   const events = { ...deps, repair, isLeader };
-  const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll(events), { restShare: INBOX_REST_SHARE });
+  const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll(events));
   const dueRuns = loop('due-runs', DUE_RUNS_POLL_MS, dueRunsPoll({ ...deps, isLeader }), { idleMs: AHEAD_MS });
   const webhooks = loop('webhooks', WEBHOOKS_POLL_MS, webhooksPoll({ ...deps, isLeader }));
   return {

@@ -29,6 +29,8 @@ const CONCURRENT = 20;
 const ABANDONED_AFTER_S = 10;
 const FOLLOWER_REST_MS = 2_000;
 const PENDING_POLL_MS = 100;
+/** Under load, reading takes at most a quarter of one connection's time. */
+const REST_SHARE = 3;
 
 type Due = BatchEvents & { repeated: boolean };
 
@@ -49,10 +51,12 @@ export function inboxPoll(deps: InboxDeps): Poll {
     const isLeader = deps.isLeader();
     if (!isLeader && performance.now() < restUntil) return false;
     restUntil = isLeader ? 0 : performance.now() + FOLLOWER_REST_MS;
+    const startedAt = performance.now();
     const pending = await readBatchesWithEvents(deps.db, isLeader ? 0 : ABANDONED_AFTER_S);
-    const due = pick(memory, pending, performance.now());
+    const readAt = performance.now();
+    const due = pick(memory, pending, readAt);
     if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => wakeAll(deps, memory, due));
-    return pending.length > 0 && PENDING_POLL_MS;
+    return { next: pending.length > 0 && PENDING_POLL_MS, restMs: (readAt - startedAt) * REST_SHARE };
   };
 }
 

@@ -6,11 +6,14 @@ const MAX_BACKOFF_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_REST_MS = 2_000;
 
+/** Whether more may be left, or after how many milliseconds to call the poll again. */
+type Next = boolean | number;
+
 /**
  * @param isWoken - whether `wake` caused it
- * @returns whether more may be left, or after how many milliseconds to call it again
+ * @returns when to call it again, and for how many milliseconds, up to 2 s, not even `wake` should call it
  */
-export type Poll = (isWoken?: boolean) => Promise<boolean | number>;
+export type Poll = (isWoken?: boolean) => Promise<Next | { next: Next; restMs: number }>;
 
 export interface LoopOptions {
   name: string;
@@ -18,8 +21,6 @@ export interface LoopOptions {
   everyMs: number;
   /** While polls return false, their pauses double up to this one; `everyMs` if not given. */
   idleMs?: number;
-  /** Pause after every poll that `wake` does not end, as a multiple of the time that the poll took, up to 2 s. */
-  restShare?: number;
   poll: Poll;
   onFailure?: () => void;
   logger: Logger;
@@ -33,32 +34,30 @@ export interface Loop {
 
 /** Starts a loop. Failed polls are retried with growing pauses up to 2 s and logged at most once per half minute. */
 export function startLoop(options: LoopOptions): Loop {
-  const { everyMs, idleMs = everyMs, restShare = 0 } = options;
+  const { everyMs, idleMs = everyMs } = options;
   const stopping = new AbortController();
   const pause = new Pause();
   let nextPauseMs = everyMs;
   let isWoken = false;
-  /** The poll may have been slow only because the database hung. */
-  const restAfter = async (startedAt: number): Promise<void> => {
-    const ms = Math.min((performance.now() - startedAt) * restShare, LONGEST_REST_MS);
-    if (ms > 0) await delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const rest = async (ms: number): Promise<void> => {
+    await delay(Math.min(ms, LONGEST_REST_MS), undefined, { signal: stopping.signal }).catch(() => undefined);
   };
   const report = throttledErrorLog(options.logger, { loop: options.name });
   const run = async (): Promise<void> => {
     let backoffMs = FIRST_BACKOFF_MS;
     while (!stopping.signal.aborted) {
       pause.reset();
-      const startedAt = performance.now();
       try {
         const wasWoken = isWoken;
         isWoken = false;
-        const more = await options.poll(wasWoken);
+        const result = await options.poll(wasWoken);
+        const { next, restMs } = typeof result === 'object' ? result : { next: result, restMs: 0 };
         backoffMs = FIRST_BACKOFF_MS;
         report(null);
-        await restAfter(startedAt);
-        if (more === true) continue;
-        const pauseMs = more === false ? nextPauseMs : more;
-        nextPauseMs = more === false ? Math.min(nextPauseMs * 2, idleMs) : everyMs;
+        if (restMs > 0) await rest(restMs);
+        if (next === true) continue;
+        const pauseMs = next === false ? nextPauseMs : next;
+        nextPauseMs = next === false ? Math.min(nextPauseMs * 2, idleMs) : everyMs;
         await pause.wait(pauseMs);
       } catch (error) {
         report(error);

@@ -9,7 +9,7 @@ const REJECTED = 1;
 const UNAVAILABLE = 14;
 
 /** A dispatcher with pending events of 50 batches, of which the first gets no signal because of `error`. */
-function aDispatcher(error: Error) {
+function aDispatcher(error: Error, { readMs, signalMs } = { readMs: 0, signalMs: 0 }) {
   const woken: number[] = [];
   const signals = new Set<string>();
   const counts: Record<string, number> = {};
@@ -26,6 +26,7 @@ function aDispatcher(error: Error) {
   }));
   const getHandle = (workflowId: string) => ({
     async signal(name: string) {
+      vi.advanceTimersByTime(signalMs);
       const batch = Number(workflowId.slice('activity/'.length));
       if (batch === REJECTED) throw error;
       woken.push(batch);
@@ -33,7 +34,12 @@ function aDispatcher(error: Error) {
     },
   });
   const deps = {
-    db: { query: async () => pending },
+    db: {
+      async query() {
+        vi.advanceTimersByTime(readMs);
+        return pending;
+      },
+    },
     client: { withDeadline: (_: number, work: () => Promise<void>) => work(), workflow: { getHandle } },
     settings: { wakeUpMinMs: 500, wakeUpMaxMs: 5000 },
     logger: createLogger({ level: 'silent', role: 'test' }),
@@ -60,6 +66,11 @@ describe('a poll of the inbox', () => {
     vi.advanceTimersByTime(1000);
     await round();
     expect(counts).toEqual({ refused: 2, nudged: BATCHES - 1 });
+  });
+
+  it('requires a rest of three times its reading, however long its signals take', async () => {
+    const { round } = aDispatcher(new Error('rejected'), { readMs: 20, signalMs: 1000 });
+    expect(await round()).toEqual({ next: 100, restMs: 60 });
   });
 
   it('repeats a wake-up under the name that every build obeys', async () => {

@@ -44,8 +44,22 @@ describe('a loop', () => {
       if (poll.mock.calls.length === 1) loop.wake();
       return false;
     });
-    loop = startLoop({ name: 'test', everyMs: HOUR_MS, restShare: 3, poll, logger });
+    loop = startLoop({ name: 'test', everyMs: HOUR_MS, poll, logger });
     await vi.waitFor(() => expect(poll).toHaveBeenCalledTimes(2));
+  });
+
+  it('rests as long as a poll requires, even when it is woken', async () => {
+    const polls: number[] = [];
+    const poll = async () => {
+      polls.push(performance.now());
+      return { next: false, restMs: 100 };
+    };
+    loop = startLoop({ name: 'test', everyMs: HOUR_MS, poll, logger });
+    await vi.waitFor(() => expect(polls).toHaveLength(1));
+    loop.wake();
+    await vi.waitFor(() => expect(polls).toHaveLength(2));
+    // Timers may be a millisecond early.
+    expect(polls[1]! - polls[0]!).toBeGreaterThan(98);
   });
 
   it('polls ever more rarely while it finds nothing, and often again once woken', async () => {
