@@ -185,9 +185,10 @@ export const CREATE_SMALL_GROUPS = `
       creator, :now::timestamptz, null, case when after is null then 0 else spread / 60 end, case when after is null then :now::timestamptz end, blocked_by,
       delay + floor(random() * (spread + 1))::int, null, null, null
     from target
+    returning id, lane_id, computer_id, payload_id, status
   ), messages as (
     insert into agent_message (activity_id, lane_id, computer_id, payload_id, state, deliver_at)
-    select id, lane, computer_id, payload_id, 'queued', :now::timestamptz from target where after is null
+    select id, lane_id, computer_id, payload_id, 'queued', :now::timestamptz from children where status = 'undelivered'
   ), commands as (
     insert into outbox (kind, key, traceparent, creation_time, account_id)
     select 'start', parent::text, :traceparent::text, :now::timestamptz, account from plan

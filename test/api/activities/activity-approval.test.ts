@@ -7,23 +7,30 @@ const { processGroup, verb, detail, act, end, unchanged } = activityVerbs(() => 
 
 beforeAll(async () => {
   world = await createFleetWorld();
+  await world.db.query(`
+    create function require_approval() returns trigger language plpgsql as $$
+      begin
+        new.status = 'unapproved';
+        return new;
+      end $$`);
 });
 afterAll(() => world?.close());
 
 describe('POST /activities/approve', () => {
+  /** No rule of the product requires approval yet. */
   async function unapproved(computers: string[]): Promise<number> {
-    const group = await act(computers);
     await world.db.query(
-      `delete from agent_message where activity_id in (select id from activity where parent_id = $1)`,
-      [group],
+      'create trigger require_approval before insert on activity for each row execute function require_approval()',
     );
-    await world.db.query(`update activity set status = 'unapproved' where id = $1 or parent_id = $1`, [group]);
+    const group = await act(computers);
+    await world.db.query('drop trigger require_approval on activity');
     return group;
   }
 
   it('lets what waits for approval go, a group as a whole', async () => {
     const group = await unapproved(['web', 'db']);
     expect(await detail(group)).toMatchObject({ activity_status: 'unapproved', actions: { approvable: true } });
+    expect((await childrenOf(world.db, group)).map(({ message }) => message)).toEqual([null, null]);
     expect((await verb('approve', [group, group])).body).toEqual([group]);
     const now = world.clock.now().toISOString().replace('.000', '');
     expect(await detail(group)).toMatchObject({ activity_status: 'undelivered', approval_time: now });
