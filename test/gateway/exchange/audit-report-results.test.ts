@@ -5,7 +5,13 @@ import {
   RESULTS_CHANNEL,
   SMALL_BATCH,
 } from '../../../src/persistence/activities/outbox.sql.ts';
-import { anAccount, anOperation, createGatewayWorld, type GatewayWorld } from '../../support/agents/gateway-world.ts';
+import {
+  aBatch,
+  anAccount,
+  anOperation,
+  createGatewayWorld,
+  type GatewayWorld,
+} from '../../support/agents/gateway-world.ts';
 import { RawAgent, result } from '../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
@@ -67,14 +73,7 @@ describe('audit reports and results', () => {
     ['of a small batch wakes workers', SMALL_BATCH, [[RESULTS_CHANNEL, AUDIT_REPORTS]]],
     ['of a larger batch waits for them', SMALL_BATCH + 1, []],
   ])('a report %s', async (_, size, expected) => {
-    await world.db.query(
-      `with batch as (
-         insert into lane (account_id, wf_id, single, ordinal, size, open_count, summary)
-         select account_id, 'activity/' || id, false, 0, $2, $2, 'test' from activity where id = $1 returning id
-       )
-       update activity set lane_id = batch.id from batch where activity.id = $1`,
-      [id, size],
-    );
+    await aBatch(world.db, id, size);
     const connection = await world.db.connect();
     const notified: string[][] = [];
     connection.on('notification', ({ channel, payload }) => notified.push([channel, payload!]));

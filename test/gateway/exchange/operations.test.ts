@@ -5,7 +5,7 @@ import {
   RESULTS_CHANNEL,
   SMALL_BATCH,
 } from '../../../src/persistence/activities/outbox.sql.ts';
-import { anAccount, anOperation, inbox, messageStates, useAgent } from '../../support/agents/gateway-world.ts';
+import { aBatch, anAccount, anOperation, inbox, messageStates, useAgent } from '../../support/agents/gateway-world.ts';
 import { post, RawAgent, result } from '../../support/agents/raw-agent.ts';
 import { announcePackages } from '../../support/computers/computers.ts';
 import { untilBlocked } from '../../support/database/database.ts';
@@ -174,19 +174,8 @@ describe('results', () => {
   it('notify dispatchers when a small batch waits for them', async () => {
     const { db } = given.world;
     const [small, large] = [await anOperation(db, given.agent.id), await anOperation(db, given.agent.id)];
-    for (const [id, size] of [
-      [small, SMALL_BATCH],
-      [large, SMALL_BATCH + 1],
-    ] as const) {
-      await db.query(
-        `with batch as (
-           insert into lane (account_id, wf_id, single, ordinal, size, open_count, summary)
-           select account_id, 'activity/' || id, false, 0, :size, :size, 'test' from activity where id = :id returning id
-         ), message as (update agent_message set lane_id = batch.id from batch where activity_id = :id)
-         update activity set lane_id = batch.id from batch where activity.id = :id`,
-        { id, size },
-      );
-    }
+    const batch = await aBatch(db, small, SMALL_BATCH);
+    await aBatch(db, large, SMALL_BATCH + 1);
     const connection = await db.connect();
     const notified: string[][] = [];
     connection.on('notification', ({ channel, payload }) => notified.push([channel, payload!]));
@@ -199,8 +188,7 @@ describe('results', () => {
     expect(notified).toHaveLength(1);
     await given.agent.exchange([result(small)]);
     await connection.query('select 1');
-    const [batch] = await db.query<{ lane_id: number }>('select lane_id from activity where id = $1', [small]);
-    expect(notified.slice(1)).toEqual([[RESULTS_CHANNEL, String(batch!.lane_id)]]);
+    expect(notified.slice(1)).toEqual([[RESULTS_CHANNEL, String(batch)]]);
     connection.release(true);
   });
 

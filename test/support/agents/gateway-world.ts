@@ -174,6 +174,21 @@ export async function anOperation(
   return row!.id;
 }
 
+/** Puts an operation into a batch of this size. @returns the id of the batch */
+export async function aBatch(db: Database, operation: number, size: number): Promise<number> {
+  const [row] = await db.query<{ id: number }>(
+    `with batch as (
+       insert into lane (account_id, wf_id, single, ordinal, size, open_count, summary)
+       select account_id, 'activity/' || id, false, 0, $2, $2, 'test' from activity where id = $1 returning id
+     ), message as (
+       update agent_message set lane_id = batch.id from batch where activity_id = $1
+     )
+     update activity set lane_id = batch.id from batch where activity.id = $1 returning batch.id`,
+    [operation, size],
+  );
+  return row!.id;
+}
+
 interface InboxRow {
   activity_id: number;
   kind: string;
