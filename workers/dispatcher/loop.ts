@@ -4,6 +4,7 @@ import { throttledErrorLog } from '../telemetry/throttled-error-log.ts';
 
 const MAX_BACKOFF_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
+/** A poll may have been slow only because the database hung. */
 const LONGEST_REST_MS = 2_000;
 
 /** Whether more may be left, or after how many milliseconds to call the poll again. */
