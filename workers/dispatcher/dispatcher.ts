@@ -61,8 +61,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, logger, count = () => undefined } = options;
   const workflows = createWorkflows(options);
   const deps = { ...options, workflows, starter: workflows, count };
-  const loop = (name: string, everyMs: number, poll: Poll, pauses: { idleMs?: number } = {}) =>
-    startLoop({ name, everyMs, idleMs: IDLE_POLL_MS, ...pauses, poll, logger, onFailure: () => count('failed') });
+  const loop = (name: string, everyMs: number, poll: Poll, idleMs = IDLE_POLL_MS) =>
+    startLoop({ name, everyMs, idleMs, poll, logger, onFailure: () => count('failed') });
   const repair = async (batch: number): Promise<void> => {
     const outcome = await repairBatch(deps, batch);
     if (outcome !== 'none') options.repaired?.(outcome);
@@ -97,7 +97,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { isLeader } = listener;
   const events = { ...deps, repair, isLeader };
   const inbox = loop('inbox', INBOX_POLL_MS, inboxPoll(events));
-  const dueRuns = loop('due-runs', DUE_RUNS_POLL_MS, dueRunsPoll({ ...deps, isLeader }), { idleMs: AHEAD_MS });
+  const dueRuns = loop('due-runs', DUE_RUNS_POLL_MS, dueRunsPoll({ ...deps, isLeader }), AHEAD_MS);
   const webhooks = loop('webhooks', WEBHOOKS_POLL_MS, webhooksPoll({ ...deps, isLeader }));
   return {
     isLeader,
