@@ -2,7 +2,7 @@ import { IDLE_STATUSES } from '../../domain/activities/status.ts';
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activities/workflow-id.ts';
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import type { Sql } from '../database/sql.ts';
-import { isOpen, transitionGuard } from '../database/status-sql.ts';
+import { hasPendingEvent, isOpen, transitionGuard } from '../database/status-sql.ts';
 import { withdrawBatchMessages, withdrawMessages } from './agent-messages.sql.ts';
 import { ACTIVITIES, wakeDispatchers } from './outbox.sql.ts';
 
@@ -48,9 +48,7 @@ export async function readPendingEnds(tx: Sql, activities: readonly number[]): P
   return rows.map(({ id }) => id);
 }
 
-const ENDS = (operation: string) => `exists (
-    select from agent_inbox i
-    where i.lane_id = ${operation}.lane_id and i.activity_id = ${operation}.id and i.kind in ('result', 'gone'))`;
+const ENDS = (operation: string) => hasPendingEvent(`${operation}.id`, 'result', 'gone');
 
 // Children are read only where an operation of their batches has ended.
 const PENDING_ENDS = `

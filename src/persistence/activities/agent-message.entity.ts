@@ -38,5 +38,8 @@ export const PendingEventSchema = defineEntity({
     body: p.text().strictNullable(),
     at: p.datetime().defaultRaw('now()'),
   },
-  indexes: [{ name: 'agent_inbox_cancel', properties: ['batchId', 'activityId'], where: `kind = 'cancel'::text` }],
+  indexes: [
+    { name: 'agent_inbox_cancel', properties: ['batchId', 'activityId'], where: `kind = 'cancel'::text` },
+    { name: 'agent_inbox_operation', properties: ['activityId'], where: `kind <> 'delivered'::text` },
+  ],
 });

@@ -1,6 +1,7 @@
 import type { IntervalsState } from '../../domain/agents/intervals.ts';
 import { lockExclusive } from '../database/advisory-locks.ts';
 import type { Database, Sql } from '../database/sql.ts';
+import { hasPendingEvent } from '../database/status-sql.ts';
 import { arraysOf, unnest } from './per-computer.ts';
 
 /** Gives a computer one of `max` slots, or finds the one it has. Null when all are taken. */
@@ -22,7 +23,7 @@ async function hasFreeSlot(sql: Sql, max: number): Promise<boolean> {
 
 /** Open operations of a computer that are due, or follow in a chain once another one of these has succeeded. */
 export async function readOpenWork(sql: Sql, computerId: number, now: Date): Promise<number[]> {
-  const rows = await sql.query<{ id: number }>(openWork(':computerId'), { computerId, now });
+  const rows = await sql.query<{ id: number }>(openWork(':computerId'), { computerId, now }, 'gateway-open-work');
   return rows.map(({ id }) => id);
 }
 
@@ -57,14 +58,12 @@ const isOpen = (operation: string) => `case ${operation}.status
     when 'undelivered' then coalesce(${operation}.deliver_at <= :now and ${isRecent(`${operation}.deliver_at`)}, true)
     when 'delivered' then ${isRecent(`${operation}.delivery_time`)} else false end`;
 
-// Not a prepared statement: a plan made while the inbox is empty would always read all of it.
 const openWork = (computer: string) => `
   select a.id from activity a
   where a.computer_id = ${computer}
     and (${isOpen('a')} or (a.status = 'waiting' and a.delay_seconds = 0
       and exists (select from activity b where b.id = a.blocked_by and ${isOpen('b')})))
-    and not exists (select from agent_inbox i
-      where i.lane_id = a.lane_id and i.activity_id = a.id and i.kind in ('result', 'gone', 'cancel'))`;
+    and not ${hasPendingEvent('a.id', 'result', 'gone', 'cancel')}`;
 
 // The version makes an exchange that has read the slot start over. Rows that an exchange has locked wait for the next run.
 const RELEASE = `

@@ -32,7 +32,7 @@ const whereSent = (messageType: string) => `
 
 const firstResult = (expression: string) => `(
     select ${expression} from agent_inbox i
-    where i.lane_id = m.lane_id and i.activity_id = m.activity_id and i.kind = 'result' order by i.id limit 1)`;
+    where i.activity_id = m.activity_id and i.kind = 'result' order by i.id limit 1)`;
 
 // This exchange's result is in the inbox already; one of another transaction came earlier.
 const FIRST_RESULT_NOW = `a.status not in ('succeeded', 'failed')

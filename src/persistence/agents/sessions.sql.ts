@@ -2,7 +2,7 @@ import { FINAL_STATUSES } from '../../domain/activities/status.ts';
 import type { IntervalsState } from '../../domain/agents/intervals.ts';
 import type { DueOperation, ResyncState, SentOperation, Session } from '../../domain/agents/session.ts';
 import type { Sql } from '../database/sql.ts';
-import { statusList } from '../database/status-sql.ts';
+import { hasPendingEvent, statusList } from '../database/status-sql.ts';
 import { firstUnqueued, isDue } from '../query/delivery-conditions.ts';
 import { columnsOf } from './per-computer.ts';
 
@@ -82,7 +82,7 @@ export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map
 
 /** Operations that ended by a result, a cancellation or a deadline. Includes unprocessed results. */
 export async function findEnded(db: Sql, operations: readonly number[]): Promise<Set<number>> {
-  const rows = await db.query<{ id: number }>(ENDED, { operations });
+  const rows = await db.query<{ id: number }>(ENDED, { operations }, 'gateway-ended');
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -115,12 +115,10 @@ const TRACES = `
   from agent_message m join operation_payload p on p.id = m.payload_id
   where m.activity_id = any(:operations::int[]) and p.traceparent is not null`;
 
-// Not a prepared statement: a plan made while the inbox is empty would always read all of it.
 const ENDED = `
   select a.id from activity a
-  where a.id = any(:operations::int[]) and (a.status in ${statusList(FINAL_STATUSES)} or exists (
-    select from agent_inbox i
-    where i.lane_id = a.lane_id and i.activity_id = a.id and i.kind in ('result', 'gone')))`;
+  where a.id = any(:operations::int[])
+    and (a.status in ${statusList(FINAL_STATUSES)} or ${hasPendingEvent('a.id', 'result', 'gone')})`;
 
 const READ = `
   select i.secure_id_hash as "secureIdHash", i.computer_id as "computerId", c.account_id as "accountId", c.title, c.tags,

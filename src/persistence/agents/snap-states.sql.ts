@@ -1,7 +1,7 @@
 import type { InstalledSnap, OperationResult } from '../../domain/agents/facts.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { Sql } from '../database/sql.ts';
-import { withoutPendingIndex } from '../database/status-sql.ts';
+import { hasPendingEvent, withoutPendingIndex } from '../database/status-sql.ts';
 import { arraysOf, type PerComputer, unnest } from './per-computer.ts';
 
 const UNDOABLE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
@@ -85,9 +85,7 @@ const INSERT = `
   insert into snap_operation_before (activity_id, computer_id, snaps, idle)
   select m.activity_id, m.computer_id, before.snaps, before.idle`;
 
-const noResultYet = (message: string) => `not exists (
-      select from agent_inbox i
-      where i.lane_id = ${message}.lane_id and i.activity_id = ${message}.activity_id and i.kind = 'result')`;
+const noResultYet = (message: string) => `not ${hasPendingEvent(`${message}.activity_id`, 'result')}`;
 
 // A canceled operation may still be running on its computer. Newer operations can overtake scheduled ones.
 const SAVE_BEFORE_SENT = `

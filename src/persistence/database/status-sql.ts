@@ -21,6 +21,15 @@ export function isOpen(column: string): string {
 }
 
 /**
+ * Whether such an event is pending for an operation: true or false. A scalar, which PostgreSQL does not turn into a join:
+ * with a plan from when the inbox was empty, a join would read all of it.
+ */
+export function hasPendingEvent(operationId: string, ...kinds: ReadonlyArray<'result' | 'gone' | 'cancel'>): string {
+  const list = kinds.map((kind) => `'${kind}'`).join(', ');
+  return `coalesce((select true from agent_inbox i where i.activity_id = ${operationId} and i.kind in (${list}) limit 1), false)`;
+}
+
+/**
  * A condition on the state of messages that are found by their operations. Written so that the partial index of pending
  * messages does not apply: where statistics know none, PostgreSQL would read all of them, in a join for each operation.
  */

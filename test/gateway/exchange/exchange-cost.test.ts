@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SessionChange } from '../../../src/domain/agents/session.ts';
 import { type SavedExchange, saveSessions } from '../../../src/persistence/agents/exchanges.sql.ts';
+import { readOpenWork } from '../../../src/persistence/agents/intervals.sql.ts';
+import { findEnded } from '../../../src/persistence/agents/sessions.sql.ts';
 import { saveSnapsBeforeSent } from '../../../src/persistence/agents/snap-states.sql.ts';
 import type { Sql } from '../../../src/persistence/database/sql.ts';
-import { anAccount } from '../../support/activities/activity-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { aGroup, anAccount } from '../../support/activities/activity-rows.ts';
+import { countRowsRead, createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const OTHERS = 20_000;
+const BATCH = 1000;
 
 let database: TestDatabase;
-beforeAll(async () => {
+beforeEach(async () => {
   database = await createTestDatabase();
 });
-afterAll(() => database.drop());
+afterEach(() => database.drop());
 
 it('finds the messages that it sends by their keys, even where statistics know no pending one', async () => {
   const { db, genericPlanDb } = database.persistence;
@@ -34,6 +37,37 @@ it('finds the messages that it sends by their keys, even where statistics know n
   }
 });
 
+it('reads pending results of its own operations, not of their batch, by plans from when there were none', async () => {
+  const { db, genericPlanDb } = database.persistence;
+  const account = await anAccount(db, { computers: BATCH });
+  const group = await aGroup(db, account);
+  const [own] = await sendAll(db, group);
+  await db.query('vacuum analyze agent_inbox');
+  const reads = [
+    (tx: Sql) => saveSnapsBeforeSent(tx, [own!.id]),
+    (tx: Sql) => findEnded(tx, [own!.id]),
+    (tx: Sql) => readOpenWork(tx, own!.computer, new Date()),
+  ];
+  const readAll = async () => {
+    const counts: number[] = [];
+    for (const read of reads) {
+      const { count } = await genericPlanDb.transaction((tx) =>
+        countRowsRead<unknown>(tx, ['agent_inbox'], () => read(tx)),
+      );
+      counts.push(count);
+    }
+    return counts;
+  };
+  expect(await readAll()).toEqual([0, 0, 0]);
+  await db.query(
+    `insert into agent_inbox (lane_id, activity_id, kind, ok, at)
+     select lane_id, id, 'result', true, now() from activity where parent_id = $1`,
+    [group],
+  );
+
+  expect(await readAll()).toEqual([1, 1, 1]);
+});
+
 /** Queues messages of the operations `from` to `to`, each for the computer of the same number. */
 async function addMessages(db: Sql, from: number, to: number): Promise<number[]> {
   const rows = await db.query<{ id: number }>(
@@ -42,6 +76,21 @@ async function addMessages(db: Sql, from: number, to: number): Promise<number[]>
     [from, to],
   );
   return rows.map(({ id }) => id);
+}
+
+/** Of a group whose computers have a snap each, in the order of their ids. */
+async function sendAll(db: Sql, group: number): Promise<Array<{ id: number; computer: number }>> {
+  await db.query(
+    `insert into agent_message (activity_id, lane_id, computer_id, payload_id, state, deliver_at, position)
+     select id, lane_id, computer_id, payload_id, 'sent', now(), id from activity where parent_id = $1`,
+    [group],
+  );
+  await db.query(
+    `insert into computer_snap (computer_id, name, snap_id, version, revision)
+     select computer_id, 'hello-world', '', '', '' from activity where parent_id = $1`,
+    [group],
+  );
+  return db.query('select id, computer_id as computer from activity where parent_id = $1 order by id', [group]);
 }
 
 async function send(tx: Sql, computerId: number, activityId: number): Promise<SavedExchange | null> {
