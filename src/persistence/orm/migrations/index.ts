@@ -63,6 +63,7 @@ import { Migration20261127020000Webhooks } from './migration-20261127020000-webh
 import { Migration20261127030000EventPlans } from './migration-20261127030000-event-plans.ts';
 import { Migration20261128010000ActivityStatistics } from './migration-20261128010000-activity-statistics.ts';
 import { Migration20261130010000PendingResults } from './migration-20261130010000-pending-results.ts';
+import { Migration20261130020000EventPositions } from './migration-20261130020000-event-positions.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -131,4 +132,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261127030000EventPlans', class: Migration20261127030000EventPlans },
   { name: 'Migration20261128010000ActivityStatistics', class: Migration20261128010000ActivityStatistics },
   { name: 'Migration20261130010000PendingResults', class: Migration20261130010000PendingResults },
+  { name: 'Migration20261130020000EventPositions', class: Migration20261130020000EventPositions },
 ];
