@@ -67,7 +67,7 @@ const MARKS: ReadonlyArray<readonly [Mark, RegExp]> = [
 ];
 
 const SINGLE: ReadonlyArray<readonly [RegExp, Passed]> = [
-  [/from outbox[^;]*for update skip locked/, { before: null, after: 'before-start' }],
+  [/from outbox[^;]*for update of o skip locked/, { before: null, after: 'before-start' }],
   [/delete from outbox\b/, { before: 'after-start', after: null }],
   [/order by l\.ordinal/, { before: null, after: 'after-list-batches' }],
   [/insert into agent_message\b/, { before: null, after: 'inside-open' }],

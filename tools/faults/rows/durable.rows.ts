@@ -49,6 +49,11 @@ export const DURABLE: readonly RowCase[] = [
     },
   },
   {
+    row: 3,
+    title: 'a dispatcher killed with claimed commands, before it starts anything, makes one run',
+    run: (stage) => killAt(stage, 'before-start'),
+  },
+  {
     row: 4,
     title: 'an action is accepted while Temporal is unavailable and runs after its return',
     async run(stage) {
