@@ -57,7 +57,7 @@ export class Stage {
 
   async enable(point: FailPoint, strike: Strike, skip = 0): Promise<void> {
     const role = processOf(point);
-    if ('kill' in strike) await this.world.spare(role);
+    if ('kill' in strike) await this.world.restartAtLimit(role);
     const send = async (): Promise<boolean> =>
       (await this.world.processes.send(role, { do: 'enable', point, strike, skip })) > 0;
     await this.world.stack.waitUntil(`a process of ${role} to enable the fail point`, send);

@@ -110,14 +110,14 @@ export class FaultWorld {
 
   /** Kills a part; restarts the whole stack if the supervisor would not restart the part again. */
   async kill(role: StackRole): Promise<void> {
-    if (await this.spare(role)) return;
+    if (await this.restartAtLimit(role)) return;
     await this.stack.waitUntil(`a ${role} to kill`, () => this.stack.processes(role).length > 0, { limitMs: 60_000 });
     await this.stack.kill(role);
     this.died(role);
   }
 
   /** Kills and restarts the whole stack if the supervisor would not restart the part again. @returns whether it did */
-  async spare(role: StackRole): Promise<boolean> {
+  async restartAtLimit(role: StackRole): Promise<boolean> {
     const since = performance.now() - 60_000;
     const recent = this.#deaths.filter((death) => death.role === role && death.at > since).length;
     if (recent < MOST_DEATHS_A_MINUTE) return false;
