@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,10 +115,6 @@ export class TestStack {
   /** Standard output and standard error of the stack since its directory was created. */
   output(): string {
     return readFileSync(this.outputFile, 'utf8');
-  }
-
-  clearOutput(): void {
-    truncateSync(this.outputFile);
   }
 
   get outputFile(): string {

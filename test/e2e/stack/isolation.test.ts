@@ -12,25 +12,31 @@ const CANARY = 'Canary-4711-password';
 const COMPUTERS = 3;
 
 describe('stacks beside each other', () => {
+  const env = { FLOTILLA_ADMIN_PASSWORD: CANARY, FLOTILLA_SIMULATED_COMPUTERS: String(COMPUTERS) };
+  const stacks: TestStack[] = [];
   let first: TestStack;
-  let second: TestStack;
   let api: ApiClient;
 
+  /** A stack on ports chosen now: while it waits for its start, other tests may take them. */
+  const newStack = async (settings: Record<string, string> = env): Promise<TestStack> => {
+    const stack = await createStack(settings);
+    stacks.push(stack);
+    return stack;
+  };
+
   beforeAll(async () => {
-    const env = { FLOTILLA_ADMIN_PASSWORD: CANARY, FLOTILLA_SIMULATED_COMPUTERS: String(COMPUTERS) };
-    first = await createStack({ ...env, FLOTILLA_LOG_LEVEL: 'debug' });
-    second = await createStack(env);
+    first = await newStack({ ...env, FLOTILLA_LOG_LEVEL: 'debug' });
     await first.start();
     api = new ApiClient(first.url);
     await api.login(EMAIL, CANARY);
   }, 120_000);
 
   afterAll(async () => {
-    await Promise.allSettled([first?.dispose(), second?.dispose()]);
+    await Promise.allSettled(stacks.map((stack) => stack.dispose()));
   }, 60_000);
 
   it('rejects a second stack on the same data directory with one message and exit code 1', async () => {
-    const end = await failedStart(second, { FLOTILLA_DATA_DIR: first.dataDir });
+    const end = await failedStart(await newStack(), { FLOTILLA_DATA_DIR: first.dataDir });
     expect(end.code).toBe(1);
     expect(end.text).toMatch(/^Flotilla cannot run: Another Flotilla \(process \d+\) runs on the data directory/m);
     expect(end.text).not.toContain('    at ');
@@ -39,6 +45,7 @@ describe('stacks beside each other', () => {
 
   it('rejects ports in use with one message that names each and exit code 1', async () => {
     const ports = { FLOTILLA_PORT: String(first.ports.api), FLOTILLA_TEMPORAL_PORT: String(first.ports.temporal) };
+    const second = await newStack();
     const end = await failedStart(second, ports);
     expect(end.code).toBe(1);
     expect(end.text).toContain(`FLOTILLA_PORT: port ${first.ports.api}`);
@@ -51,7 +58,7 @@ describe('stacks beside each other', () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
-    const end = await failedStart(second, { FLOTILLA_DATABASE_PORT: String(port) });
+    const end = await failedStart(await newStack(), { FLOTILLA_DATABASE_PORT: String(port) });
     holder.close();
     expect(end).toMatchObject({ code: 1, text: expect.stringContaining(String(port)) });
   }, 60_000);
@@ -63,13 +70,14 @@ describe('stacks beside each other', () => {
       FLOTILLA_SIMULATED_COMPUTERS: 'many',
       FLOTILLA_ENCRYPTION_KEYS: 'k1:short',
     };
-    const end = await failedStart(second, wrong);
+    const end = await failedStart(await newStack(), wrong);
     expect(end.code).toBe(1);
     for (const name of Object.keys(wrong)) expect(end.text).toContain(name);
     expect(end.text).not.toContain('    at ');
   }, 60_000);
 
   it('runs a second stack with other ports and another data directory', async () => {
+    const second = await newStack();
     await second.start();
     const other = new ApiClient(second.url);
     await other.login(EMAIL, CANARY);
@@ -133,16 +141,14 @@ describe('stacks beside each other', () => {
   });
 });
 
-/** Starts the stack and waits for the end that has to come. Returns what it wrote since. */
+/** Starts a stack that cannot run, and waits for its end. Returns its exit code and output. */
 async function failedStart(
   stack: TestStack,
   env: Record<string, string>,
 ): Promise<{ code: number | null; text: string }> {
   const { exited } = stack.launch(env);
   const { code } = await exited;
-  const text = stack.output();
-  stack.clearOutput();
-  return { code, text };
+  return { code, text: stack.output() };
 }
 
 async function secretsOf(stack: TestStack, api: ApiClient): Promise<{ name: string; value: string }[]> {

@@ -11,26 +11,37 @@ import { signalProcess } from '../../stack/processes/processes.ts';
 import type { RowCase, Stage } from './case.ts';
 
 const UNREADABLE = 'which is not configured';
+const STUCK = 'workflow is stuck';
 const OTHER_KEY = `other:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** Rows 24, 26 and 29: workers that cannot decrypt, and processes that are stopped under load. */
 export const WORKERS: readonly RowCase[] = [
   {
     row: 24,
-    title: 'a run whose input nobody can read is started anew, and all others go on',
-    // The reconciler waits for a minute.
+    title: 'a run whose input nobody can read is reported, all others go on, and a deleted one starts anew',
+    // The reconciler runs once a minute.
     longOnly: true,
     async run(stage) {
+      const { main, stack } = stage.world;
       await stage.sound(async (session) => {
         const before = stage.strikes('before-start');
         await stage.enable('before-start', { blockMs: 4000 });
         const poisoned = await stage.mustInstall(session, stage.all.slice(0, 10));
         await stage.waitUntilStruck('before-start', before);
-        await startUnreadable(stage, `activity/${poisoned}`);
-        const healthy = await stage.mustInstall(session);
-        await stage.world.main.api.pollActivity(healthy, 120_000);
-        const end = await stage.world.main.api.pollActivity(poisoned, 240_000);
-        expect(end.activity_status).toBe('succeeded');
+        const workflowId = `activity/${poisoned}`;
+        await startUnreadable(stage, workflowId);
+        // A computer gets its actions in their order.
+        const healthy = await stage.mustInstall(session, stage.all.slice(10));
+        expect((await main.api.pollActivity(healthy, 120_000)).activity_status).toBe('succeeded');
+        const log = `${stack.dataDir}/logs/worker.log`;
+        const isReported = (): boolean =>
+          readLog(log)
+            .split('\n')
+            .some((line) => line.includes(STUCK) && line.includes(workflowId));
+        await stack.waitUntil('the workflow to be reported', isReported, { limitMs: 240_000, everyMs: 1000 });
+        expect(await stage.statuses(poisoned)).not.toHaveProperty('succeeded');
+        await deleteWorkflow(stage, workflowId);
+        expect((await main.api.pollActivity(poisoned, 240_000)).activity_status).toBe('succeeded');
       });
     },
   },
@@ -122,6 +133,12 @@ async function startUnreadable(stage: Stage, workflowId: string): Promise<void> 
   } finally {
     await close();
   }
+}
+
+/** What docs/alerts.md advises to start a workflow again from its rows. */
+async function deleteWorkflow({ world: { stack } }: Stage, workflowId: string): Promise<void> {
+  const { workflowService, options } = await stack.temporal();
+  await workflowService.deleteWorkflowExecution({ namespace: options.namespace, workflowExecution: { workflowId } });
 }
 
 function readLog(path: string): string {
