@@ -18,14 +18,14 @@ describe('stacks beside each other', () => {
   let api: ApiClient;
 
   /** A stack on ports chosen now: while it waits for its start, other tests may take them. */
-  const newStack = async (settings: Record<string, string> = env): Promise<TestStack> => {
-    const stack = await createStack(settings);
+  const newStack = async (settings: Record<string, string> = {}): Promise<TestStack> => {
+    const stack = await createStack({ ...env, ...settings });
     stacks.push(stack);
     return stack;
   };
 
   beforeAll(async () => {
-    first = await newStack({ ...env, FLOTILLA_LOG_LEVEL: 'debug' });
+    first = await newStack({ FLOTILLA_LOG_LEVEL: 'debug' });
     await first.start();
     api = new ApiClient(first.url);
     await api.login(EMAIL, CANARY);

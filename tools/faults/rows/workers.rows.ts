@@ -33,11 +33,7 @@ export const WORKERS: readonly RowCase[] = [
         // A computer gets its actions in their order.
         const healthy = await stage.mustInstall(session, stage.all.slice(10));
         expect((await main.api.pollActivity(healthy, 120_000)).activity_status).toBe('succeeded');
-        const log = `${stack.dataDir}/logs/worker.log`;
-        const isReported = (): boolean =>
-          readLog(log)
-            .split('\n')
-            .some((line) => line.includes(STUCK) && line.includes(workflowId));
+        const isReported = (): boolean => isLoggedAsStuck(`${stack.dataDir}/logs/worker.log`, workflowId);
         await stack.waitUntil('the workflow to be reported', isReported, { limitMs: 240_000, everyMs: 1000 });
         expect(await stage.statuses(poisoned)).not.toHaveProperty('succeeded');
         await deleteWorkflow(stage, workflowId);
@@ -140,6 +136,11 @@ async function deleteWorkflow({ world: { stack } }: Stage, workflowId: string): 
   const { workflowService, options } = await stack.temporal();
   await workflowService.deleteWorkflowExecution({ namespace: options.namespace, workflowExecution: { workflowId } });
 }
+
+const isLoggedAsStuck = (log: string, workflowId: string): boolean =>
+  readLog(log)
+    .split('\n')
+    .some((line) => line.includes(STUCK) && line.includes(`"${workflowId}"`));
 
 function readLog(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
