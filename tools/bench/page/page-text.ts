@@ -79,7 +79,7 @@ export const REASONS = `## What is behind some figures
   (60 ms with the primary key alone); since a group of one operation is written row by row, nothing kept in between, 108. The
   PostgreSQL that npm installs is built to be small (\`-Os\`): version 18.6 built with \`-O2\`, as distributions and images
   do, writes the same rows in 83 ms at best. The slowest ones are stalls of the disk at a commit, or wait for a new segment of
-  the log, which PostgreSQL fills with zeros: about 10 ms while nothing else uses the disk, 40 to 80 while a soak does. Without
+  the log, which PostgreSQL fills with zeros: about 10 ms while nothing else uses the disk, up to 83 beside a soak. Without
   the zeros (\`wal_init_zero\`) the flushes of commits took a third longer together.
 - **4b**, all queued: a group waits about 0.2 s for its workflows to start, whatever its size. For small groups that is many
   times the INSERT of their rows; the ratio means something from some thousands of computers on.
@@ -96,13 +96,13 @@ export const REASONS = `## What is behind some figures
 - **11**, soak: a trend whose standard error is above its target gets no verdict. The p99 of a list is determined by the few lists that
   come while a group is accepted or delivered, and varies by tenths from window to window. With V8's own bound of young
   objects the memory of all processes grew by 5.3 % in the hour, which was memory of the API beside its heap. Bounded as
-  processes are started now (embedded), the API did not grow between minutes 25 and 100: 0.4 MiB an hour of 388. By its trace in
+  processes are started now (embedded), the API grew by 0.4 MiB an hour of 388 between minutes 25 and 100. By its trace in
   another soak, V8 collects that heap every 15 s, from 200 MiB to 52, and keeps the pages. The worker grew by 10 MiB an hour to
   239, but what it retains did not: collected after 97 minutes, its three heaps held 19, 19 and 43 MiB, as after 10 to 28 minutes
   in an earlier soak (78 to 80 together), and the process 157 MiB instead of 188 (PSS; 150 to 154 in the earlier one). Two
-  snapshots of its main heap, 205 s apart, differ by 0.09 of 54 MiB: a buffer of 64 KiB and compiled code. To
-  collect more often, or with smaller heaps, costs each exchange more processor time. As separate processes, in 45 minutes after the
-  first 15, the APIs had 335 to 354 MiB, the gateways 325 to 345 and the workers 498 to 515; their sum did not grow, within
+  snapshots of its main heap, 205 s apart, differ by 0.09 of 54 MiB: a buffer of 64 KiB and compiled code.
+  To collect more often, or with smaller heaps, costs each exchange more processor time. As separate processes, in 45 minutes after
+  the first 15, the APIs had 335 to 354 MiB, the gateways 325 to 345 and the workers 498 to 515; their sum did not grow, within
   0.7 % an hour.
 - Traces: every request and every Temporal activity is recorded and sent. \`OTEL_TRACES_SAMPLER\` records a share of them.`;
 
