@@ -125,6 +125,7 @@ const SAVE_BEFORE_RESULTS = `${INSERT}
   join operation_payload p on p.id = m.payload_id
   cross join lateral (${BEFORE}) before
   where p.message_type in ${among(UNDOABLE)} and m.state in ('sent', 'acked', 'dropped')
+    and (select true from snap_operation_before b where b.activity_id = m.activity_id) is null
   on conflict (activity_id) do nothing`;
 
 const UPDATE_BETWEEN = `
