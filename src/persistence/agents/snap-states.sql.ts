@@ -119,6 +119,7 @@ const SAVE_BEFORE_SENT = `
   where p.message_type in ${among(UNDOABLE)}
   on conflict (activity_id) do update set snaps = excluded.snaps, idle = excluded.idle`;
 
+// Most have a state already: looked up before it would be computed, in a scalar for the reason of `hasPendingEvent`.
 const SAVE_BEFORE_RESULTS = `${INSERT}
   from ${unnest('r', RESULT_KEYS)}
   join agent_message m on m.activity_id = r.operation_id and m.computer_id = r.computer_id

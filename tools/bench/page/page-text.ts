@@ -63,7 +63,7 @@ export const REASONS = `## What is behind some figures
   account share theirs. How fast the machine is changes within hours: seven runs of five rounds, of the same code as separate
   processes, had 1.43, 1.51, 1.66, 1.67, 1.75, 1.9 and 2.12 ms for each computer while a no-op workflow took 19.4, 20.8, 23.4,
   24.8, 23.4, 27.4 and 27.8 ms. The ratio was 13.1 to 14.4. One write of exchanges at a time in each gateway, instead of two, made
-  no difference (1.75 beside 1.73 ms, two rounds of each).
+  no difference (1.75 beside 1.73 ms, two rounds of each, both with a young generation of 32 MiB).
 - **3a**, for somebody who sees one access group: the visible activities are found from the computers of the group, their operations
   and the groups of these. Before, a visible child was looked up for each group of activities; PostgreSQL turned that into a join,
   read and sorted all children of all groups, and a page of ten out of 1,000,000 activities took 6.6 s.
